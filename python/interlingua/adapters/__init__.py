@@ -1,0 +1,31 @@
+"""
+The wires, by name: the modules of this folder, and those that installed packages name in the entry-point group
+`interlingua.adapters`. A module is imported when it is first asked for.
+"""
+
+import importlib
+import pkgutil
+from functools import cache
+from importlib.metadata import entry_points
+from types import ModuleType
+
+from interlingua.canonical.errors import InvalidRequest
+
+GROUP = "interlingua.adapters"
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """The names of all adapters, sorted."""
+    here = {module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_")}
+    return tuple(sorted(here | {entry.name for entry in entry_points(group=GROUP)}))
+
+
+@cache
+def get(name: str) -> ModuleType:
+    """The module of an adapter. Raises `InvalidRequest` when there is none of that name."""
+    if name not in names():
+        raise InvalidRequest(f"there is no adapter {name!r}; there are {', '.join(names())}")
+    for entry in entry_points(group=GROUP, name=name):
+        return entry.load()
+    return importlib.import_module(f"{__name__}.{name}")

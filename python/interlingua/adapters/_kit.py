@@ -1,0 +1,225 @@
+"""What adapters share: two-way tables, ids, provider state, and one place where a malformed wire becomes a typed error."""
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Generic, TypeVar
+
+from interlingua.canonical import json
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import InvalidRequest, InvalidWire
+from interlingua.canonical.ids import IdSource
+from interlingua.canonical.loss import Loss, Path, pointer
+
+Wire = dict[str, Any]
+A = TypeVar("A")
+B = TypeVar("B")
+
+
+class Mirror(Generic[A, B]):
+    """A table that reads both ways. Refuses at import time to be anything but one-to-one."""
+
+    def __init__(self, table: Mapping[A, B]) -> None:
+        self.there = dict(table)
+        self.back = {value: key for key, value in table.items()}
+        if len(self.back) != len(self.there):
+            raise ValueError(f"not one-to-one: {table}")
+
+
+@contextmanager
+def reading(what: str, *path: str | int) -> Iterator[None]:
+    """Turns the plain exceptions of reading a malformed body into `InvalidWire` with the pointer of the part at hand."""
+    try:
+        yield
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
+        raise malformed(what, *path) from problem
+
+
+def malformed(what: str, *path: str | int) -> InvalidWire:
+    """The error for a part of a body that has a wrong type or lacks a member."""
+    return InvalidWire(f"{what} cannot be read: a member is missing or has the wrong type", path=pointer(path))
+
+
+def expect(value: Any, kind: type | tuple[type, ...], what: str, *path: str | int) -> Any:
+    """The value, when it is of the kind that the wire demands; else `InvalidWire` at its pointer."""
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is int):
+        names = kind if isinstance(kind, tuple) else (kind,)
+        raise InvalidWire(f"{what} must be {' or '.join(_JSON_NAMES[name] for name in names)}", path=pointer(path))
+    return value
+
+
+_JSON_NAMES: dict[type, str] = {
+    dict: "an object",
+    list: "a list",
+    str: "a string",
+    int: "an integer",
+    float: "a number",
+    bool: "true or false",
+    type(None): "null",
+}
+
+
+def rest(item: Mapping[str, Any], known: frozenset[str]) -> dict[str, Any]:
+    """The members of a wire item that have no canonical meaning."""
+    return {key: value for key, value in item.items() if key not in known}
+
+
+# ---------------------------------------------------------------------------------------------- provider state
+
+
+def own_state(item: Mapping[str, Any], endpoint: Endpoint) -> Mapping[str, Any]:
+    """The provider state of an item when it may be replayed at this endpoint, else nothing."""
+    state = item.get("provider_state")
+    return state if state is not None and endpoint.owns(state) else {}
+
+
+def report_foreign_state(item: Mapping[str, Any], endpoint: Endpoint, loss: Loss, path: Path) -> None:
+    """Reports what an item carries for another provider: `fields` member by member, and the signature."""
+    state = item.get("provider_state")
+    if state is None or endpoint.owns(state):
+        return
+    for name in state.get("fields") or ():
+        where = (*path, "provider_state", "fields", name)
+        loss.drop(where, "foreign_state", "weakened", "a member of another provider's item has no place here")
+    if state.get("signature"):
+        where = (*path, "provider_state", "signature")
+        loss.drop(where, "foreign_state", "lost", "a signature of another provider cannot be replayed here")
+
+
+def report_unknown(item: Mapping[str, Any], known: frozenset[str], loss: Loss, path: Path) -> None:
+    """Reports the members of a canonical item that this version does not know."""
+    if not item.keys() <= known:
+        for name in item.keys() - known:
+            loss.drop((*path, name), "unknown_field", "lost", "a member that this version does not know")
+
+
+def report_foreign_options(request: Mapping[str, Any], endpoint: Endpoint, loss: Loss) -> None:
+    """Reports the options that were written for other adapters, member by member."""
+    for adapter, members in (request.get("options") or {}).items():
+        if adapter != endpoint.adapter:
+            for name in members:
+                where = ("options", adapter, name)
+                loss.drop(where, "foreign_options", "weakened", f"an option of {adapter} has no meaning here")
+
+
+# ---------------------------------------------------------------------------------------------- tool ids
+
+
+class ReadIds:
+    """Canonical ids for the wire ids of one request: a wire id that names a further call gets a further id."""
+
+    def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
+        self._adapter = endpoint.adapter
+        self._ids = ids
+        self._calls: dict[str, int] = {}
+        self._canonical: dict[str, str] = {}
+
+    def call(self, wire_id: str) -> str:
+        """The canonical id of a call."""
+        occurrence = self._calls.get(wire_id, 0)
+        self._calls[wire_id] = occurrence + 1
+        self._canonical[wire_id] = canonical = self._ids.tool(self._adapter, wire_id, occurrence)
+        return canonical
+
+    def result(self, wire_id: str) -> str:
+        """The canonical id of the call that a result answers: the latest of that wire id."""
+        return self._canonical.get(wire_id) or self._ids.tool(self._adapter, wire_id, 0)
+
+
+class WireIds:
+    """Wire ids for the canonical ids of one request: the provider's own where there is one, else derived; no collisions.
+
+    `grammar` is the regular expression that a wire id must match, `prefix` begins derived ids.
+    A `length` makes derived ids exactly that long, letters and digits only (for grammars without room for a ULID).
+    """
+
+    _DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+    def __init__(self, grammar: re.Pattern[str], prefix: str, length: int | None = None) -> None:
+        self._grammar = grammar
+        self._prefix = prefix
+        self._length = length
+        self._wire: dict[str, str] = {}
+        self._taken: set[str] = set()
+
+    def call(self, block: Mapping[str, Any], endpoint: Endpoint) -> str:
+        """The wire id of a call, remembered for its result."""
+        canonical: str = block["id"]
+        if canonical in self._wire:
+            return self._wire[canonical]
+        own = own_state(block, endpoint).get("id")
+        # an id that a provider repeats in a later turn is its own affair and goes back as it came
+        wire_id = own if own is not None and self._grammar.match(own) else self._derive(canonical)
+        self._taken.add(wire_id)
+        self._wire[canonical] = wire_id
+        return wire_id
+
+    def result(self, canonical: str) -> str:
+        """The wire id of the call that a result answers."""
+        wire_id = self._wire.get(canonical)
+        if wire_id is None:
+            self._wire[canonical] = wire_id = self._derive(canonical)
+        return wire_id
+
+    def _derive(self, canonical: str) -> str:
+        if self._length is None:
+            return self._prefix + canonical.removeprefix("tu_")
+        for attempt in range(1_000):
+            digest = hashlib.sha256(f"{canonical}\0{attempt}".encode()).digest()
+            number = int.from_bytes(digest, "big")
+            wire_id = ""
+            for _ in range(self._length):
+                number, digit = divmod(number, len(self._DIGITS))
+                wire_id += self._DIGITS[digit]
+            if wire_id not in self._taken:
+                self._taken.add(wire_id)
+                return wire_id
+        raise InvalidRequest("the target's grammar has no more room for tool ids")
+
+
+# ---------------------------------------------------------------------------------------------- small shapes
+
+
+def arguments_text(value: Any) -> str:
+    """Tool arguments as the compact JSON text that wires carry in a string."""
+    return json.dumps(value).decode()
+
+
+def parse_arguments(text: str) -> dict[str, Any] | None:
+    """Tool arguments from a wire's text; None when the text is not a JSON object."""
+    try:
+        value = json.loads(text)
+    except InvalidRequest:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def data_uri(media_type: str, data: str) -> str:
+    """Base64 data as a data URI."""
+    return f"data:{media_type};base64,{data}"
+
+
+_DATA_URI = re.compile(r"data:([^;,]*);base64,")
+
+
+def parse_data_uri(uri: str) -> tuple[str, str] | None:
+    """Media type and base64 data of a data URI; None for any other address. The data is neither checked nor decoded."""
+    found = _DATA_URI.match(uri)
+    return (found[1], uri[found.end() :]) if found else None
+
+
+def text_length(values: Iterable[Any]) -> int:
+    """How many characters of text stand in some plain data, media left out; what token estimates count."""
+    total = 0
+    for value in values:
+        match value:
+            case str():
+                total += len(value)
+            case dict():
+                total += text_length(item for key, item in value.items() if key != "data")
+            case list():
+                total += text_length(value)
+            case _:
+                total += 1
+    return total

@@ -1,0 +1,1 @@
+"""The canonical values: plain data, typed; their ids, rules, losses and folds. Imports nothing else of Interlingua."""

@@ -1,0 +1,144 @@
+"""
+The exceptions, by whose fault it is.
+
+InterlinguaError
+├── InvalidRequest       the caller: the canonical input breaks the contract
+├── InvalidWire          the sender of a wire: its body cannot be read
+├── CannotAdapt          this projection: the target cannot carry what must be carried
+│   └── LossRefused      … and the caller's policy refuses the loss; carries the whole report
+├── NoCandidate          the policy: no model can serve the turn; carries the chain
+├── ProviderError        the provider: it answered with an error, or not at all
+│   └── StreamTruncated  … or its stream ended without its end; carries what had arrived
+└── Cancelled            the caller went away
+
+Every error says what is wrong, where (`path`, a JSON Pointer) and what to do.
+No message holds content or a secret: what a provider said is in `raw`, and only shown on request.
+"""
+
+from typing import Any, ClassVar
+
+
+class InterlinguaError(Exception):
+    """The root of all errors that Interlingua raises on purpose.
+
+    `category` is a word of the closed list in spec/8-errors.md; `to_dict` gives the canonical error object.
+    """
+
+    category: ClassVar[str] = "internal"
+
+    def __init__(self, message: str, *, path: str | None = None, adapter: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.path = path
+        self.adapter = adapter
+
+    def __str__(self) -> str:
+        return f"{self.message} (at {self.path})" if self.path is not None else self.message
+
+    def to_dict(self) -> dict[str, Any]:
+        """The error as a canonical `Error` object."""
+        error: dict[str, Any] = {"category": self.category, "message": self.message, "retryable": False}
+        if self.path is not None:
+            error["path"] = self.path
+        if self.adapter is not None:
+            error["adapter"] = self.adapter
+        return error
+
+
+class InvalidRequest(InterlinguaError):
+    """The canonical input breaks the contract. `violations` lists all that is wrong, each with rule, path and message."""
+
+    category = "invalid_request"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        path: str | None = None,
+        adapter: str | None = None,
+        violations: list[dict[str, str]] | None = None,
+    ) -> None:
+        super().__init__(message, path=path, adapter=adapter)
+        self.violations = violations or []
+
+    def to_dict(self) -> dict[str, Any]:
+        error = super().to_dict()
+        if self.violations:
+            error["violations"] = self.violations
+        return error
+
+
+class InvalidWire(InterlinguaError):
+    """A wire body cannot be read: a member is missing or has the wrong type. `path` points into the body."""
+
+    category = "invalid_request"
+
+
+class InvalidAnswer(InvalidWire):
+    """A provider's answer cannot be read. `path` points into the body."""
+
+    category = "invalid_response"
+
+
+class CannotAdapt(InterlinguaError):
+    """The target cannot carry something that must be carried, e.g. a critical block."""
+
+    category = "unsupported"
+
+
+class LossRefused(CannotAdapt):
+    """The projection would lose more than the caller allows. `loss` is the whole report."""
+
+    category = "loss_refused"
+
+    def __init__(self, message: str, loss: list[Any], *, path: str | None = None, adapter: str | None = None) -> None:
+        super().__init__(message, path=path, adapter=adapter)
+        self.loss = loss
+
+    def to_dict(self) -> dict[str, Any]:
+        return super().to_dict() | {"loss": self.loss}
+
+
+class NoCandidate(InterlinguaError):
+    """No model can serve the turn. `chain` holds the verdict of every slot."""
+
+    category = "no_candidate"
+
+    def __init__(self, message: str, chain: list[Any], *, path: str | None = None) -> None:
+        super().__init__(message, path=path)
+        self.chain = chain
+
+
+class Cancelled(InterlinguaError):
+    """The caller went away before the answer was complete."""
+
+    category = "cancelled"
+
+
+class ProviderError(InterlinguaError):
+    """The provider answered with an error, or could not be reached. `error` is the canonical error object."""
+
+    def __init__(self, error: dict[str, Any]) -> None:
+        super().__init__(error["message"], path=error.get("path"), adapter=error.get("adapter"))
+        self.error = error
+
+    @property
+    def retryable(self) -> bool:
+        """Whether the same call may succeed later."""
+        return bool(self.error.get("retryable"))
+
+    @property
+    def retry_after(self) -> float | None:
+        """Seconds that the provider asks to wait."""
+        return self.error.get("retry_after")
+
+    def to_dict(self) -> dict[str, Any]:
+        return dict(self.error)
+
+
+class StreamTruncated(ProviderError):
+    """A stream ended without its terminal event, or failed midway. `response` is what had arrived."""
+
+    def __init__(self, error: dict[str, Any], response: dict[str, Any] | None) -> None:
+        super().__init__(error)
+        self.response = response

@@ -1,0 +1,71 @@
+"""
+Ids: ULIDs for messages, `tu_` ULIDs for tool calls.
+
+Reading a wire gives each tool call a canonical id. Without a session there is no map to keep, so the id is derived:
+the same wire id gives the same canonical id in every call, and an id that the wire repeats in a later turn gives another.
+Ids that we derived for a wire come back as the canonical id that they were derived from.
+"""
+
+import hashlib
+import re
+import secrets
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+_ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # Crockford's base 32
+_DERIVED = re.compile(r"^(?:toolu|call)_([0-7][0-9A-HJKMNP-TV-Z]{25}|[0-9]{2,8})$")
+
+
+def encode_ulid(value: int) -> str:
+    """A 128-bit number as the 26 characters of a ULID."""
+    return "".join(_ALPHABET[(value >> shift) & 31] for shift in range(125, -1, -5))
+
+
+class IdSource(Protocol):
+    """Gives ids to what a reader finds. Pure code takes one as an argument and never makes ids itself."""
+
+    def tool(self, adapter: str, provider_id: str, occurrence: int) -> str:
+        """The canonical id of the tool call that a wire calls `provider_id`, the n-th of that name in the request."""
+        ...
+
+
+class DerivedIds:
+    """Deterministic canonical ids, for stateless conversion: no clock, no randomness, no memory."""
+
+    def tool(self, adapter: str, provider_id: str, occurrence: int) -> str:
+        """Gives back the id that a wire id was derived from, else an id derived from adapter, wire id and occurrence."""
+        derived = _DERIVED.match(provider_id)
+        if derived and not occurrence:
+            return "tu_" + derived[1]
+        digest = hashlib.sha256(f"{adapter}\0{provider_id}\0{occurrence}".encode("utf-8", "surrogatepass")).digest()
+        return "tu_" + encode_ulid(int.from_bytes(digest[:16], "big"))
+
+
+DERIVED_IDS = DerivedIds()
+
+
+class UlidSource:
+    """Strictly increasing ULIDs from a clock (milliseconds since 1970) and a source of random bits.
+
+    When the clock stands still or jumps back, the last id is counted up, so the order of creation is the order of ids.
+    """
+
+    def __init__(
+        self,
+        clock_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
+        random_bits: Callable[[int], int] = secrets.randbits,
+    ) -> None:
+        self._clock_ms = clock_ms
+        self._random_bits = random_bits
+        self._last = 0
+
+    def next(self) -> str:
+        """The next ULID."""
+        fresh = (self._clock_ms() << 80) | self._random_bits(80)
+        self._last = fresh if fresh >> 80 > self._last >> 80 else self._last + 1
+        return encode_ulid(self._last)
+
+    def tool_id(self) -> str:
+        """A fresh canonical id for a tool call."""
+        return "tu_" + self.next()

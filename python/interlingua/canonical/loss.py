@@ -1,0 +1,336 @@
+"""
+The loss report: how it is collected, what it does to a request, and when two requests are the same to a model.
+
+Law: spec/6-loss.md. The conformance suite has an implementation of `apply` and `visible` of its own; the two check each other.
+
+Strategy of `apply`: every pointer refers to the request as written, so the request is first thawed into a tree whose
+lists hold slots. A slot keeps its written position whatever happens to the others; values are taken out of slots and
+put before or after them, and the tree is frozen back into plain data at the end.
+"""
+
+import re
+from typing import Any
+
+from interlingua.canonical.errors import InvalidRequest
+
+Path = tuple[str | int, ...]
+Entry = dict[str, Any]
+
+SEVERITIES = ("shape", "weakened", "lost")
+PLACEHOLDER = "placeholder"
+
+
+def pointer(path: Path) -> str:
+    """A path as a JSON Pointer (RFC 6901)."""
+    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
+
+
+def parse_pointer(text: str) -> list[str]:
+    """The steps of a JSON Pointer."""
+    if text and not text.startswith("/"):
+        raise InvalidRequest(f"not a JSON Pointer: {text!r}")
+    return [step.replace("~1", "/").replace("~0", "~") for step in text.split("/")[1:]]
+
+
+class Loss:
+    """Collects the entries of one projection. Pointers are only built when something is really lost.
+
+    `placeholders`: put a short text in the place of each content block that is dropped (policy `placeholder`).
+    """
+
+    __slots__ = ("entries", "placeholders")
+
+    def __init__(self, policy: dict[str, Any] | None = None) -> None:
+        self.entries: list[Entry] = []
+        self.placeholders = policy is not None and policy.get("on_drop") == PLACEHOLDER
+
+    def drop(self, path: Path, code: str, severity: str, message: str) -> None:
+        """The value at `path` is gone."""
+        self.entries.append(
+            {"op": "drop", "path": pointer(path), "code": code, "severity": severity, "message": message}
+        )
+
+    def replace(self, path: Path, value: Any, code: str, severity: str, message: str) -> None:
+        """`value` stands at `path` now."""
+        self.entries.append(
+            {
+                "op": "replace",
+                "path": pointer(path),
+                "value": value,
+                "code": code,
+                "severity": severity,
+                "message": message,
+            }
+        )
+
+    def move(self, path: Path, to: Path, code: str, severity: str, message: str, left: Any = None) -> None:
+        """The value at `path` stands at `to`; `left`, when given, stands at `path` now."""
+        entry: Entry = {"op": "move", "path": pointer(path), "to": pointer(to)}
+        if left is not None:
+            entry["value"] = left
+        self.entries.append(entry | {"code": code, "severity": severity, "message": message})
+
+    def merge(self, path: Path, to: Path, code: str, severity: str, message: str) -> None:
+        """The message or list at `path` is appended to the one at `to`."""
+        self.entries.append(
+            {
+                "op": "merge",
+                "path": pointer(path),
+                "to": pointer(to),
+                "code": code,
+                "severity": severity,
+                "message": message,
+            }
+        )
+
+    def block(self, path: Path, block: dict[str, Any], code: str, severity: str, message: str) -> dict[str, Any] | None:
+        """A content block cannot be carried. Gives the text block to write in its place, or None: write nothing."""
+        if self.placeholders:
+            text = {"type": "text", "text": f"[{block['type']} omitted: {message}]"}
+            self.replace(path, text, PLACEHOLDER, severity, message)
+            return text
+        self.drop(path, code, severity, message)
+        return None
+
+
+def worst(entries: list[Entry]) -> str | None:
+    """The gravest severity of a report; None for an empty one."""
+    return max((entry["severity"] for entry in entries), key=SEVERITIES.index, default=None)
+
+
+# ---------------------------------------------------------------------------------------------------- apply
+
+_GONE = object()
+
+
+class _Slot:
+    """An element of a list at its written position, with what was put before it."""
+
+    __slots__ = ("before", "value")
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self.before: list[Any] = []
+
+
+class _List:
+    """A thawed list: its written elements, what was put before each, and what was appended."""
+
+    __slots__ = ("after", "arrivals", "slots")
+
+    def __init__(self, values: list[Any]) -> None:
+        self.slots = [_Slot(_thaw(value)) for value in values]
+        self.after: list[Any] = []
+        self.arrivals: dict[int, Any] = {}
+
+
+def _thaw(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _thaw(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return _List(value)
+    return value
+
+
+def _freeze(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _freeze(item) for key, item in value.items()}
+    if isinstance(value, _List):
+        return [_freeze(item) for item in _elements(value)]
+    return value
+
+
+def _elements(values: _List) -> list[Any]:
+    found: list[Any] = []
+    for slot in values.slots:
+        found.extend(slot.before)
+        if slot.value is not _GONE:
+            found.append(slot.value)
+    return found + values.after
+
+
+def apply(request: dict[str, Any], loss: list[Entry]) -> dict[str, Any]:
+    """The request as the model will effectively see it (spec/6-loss.md#loss-apply).
+
+    Raises `InvalidRequest` with the pointer of the entry when the report does not fit the request.
+    """
+    tree = _thaw(request)
+    for position, entry in enumerate(loss):
+        try:
+            _apply(tree, entry)
+        except (KeyError, IndexError, ValueError, TypeError, AttributeError) as problem:
+            raise InvalidRequest(
+                f"the entry {entry.get('op')} {entry.get('path')} does not fit the request", path=f"/{position}"
+            ) from problem
+    return _freeze(tree)
+
+
+def _apply(tree: Any, entry: Entry) -> None:
+    path = parse_pointer(entry["path"])
+    match entry["op"]:
+        case "drop":
+            _take(tree, path)
+        case "replace":
+            _set(tree, path, _thaw(entry["value"]))
+        case "move":
+            value = _take(tree, path)
+            _insert(tree, parse_pointer(entry["to"]), value)
+            if "value" in entry:
+                _set(tree, path, _thaw(entry["value"]))
+        case "merge":
+            value = _take(tree, path)
+            _append(tree, parse_pointer(entry["to"]), value)
+        case other:
+            raise ValueError(other)
+
+
+def _get(tree: Any, path: list[str], *, create: bool = False) -> Any:
+    for step in path:
+        if isinstance(tree, _List):
+            tree = tree.slots[int(step)].value
+            if tree is _GONE:
+                raise KeyError(step)
+        elif create and step not in tree:
+            tree[step] = tree = {}
+        else:
+            tree = tree[step]
+    return tree
+
+
+def _take(tree: Any, path: list[str]) -> Any:
+    parent, step = _get(tree, path[:-1]), path[-1]
+    if not isinstance(parent, _List):
+        return parent.pop(step)
+    slot = parent.slots[int(step)]
+    value, slot.value = slot.value, _GONE
+    if value is _GONE:
+        raise KeyError(step)
+    return value
+
+
+def _set(tree: Any, path: list[str], value: Any) -> None:
+    parent, step = _get(tree, path[:-1], create=True), path[-1]
+    if isinstance(parent, _List):
+        parent.slots[int(step)].value = value
+    else:
+        parent[step] = value
+
+
+def _insert(tree: Any, path: list[str], value: Any) -> None:
+    parent, step = _get(tree, path[:-1], create=True), path[-1]
+    if not isinstance(parent, _List):
+        parent[step] = value
+        return
+    position = len(parent.slots) if step == "-" else int(step)
+    if path[:-1] == ["messages"] and "role" not in value:
+        # a block that arrives among messages comes in a user message, together with its fellows
+        if position in parent.arrivals:
+            parent.arrivals[position]["content"].after.append(value)
+            return
+        message: dict[str, Any] = {"role": "user", "content": _List([])}
+        message["content"].after.append(value)
+        parent.arrivals[position] = value = message
+    if position == len(parent.slots):
+        parent.after.append(value)
+    else:
+        parent.slots[position].before.append(value)
+
+
+def _append(tree: Any, path: list[str], value: Any) -> None:
+    if path == ["system"] and "system" not in tree:
+        tree["system"] = _List([])
+    target = _get(tree, path)
+    into = target if isinstance(target, _List) else target["content"]
+    into.after.extend(_elements(value if isinstance(value, _List) else value["content"]))
+
+
+# ---------------------------------------------------------------------------------------------------- visible
+
+_REQUEST_ENVELOPE = frozenset(("model", "stream", "loss_policy", "system"))
+_MESSAGE_ENVELOPE = frozenset(
+    ("id", "session_id", "created_at", "schema_version", "metadata", "priority", "critical", "extra")
+)
+_TOOL_ENVELOPE = frozenset(("side_effects", "requires_workspace"))
+_FALSE_BY_DEFAULT = frozenset(("is_error", "refusal", "citations_enabled"))
+_EMPTY_BY_DEFAULT = frozenset(("tools", "stop", "citations", "options", "reasoning", "metadata", "system"))
+_VERBATIM = frozenset(("input", "input_schema", "schema", "value", "definition", "format", "fields", "logprobs"))
+_TOOL_ID = re.compile(r"^tu_[0-9A-Za-z]+$")
+
+
+def visible(request: dict[str, Any]) -> dict[str, Any]:
+    """What of a request a model can see, in a comparable form (spec/6-loss.md#loss-visible)."""
+    ids: dict[str, str] = {}
+    messages = [_message(message, ids) for message in request.get("messages", [])]
+    if request.get("system"):
+        messages.insert(0, {"role": "system", "content": [_item(block, ids) for block in request["system"]]})
+    seen = _item({key: value for key, value in request.items() if key not in _REQUEST_ENVELOPE | {"messages"}}, ids)
+    seen["messages"] = messages
+    if "tools" in seen:
+        seen["tools"] = [{k: v for k, v in tool.items() if k not in _TOOL_ENVELOPE} for tool in seen["tools"]]
+    if "options" in seen:
+        seen["options"] = {name: members for name, members in seen["options"].items() if members}
+        if not seen["options"]:
+            del seen["options"]
+    if seen.get("response_format", {}).get("type") == "text":
+        del seen["response_format"]
+    return seen
+
+
+def _message(message: dict[str, Any], ids: dict[str, str]) -> dict[str, Any]:
+    return _item({key: value for key, value in message.items() if key not in _MESSAGE_ENVELOPE}, ids)
+
+
+def _item(item: dict[str, Any], ids: dict[str, str]) -> dict[str, Any]:
+    seen: dict[str, Any] = {}
+    for key, value in item.items():
+        match key:
+            case "provider_state":
+                value = {k: value[k] for k in ("fields", "signature") if value.get(k)}
+                if not value:
+                    continue
+            case "critical":
+                continue
+            case "provider" if "kind" in item:
+                continue  # of an opaque block or a media source
+            case "kind" if value == "function":
+                continue
+            case "id" | "tool_use_id" if isinstance(value, str) and _TOOL_ID.match(value):
+                value = ids.setdefault(value, f"tu_{len(ids) + 1}")
+            case _ if value is None or (value is False and key in _FALSE_BY_DEFAULT):
+                continue
+            case _ if (value == [] or value == {}) and key in _EMPTY_BY_DEFAULT:
+                continue
+            case _ if key in _VERBATIM:
+                pass
+            case _:
+                value = _value(value, ids)
+        seen[key] = value
+    return seen
+
+
+def _value(value: Any, ids: dict[str, str]) -> Any:
+    if isinstance(value, dict):
+        return _item(value, ids)
+    if isinstance(value, list):
+        return [_value(element, ids) for element in value]
+    return value
+
+
+def difference(left: Any, right: Any, at: str = "") -> str | None:
+    """The JSON Pointer of the first place where two values differ, or None. Numbers compare by value, `true` is not 1."""
+    if isinstance(left, dict) and isinstance(right, dict):
+        for key in left | right:
+            here = at + pointer((key,))
+            if key not in left or key not in right:
+                return here
+            if (found := difference(left[key], right[key], here)) is not None:
+                return found
+        return None
+    if isinstance(left, list) and isinstance(right, list):
+        for position, (a, b) in enumerate(zip(left, right, strict=False)):
+            if (found := difference(a, b, f"{at}/{position}")) is not None:
+                return found
+        return None if len(left) == len(right) else f"{at}/{min(len(left), len(right))}"
+    if isinstance(left, bool) is isinstance(right, bool) and left == right:
+        return None
+    return at

@@ -1,0 +1,1 @@
+"""Framing only: bytes to frames and back. Imports nothing of Interlingua."""

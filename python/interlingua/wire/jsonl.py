@@ -1,0 +1,39 @@
+"""
+JSON lines: bytes in any cuts to lines, and lines to bytes.
+
+Lines end with LF (a CR before it is dropped); U+2028 is an ordinary character, so text methods that split lines are of no use.
+"""
+
+from interlingua.wire.sse import Frame
+
+
+class Decoder:
+    """An incremental reader with the same two methods as the one for server-sent events."""
+
+    def __init__(self) -> None:
+        self._buffer = bytearray()
+
+    def feed(self, chunk: bytes) -> list[Frame]:
+        """The lines that this chunk completes, empty ones left out."""
+        self._buffer += chunk
+        if b"\n" not in chunk:
+            return []
+        *lines, rest = bytes(self._buffer).split(b"\n")
+        self._buffer = bytearray(rest)
+        return [frame for line in lines if (frame := _frame(line)) is not None]
+
+    def end(self) -> list[Frame]:
+        """The last line, when the input does not end with LF."""
+        frame = _frame(bytes(self._buffer))
+        self._buffer.clear()
+        return [] if frame is None else [frame]
+
+
+def _frame(line: bytes) -> Frame | None:
+    text = line.decode("utf-8", "replace").strip("\r\n\t \ufeff")
+    return Frame(None, text) if text else None
+
+
+def encode(frame: Frame) -> bytes:
+    """A line as bytes."""
+    return frame.data.encode() + b"\n"
