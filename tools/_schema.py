@@ -24,7 +24,9 @@ ROOT = Path(__file__).resolve().parent.parent
 SCHEMA = ROOT / "spec" / "schema" / "interlingua.schema.json"
 PACKAGE = ROOT / "python" / "interlingua"
 
-Kind = Literal["string", "timestamp", "integer", "number", "boolean", "object", "any", "map", "enum", "ref", "const"]
+Kind = Literal[
+    "string", "timestamp", "decimal", "integer", "number", "boolean", "object", "any", "map", "enum", "ref", "const"
+]
 
 
 @dataclass(frozen=True)
@@ -39,13 +41,15 @@ class Type:
 
 @dataclass(frozen=True)
 class Field:
-    """One member of an object."""
+    """One member of an object. `limits` are its constraints, by the schema's names."""
 
     name: str
     type: Type
     description: str
     required: bool
     nullable: bool
+    default: Any
+    limits: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -79,6 +83,9 @@ class Union:
 
 
 Definition = Enum | Object | Union
+
+FORMATS: dict[str | None, Kind] = {"date-time": "timestamp", "decimal": "decimal"}
+LIMITS = ("pattern", "minLength", "minimum", "maximum")
 
 
 def read(path: Path = SCHEMA) -> dict[str, Definition]:
@@ -123,7 +130,8 @@ def enums(definitions: dict[str, Definition]) -> list[Enum]:
 def _field(owner: str, name: str, node: dict[str, Any], required: set[str], definitions: dict[str, Any]) -> Field:
     kind, nullable = _type(f"{owner}.{name}", node, definitions)
     description = node.get("description") or _fallback(kind, definitions)
-    return Field(name, kind, description, name in required, nullable)
+    limits = {limit: node[limit] for limit in LIMITS if limit in node}
+    return Field(name, kind, description, name in required, nullable, node.get("default"), limits)
 
 
 def _type(where: str, node: dict[str, Any], definitions: dict[str, Any]) -> tuple[Type, bool]:
@@ -144,7 +152,7 @@ def _type(where: str, node: dict[str, Any], definitions: dict[str, Any]) -> tupl
         return Type("object" if word == "object" else "any"), nullable
     match word:
         case "string":
-            return Type("timestamp" if node.get("format") == "date-time" else "string"), nullable
+            return Type(FORMATS.get(node.get("format"), "string")), nullable
         case "integer" | "number" | "boolean":
             return Type(word), nullable
         case "array":

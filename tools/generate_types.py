@@ -26,6 +26,7 @@ from typing import Any, Literal, Required, TypeAlias, TypedDict
 SCALARS = {
     "string": "str",
     "timestamp": "str",
+    "decimal": "str",
     "integer": "int",
     "number": "float",
     "boolean": "bool",
@@ -63,12 +64,12 @@ def _names(definitions: dict[str, Definition]) -> str:
 
 
 def _alias(name: str, value: str, description: str) -> str:
-    return f"{name}: TypeAlias = {value}\n{_docstring(description)}"
+    return f"{name}: TypeAlias = {value}\n{docstring(description)}"
 
 
 def _object(item: Object, defined: set[str]) -> str:
     members = "\n".join(_member(field, defined) for field in item.fields)
-    return f"class {item.name}(TypedDict, total=False):\n{_indented(_docstring(item.description))}\n\n{members}"
+    return f"class {item.name}(TypedDict, total=False):\n{_indented(docstring(item.description))}\n\n{members}"
 
 
 def _member(field: Field, defined: set[str]) -> str:
@@ -76,12 +77,12 @@ def _member(field: Field, defined: set[str]) -> str:
     if field.type.name and field.type.name not in defined:
         kind = f'"{kind}"'  # it stands further down
     kind = f"Required[{kind}]" if field.required else kind
-    return _indented(f"{field.name}: {kind}\n{_docstring(field.description)}")
+    return _indented(f"{field.name}: {kind}\n{docstring(field.description)}")
 
 
 def _rest(item: Object) -> str:
     text = f"{item.description} Its type is any other word; one stands for them here, so that a comparison narrows."
-    return f"class {item.name}(TypedDict):\n{_indented(_docstring(text))}\n\n    type: Literal['(any other)']"
+    return f"class {item.name}(TypedDict):\n{_indented(docstring(text))}\n\n    type: Literal['(any other)']"
 
 
 def annotation(kind: Type) -> str:
@@ -98,7 +99,8 @@ def annotation(kind: Type) -> str:
     return f"list[{text}]" if kind.many else text
 
 
-def _docstring(text: str) -> str:
+def docstring(text: str) -> str:
+    """The text as a docstring, wrapped."""
     lines = textwrap.wrap(text, WIDTH - 10) or [""]
     if len(lines) == 1 and len(lines[0]) < WIDTH - 10:
         return f'"""{lines[0]}"""'

@@ -1,0 +1,136 @@
+"""
+What the generated pydantic models are made of: the base class and the types that JSON has no word for.
+
+The models are a face for users who like objects; inside, values are plain data (`canonical.types`).
+`Model.of` takes plain data and refuses what breaks the contract, `plain` gives the same data back.
+"""
+
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from decimal import Decimal, InvalidOperation
+from typing import Annotated, Any, ClassVar, Self, TypeVar
+
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+)
+
+T = TypeVar("T")
+
+_MICROSECONDS = "%Y-%m-%dT%H:%M:%S.%fZ"
+
+
+class Model(BaseModel):
+    """A canonical value as an object: frozen, equal by value; members that this version does not know are kept."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="allow",
+        # a number is never made of a text, nor a text of a number: the schema takes neither
+        strict=True,
+        allow_inf_nan=False,
+        validate_by_name=True,
+        validate_by_alias=True,
+        serialize_by_alias=True,
+        # building sixty validators takes longer than importing everything else
+        defer_build=True,
+    )
+
+    TAG: ClassVar[str | None] = None
+    """The constant word of `type`, for the arm of a union."""
+
+    def model_post_init(self, _context: Any, /) -> None:
+        # the tag is part of the value whether or not the caller wrote it
+        if self.TAG is not None:
+            self.__pydantic_fields_set__.add("type")
+
+    def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
+        return ((name, value) for name, value in super().__repr_args__() if name in self.model_fields_set)
+
+    @classmethod
+    def of(cls, value: Any) -> Self:
+        """The object for plain data. Raises pydantic's `ValidationError` when the data breaks the contract."""
+        return cls.model_validate(value)
+
+    def plain(self) -> dict[str, Any]:
+        """The value as plain JSON data, with the members that were set and no others."""
+        return self.model_dump(exclude_unset=True)
+
+
+def _is_none(value: Any) -> bool:
+    return value is None
+
+
+Maybe = Annotated[T | None, Field(exclude_if=_is_none)]
+"""A member that may be absent, but is never null on the outside: None means that it is absent."""
+
+
+def _read_time(value: Any) -> Any:
+    return datetime.fromisoformat(value) if isinstance(value, str) else value
+
+
+def _utc(value: datetime) -> datetime:
+    return value.astimezone(UTC)
+
+
+def _write_time(value: datetime) -> str:
+    return value.strftime(_MICROSECONDS)
+
+
+Timestamp = Annotated[
+    AwareDatetime,
+    BeforeValidator(_read_time),
+    AfterValidator(_utc),
+    PlainSerializer(_write_time, return_type=str),
+]
+"""A moment in UTC, exact to the microsecond; RFC 3339 with six fractional digits on the outside."""
+
+
+def _read_money(value: Any) -> Any:
+    if isinstance(value, str):
+        try:
+            return Decimal(value)
+        except InvalidOperation:
+            raise ValueError("not a decimal number") from None
+    return Decimal(value) if type(value) is int else value
+
+
+def _write_money(value: Decimal) -> str:
+    return format(value, "f")
+
+
+Money = Annotated[
+    Decimal,
+    Field(ge=0),
+    BeforeValidator(_read_money),
+    PlainSerializer(_write_money, return_type=str),
+]
+"""An exact decimal; a text without exponent on the outside. Floats are refused."""
+
+
+def tag_among(words: frozenset[str], rest: str) -> Callable[[Any], str | None]:
+    """Tells the arm of an open union by `type`. A known word never falls through to the arm of everything else."""
+
+    def tag(value: Any) -> str | None:
+        word = value.get("type") if isinstance(value, dict) else getattr(value, "type", None)
+        if not isinstance(word, str):
+            return None
+        return word if word in words else rest
+
+    return tag
+
+
+def none_of(words: frozenset[str]) -> AfterValidator:
+    """Refuses the words that have a class of their own."""
+
+    def check(word: str) -> str:
+        if word in words:
+            raise ValueError(f"{word!r} has a class of its own")
+        return word
+
+    return AfterValidator(check)

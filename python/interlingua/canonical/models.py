@@ -1,0 +1,1138 @@
+# GENERATED from spec/schema/interlingua.schema.json by tools/generate_models.py: do not edit.
+"""
+The canonical values as pydantic models, for users who like objects.
+
+`Message.of(data)` reads plain data and refuses what breaks the contract, `message.plain()` gives it back.
+A block of a type that this version does not know is an `UnknownBlock`, kept whole.
+"""
+
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
+
+from pydantic import Discriminator, Field, Tag
+
+from interlingua.canonical.methods import MessageMethods, RequestMethods, ResponseMethods
+from interlingua.canonical.model_base import Maybe, Model, Money, Timestamp, none_of, tag_among
+
+__all__ = [
+    "AudioBlock",
+    "BlockStartEvent",
+    "BlockStopEvent",
+    "CacheHint",
+    "Choice",
+    "Citation",
+    "ContentBlock",
+    "DocumentBlock",
+    "Error",
+    "ErrorCategory",
+    "ErrorEvent",
+    "FinishReason",
+    "ImageBlock",
+    "KnownBlock",
+    "KnownEvent",
+    "LossEntry",
+    "LossOp",
+    "LossPolicy",
+    "LossSeverity",
+    "MediaSource",
+    "MediaSourceKind",
+    "Message",
+    "MessageCompleteEvent",
+    "MessageMetadata",
+    "MessageStartEvent",
+    "MessageStatus",
+    "OnDrop",
+    "OpaqueBlock",
+    "ProviderState",
+    "Reasoning",
+    "RedactedThinkingBlock",
+    "Request",
+    "Response",
+    "ResponseFormat",
+    "ResponseFormatType",
+    "Role",
+    "RoutingDecisionRecord",
+    "RoutingMode",
+    "SideEffects",
+    "SkippedTarget",
+    "StreamEvent",
+    "TextBlock",
+    "TextDeltaEvent",
+    "ThinkingBlock",
+    "ThinkingDeltaEvent",
+    "TokenEstimate",
+    "Tool",
+    "ToolChoice",
+    "ToolChoiceMode",
+    "ToolChoiceType",
+    "ToolKind",
+    "ToolResultBlock",
+    "ToolUseBlock",
+    "ToolUseEndEvent",
+    "ToolUseInputDeltaEvent",
+    "ToolUseKind",
+    "ToolUseStartEvent",
+    "UnknownBlock",
+    "UnknownEvent",
+    "Usage",
+    "UsageUpdateEvent",
+    "VideoBlock",
+    "Violation",
+    "WireRequest",
+]
+
+Role: TypeAlias = Literal["system", "developer", "user", "assistant", "tool"]
+"""Who speaks. system and developer hold instructions, tool holds one tool result."""
+
+
+class ProviderState(Model):
+    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+
+    adapter: str
+    """The wire protocol that wrote this state, e.g. anthropic_messages."""
+    provider: str | None = None
+    """The provider that issued it, e.g. anthropic; null when not known."""
+    id: Maybe[str] = None
+    """The provider's own id of this item (tool call id, message id, item id)."""
+    signature: Maybe[str] = None
+    """An opaque signature or encrypted token bound to this item, e.g. a thought signature."""
+    fields: Maybe[dict[str, Any]] = None
+    """Members of the provider's own item that have no canonical meaning, verbatim."""
+    form: Maybe[dict[str, Any]] = None
+    """
+    How the provider's item was spelt (a string instead of a list, an explicit null, the argument text). It
+    changes no meaning and is used only to write the same wire again.
+    """
+
+
+class CacheHint(Model):
+    """Asks the provider to keep the prompt up to and including this item in its cache."""
+
+    ttl: Maybe[Annotated[str, Field(pattern=r"^[0-9]+[mh]$")]] = None
+    """How long to keep it, e.g. 5m or 1h; the provider's default when absent."""
+
+
+MediaSourceKind: TypeAlias = Literal["base64", "url", "file_ref", "file_id", "text", "blocks"]
+"""How a medium is given."""
+
+
+class MediaSource(Model):
+    """Where the bytes of a medium are."""
+
+    kind: MediaSourceKind
+    """
+    base64: data is base64 text. url: data is a URL that the provider fetches. file_ref: data is a path
+    relative to the workspace. file_id: data is a provider's file id. text: data is plain text. blocks: the
+    document is the list in content.
+    """
+    data: Maybe[str] = None
+    """Base64 text, URL, path, file id or plain text, by kind."""
+    content: "Maybe[list[ContentBlock]]" = None
+    """The blocks of a document of kind blocks."""
+    provider: str | None = None
+    """The provider that a file_id belongs to."""
+
+
+class Citation(Model):
+    """A place that supports a span of text."""
+
+    type: str
+    """The provider's kind of citation, e.g. char_location, page_location, url_citation."""
+    url: Maybe[str] = None
+    """The cited address."""
+    title: Maybe[str] = None
+    """Title of the cited source."""
+    cited_text: Maybe[str] = None
+    """The quoted text."""
+    start_index: Maybe[Annotated[int, Field(ge=0)]] = None
+    """Start of the cited span in the answer's text, in characters."""
+    end_index: Maybe[Annotated[int, Field(ge=0)]] = None
+    """End of the cited span in the answer's text, in characters."""
+    provider_state: Maybe[ProviderState] = None
+    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+
+
+class TextBlock(Model):
+    """Text."""
+
+    TAG: ClassVar[str | None] = "text"
+
+    type: Literal["text"] = "text"
+    text: str
+    """The text; it may be empty."""
+    citations: Maybe[list[Citation]] = None
+    """Sources of this text."""
+    refusal: Maybe[bool] = None
+    """True when the text is the model's refusal to answer."""
+    cache: Maybe[CacheHint] = None
+    """Asks the provider to keep the prompt up to and including this item in its cache."""
+    critical: Maybe[bool] = None
+    """When true this block is never dropped: a projection that cannot carry it fails."""
+    provider_state: Maybe[ProviderState] = None
+    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+
+
+class ImageBlock(Model):
+    """A picture."""
+
+    TAG: ClassVar[str | None] = "image"
+
+    type: Literal["image"] = "image"
+    source: MediaSource
+    """Where the bytes of a medium are."""
+    media_type: Maybe[
+        Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*( *;.*)?$")]
+    ] = None
+    """IANA media type, e.g. image/png."""
+    detail: Maybe[str] = None
+    """How closely to look: auto, low, high or original."""
+    cache: Maybe[CacheHint] = None
+    """Asks the provider to keep the prompt up to and including this item in its cache."""
+    critical: Maybe[bool] = None
+    """When true this block is never dropped: a projection that cannot carry it fails."""
+    provider_state: Maybe[ProviderState] = None
+    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+
+
+class AudioBlock(Model):
+    """Sound."""
+
+    TAG: ClassVar[str | None] = "audio"
+
+    type: Literal["audio"] = "audio"
+    source: MediaSource
+    """Where the bytes of a medium are."""
+    media_type: Maybe[
+        Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*( *;.*)?$")]
+    ] = None
+    """IANA media type, e.g. audio/wav."""
+    transcript: Maybe[str] = None
+    """What is said, where the provider gives it."""
+    cache: Maybe[CacheHint] = None
+    """Asks the provider to keep the prompt up to and including this item in its cache."""
+    critical: Maybe[bool] = None
+    """When true this block is never dropped: a projection that cannot carry it fails."""
+    provider_state: Maybe[ProviderState] = None
+    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+
+
+class VideoBlock(Model):
+    """A film."""
+
+    TAG: ClassVar[str | None] = "video"
+
+    type: Literal["video"] = "video"
+    source: MediaSource
+    """Where the bytes of a medium are."""
+    media_type: Maybe[
+        Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*( *;.*)?$")]
+    ] = None
+    """IANA media type, e.g. video/mp4."""
+    cache: Maybe[CacheHint] = None
+    """Asks the provider to keep the prompt up to and including this item in its cache."""
+    critical: Maybe[bool] = None
+    """When true this block is never dropped: a projection that cannot carry it fails."""
+    provider_state: Maybe[ProviderState] = None
+    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+
+
+class DocumentBlock(Model):
+    """A document, e.g. a PDF."""
+
+    TAG: ClassVar[str | None] = "document"
+
+    type: Literal["document"] = "document"
+    source: MediaSource
+    """Where the bytes of a medium are."""
+    media_type: Maybe[
+        Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*( *;.*)?$")]
+    ] = None
+    """IANA media type, e.g. application/pdf."""
+    name: Maybe[str] = None
+    """File name."""
+    title: Maybe[str] = None
+    """Title shown to the model."""
+    context: Maybe[str] = None
+    """What the model should know about the document; never cited."""
+    citations_enabled: Maybe[bool] = None
+    """True when the answer may cite this document."""
+    cache: Maybe[CacheHint] = None
+    """Asks the provider to keep the prompt up to and including this item in its cache."""
+    critical: Maybe[bool] = None
+    """When true this block is never dropped: a projection that cannot carry it fails."""
+    provider_state: Maybe[ProviderState] = None
+    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+
+
+ToolUseKind: TypeAlias = Literal["function", "custom"]
+"""How the arguments of a call are written. function: JSON. custom: free text."""
+
+
+class ToolUseBlock(Model):
+    """The model asks for a tool to be run."""
+
+    TAG: ClassVar[str | None] = "tool_use"
+
+    type: Literal["tool_use"] = "tool_use"
+    id: Annotated[str, Field(pattern=r"^tu_[0-9A-Za-z]+$")]
+    """Canonical id, tu_ and a ULID."""
+    name: Annotated[str, Field(min_length=1)]
+    """Name of the tool."""
+    input: dict[str, Any]
+    """The arguments, an object that satisfies the tool's schema."""
+    input_raw: Maybe[str] = None
+    """
+    The arguments exactly as the model wrote them, present when they are not a JSON object (input is then
+    empty), and for custom tools.
+    """
+    kind: Maybe[ToolUseKind] = None
+    """function: arguments are JSON. custom: the argument is free text in input_raw."""
+    cache: Maybe[CacheHint] = None
+    """Asks the provider to keep the prompt up to and including this item in its cache."""
+    critical: Maybe[bool] = None
+    """When true this block is never dropped: a projection that cannot carry it fails."""
+    provider_state: Maybe[ProviderState] = None
+    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+
+
+class ToolResultBlock(Model):
+    """The answer to one tool call."""
+
+    TAG: ClassVar[str | None] = "tool_result"
+
+    type: Literal["tool_result"] = "tool_result"
+    tool_use_id: Annotated[str, Field(pattern=r"^tu_[0-9A-Za-z]+$")]
+    """Id of the tool_use block that this answers."""
+    content: "list[ContentBlock]"
+    """What the tool returned: text, images, audio, video, documents and opaque blocks."""
+    is_error: bool = False
+    """True when the tool failed."""
+    cache: Maybe[CacheHint] = None
+    """Asks the provider to keep the prompt up to and including this item in its cache."""
+    critical: Maybe[bool] = None
+    """When true this block is never dropped: a projection that cannot carry it fails."""
+    provider_state: Maybe[ProviderState] = None
+    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+
+
+class ThinkingBlock(Model):
+    """The model's reasoning."""
+
+    TAG: ClassVar[str | None] = "thinking"
+
+    type: Literal["thinking"] = "thinking"
+    text: str
+    """The reasoning; it may be empty when only the signature was given."""
+    signature: str | None = None
+    """The provider's opaque proof that it wrote this block."""
+    cache: Maybe[CacheHint] = None
+    """Asks the provider to keep the prompt up to and including this item in its cache."""
+    critical: Maybe[bool] = None
+    """When true this block is never dropped: a projection that cannot carry it fails."""
+    provider_state: Maybe[ProviderState] = None
+    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+
+
+class RedactedThinkingBlock(Model):
+    """Reasoning that the provider encrypted."""
+
+    TAG: ClassVar[str | None] = "redacted_thinking"
+
+    type: Literal["redacted_thinking"] = "redacted_thinking"
+    data: str
+    """The opaque blob."""
+    cache: Maybe[CacheHint] = None
+    """Asks the provider to keep the prompt up to and including this item in its cache."""
+    critical: Maybe[bool] = None
+    """When true this block is never dropped: a projection that cannot carry it fails."""
+    provider_state: Maybe[ProviderState] = None
+    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+
+
+class OpaqueBlock(Model):
+    """
+    A provider's own item that has no canonical meaning. It goes back verbatim to its adapter and is a loss
+    elsewhere.
+    """
+
+    TAG: ClassVar[str | None] = "opaque"
+
+    type: Literal["opaque"] = "opaque"
+    adapter: str
+    """The wire protocol that the item belongs to."""
+    provider: str | None = None
+    """The provider that issued it."""
+    kind: Maybe[str] = None
+    """The provider's own type word."""
+    value: dict[str, Any]
+    """The item, verbatim."""
+    cache: Maybe[CacheHint] = None
+    """Asks the provider to keep the prompt up to and including this item in its cache."""
+    critical: Maybe[bool] = None
+    """When true this block is never dropped: a projection that cannot carry it fails."""
+    provider_state: Maybe[ProviderState] = None
+    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+
+
+_KNOWN_BLOCK_TYPES = frozenset(
+    {
+        "text",
+        "image",
+        "audio",
+        "video",
+        "document",
+        "tool_use",
+        "tool_result",
+        "thinking",
+        "redacted_thinking",
+        "opaque",
+    }
+)
+
+
+class UnknownBlock(Model):
+    """A block of a later version: kept whole and written back, never constructed."""
+
+    type: Annotated[str, none_of(_KNOWN_BLOCK_TYPES)]
+    """A type word that this version does not know."""
+
+
+KnownBlock: TypeAlias = (
+    TextBlock
+    | ImageBlock
+    | AudioBlock
+    | VideoBlock
+    | DocumentBlock
+    | ToolUseBlock
+    | ToolResultBlock
+    | ThinkingBlock
+    | RedactedThinkingBlock
+    | OpaqueBlock
+)
+"""One piece of a message's content. Those that this version knows."""
+
+ContentBlock: TypeAlias = Annotated[
+    Annotated[TextBlock, Tag("text")]
+    | Annotated[ImageBlock, Tag("image")]
+    | Annotated[AudioBlock, Tag("audio")]
+    | Annotated[VideoBlock, Tag("video")]
+    | Annotated[DocumentBlock, Tag("document")]
+    | Annotated[ToolUseBlock, Tag("tool_use")]
+    | Annotated[ToolResultBlock, Tag("tool_result")]
+    | Annotated[ThinkingBlock, Tag("thinking")]
+    | Annotated[RedactedThinkingBlock, Tag("redacted_thinking")]
+    | Annotated[OpaqueBlock, Tag("opaque")]
+    | Annotated[UnknownBlock, Tag("*")],
+    Discriminator(tag_among(_KNOWN_BLOCK_TYPES, "*")),
+]
+"""One piece of a message's content."""
+
+MessageStatus: TypeAlias = Literal["complete", "partial", "cancelled", "error"]
+"""
+complete: finished. partial: a stream is in progress. cancelled: stopped by the user. error: the
+generation failed.
+"""
+
+RoutingMode: TypeAlias = Literal["override", "manual", "rule", "pattern", "delegate", "default"]
+"""Why this model answered, in short."""
+
+
+class RoutingDecisionRecord(Model):
+    """Compact record of a routing decision; the whole chain is in the route.decided event."""
+
+    mode: RoutingMode
+    """Why this model answered, in short."""
+    chosen_model: str
+    """Canonical model id; the same as metadata.model."""
+    reason: str
+    """Why, for a person."""
+    rule_name: str | None = None
+    """Name of the rule, for mode rule."""
+    confidence: Annotated[float, Field(ge=0, le=1)] | None = None
+    """Between 0 and 1, for mode pattern."""
+    alternatives_considered: Maybe[list[str]] = None
+    """Canonical ids of the candidates that were passed over, in order."""
+
+
+class Usage(Model):
+    """
+    Tokens, money and time of one answer. The input buckets are disjoint: the prompt is input + cached + cache
+    creation.
+    """
+
+    input_tokens: Annotated[int, Field(ge=0)]
+    """Prompt tokens that were neither read from nor written to a cache."""
+    output_tokens: Annotated[int, Field(ge=0)]
+    """Generated tokens, reasoning included."""
+    cached_input_tokens: Annotated[int, Field(ge=0)] = 0
+    """Prompt tokens read from a cache."""
+    cache_creation_input_tokens: Annotated[int, Field(ge=0)] = 0
+    """Prompt tokens written to a cache."""
+    cache_creation_1h_input_tokens: Maybe[Annotated[int, Field(ge=0)]] = None
+    """The part of cache_creation_input_tokens that is kept for one hour."""
+    reasoning_tokens: Maybe[Annotated[int, Field(ge=0)]] = None
+    """The part of output_tokens spent on reasoning."""
+    cost_usd: Money | None = None
+    """Exact decimal US dollars from the local price table; null when unpriced."""
+    pricing_version: str | None = None
+    """Version of the price table that was used."""
+    latency_ms: Maybe[Annotated[int, Field(ge=0)]] = None
+    """Wall time of the call in milliseconds."""
+    estimated: Maybe[bool] = None
+    """True when the provider gave no usage and the counts are estimates."""
+    raw: Maybe[dict[str, Any]] = None
+    """The provider's own usage object, verbatim."""
+
+
+class MessageMetadata(Model):
+    """What is known about a message beside its content."""
+
+    model: str | None = None
+    """Canonical model id, provider:name."""
+    provider: str | None = None
+    """Provider key, e.g. anthropic."""
+    routing: RoutingDecisionRecord | None = None
+    """Why this model answered."""
+    usage: Usage | None = None
+    """Tokens, money and time."""
+    parent_tool_use_id: str | None = None
+    """On tool messages, the id of the call that is answered."""
+    status: MessageStatus = "complete"
+    """Where the message stands."""
+    provider_raw: dict[str, Any] | None = None
+    """The adapter's own data, opaque to everyone else; not part of equality or of the hash."""
+    user_id: str | None = None
+    """Pseudonymous principal, usr_ and a ULID."""
+    team_id: str | None = None
+    """Pseudonymous team, team_ and a ULID."""
+
+
+class Message(MessageMethods, Model):
+    """One turn of a conversation."""
+
+    id: Maybe[Annotated[str, Field(pattern=r"^[0-7][0-9A-HJKMNP-TV-Z]{25}$")]] = None
+    """ULID, strictly increasing in a session; filled in by the core."""
+    session_id: str | None = None
+    """The session that it belongs to; bound when it is appended."""
+    role: Role
+    """Who speaks. system and developer hold instructions, tool holds one tool result."""
+    content: list[ContentBlock]
+    """The blocks, in order; the order has meaning."""
+    name: Maybe[str] = None
+    """Name of the participant, where the provider takes one."""
+    cache: Maybe[CacheHint] = None
+    """Asks the provider to keep the prompt up to and including this item in its cache."""
+    priority: Maybe[int] = None
+    """For explicit sorting only; lower is earlier, 50 when absent."""
+    critical: Maybe[bool] = None
+    """When true no block of this message is ever dropped."""
+    metadata: Maybe[MessageMetadata] = None
+    """What is known about a message beside its content."""
+    created_at: Maybe[Timestamp] = None
+    """UTC with six fractional digits, e.g. 2026-05-08T12:00:00.000000Z."""
+    schema_version: Literal[1] = 1
+    """Version of the message schema."""
+    provider_state: Maybe[ProviderState] = None
+    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+    extra: Maybe[dict[str, Any]] = None
+    """The user's own data, namespaced keys; never sent."""
+
+
+SideEffects: TypeAlias = Literal["none", "read", "write", "execute", "network"]
+"""The worst that a tool can do; a tool that does not say is treated as execute."""
+
+ToolKind: TypeAlias = Literal["function", "custom", "provider"]
+"""
+Who defines a tool and how its arguments are written. function: JSON arguments. custom: free text.
+provider: defined by a provider.
+"""
+
+
+class Tool(Model):
+    """A tool that the model may call."""
+
+    kind: Maybe[ToolKind] = None
+    """
+    function: JSON arguments. custom: free text. provider: run or defined by a provider, kept whole in
+    definition.
+    """
+    name: Annotated[str, Field(min_length=1)]
+    """Unique in the request; snake_case in the strict profile."""
+    description: Maybe[str] = None
+    """What the tool does, shown to the model."""
+    input_schema: Maybe[dict[str, Any]] = None
+    """JSON Schema of the arguments."""
+    side_effects: Maybe[SideEffects] = None
+    """The worst that a tool can do; a tool that does not say is treated as execute."""
+    requires_workspace: bool = True
+    """True when the tool needs a workspace."""
+    strict: Maybe[bool] = None
+    """True when the provider must enforce the schema."""
+    format: Maybe[dict[str, Any]] = None
+    """Grammar of a custom tool's text, as the provider defines it."""
+    adapter: Maybe[str] = None
+    """For kind provider, the wire protocol that it belongs to."""
+    definition: Maybe[dict[str, Any]] = None
+    """For kind provider, the provider's tool object, verbatim."""
+    cache: Maybe[CacheHint] = None
+    """Asks the provider to keep the prompt up to and including this item in its cache."""
+    provider_state: Maybe[ProviderState] = None
+    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+
+
+ToolChoiceType: TypeAlias = Literal["auto", "none", "required", "tool", "allowed"]
+"""How freely tools may be called."""
+
+ToolChoiceMode: TypeAlias = Literal["auto", "required"]
+"""Whether one of the allowed tools must be called."""
+
+
+class ToolChoice(Model):
+    """How freely the model may call tools."""
+
+    type: ToolChoiceType
+    """
+    auto: as it likes. none: not at all. required: at least one. tool: the named one. allowed: only those in
+    names.
+    """
+    name: Maybe[str] = None
+    """For type tool, the name."""
+    names: Maybe[list[str]] = None
+    """For type allowed, the names."""
+    mode: Maybe[ToolChoiceMode] = None
+    """For type allowed, whether a call is required."""
+    kind: Maybe[ToolKind] = None
+    """Kind of the named tool."""
+
+
+ResponseFormatType: TypeAlias = Literal["text", "json", "json_schema"]
+"""The form of an answer. text: free. json: any JSON object. json_schema: JSON that satisfies a schema."""
+
+
+class ResponseFormat(Model):
+    """The form that the answer must have."""
+
+    type: ResponseFormatType
+    """text: free. json: any JSON object. json_schema: JSON that satisfies schema."""
+    name: Maybe[str] = None
+    """Name of the schema."""
+    description: Maybe[str] = None
+    """What the schema is for."""
+    schema_: Annotated[Maybe[dict[str, Any]], Field(alias="schema")] = None
+    """The JSON Schema."""
+    strict: bool | None = None
+    """Whether the provider must enforce the schema."""
+
+
+class Reasoning(Model):
+    """How much the model may think."""
+
+    mode: Maybe[str] = None
+    """adaptive, enabled, disabled, or a provider's own word."""
+    effort: Maybe[str] = None
+    """none, minimal, low, medium, high, xhigh or max."""
+    budget_tokens: Maybe[Annotated[int, Field(ge=0)]] = None
+    """Limit of reasoning tokens."""
+    display: Maybe[str] = None
+    """How the reasoning is shown: summarized, omitted or a provider's own word."""
+
+
+OnDrop: TypeAlias = Literal["drop", "error", "placeholder"]
+"""What to do with content that cannot be carried."""
+
+
+class LossPolicy(Model):
+    """What to do with content that the target cannot express."""
+
+    on_drop: OnDrop = "drop"
+    """drop: leave it out and report. error: refuse. placeholder: put a short text in its place and report."""
+    strict: "Maybe[LossSeverity]" = None
+    """Refuse when any loss is at least this severe."""
+
+
+class Request(RequestMethods, Model):
+    """All that a model is asked, for any provider."""
+
+    model: Maybe[Annotated[str, Field(pattern=r"^[^:]+:.+$")]] = None
+    """Canonical model id, provider:name."""
+    system: Maybe[list[TextBlock]] = None
+    """Instructions placed before all messages; the same as a first system message."""
+    messages: list[Message]
+    """The conversation, in order."""
+    tools: Maybe[list[Tool]] = None
+    """The tools that may be called."""
+    tool_choice: Maybe[ToolChoice] = None
+    """How freely the model may call tools."""
+    parallel_tool_calls: Maybe[bool] = None
+    """Whether one answer may hold several calls."""
+    response_format: Maybe[ResponseFormat] = None
+    """The form that the answer must have."""
+    max_output_tokens: Maybe[Annotated[int, Field(ge=0)]] = None
+    """Limit of generated tokens, reasoning included."""
+    temperature: Maybe[float] = None
+    """Sampling temperature."""
+    top_p: Maybe[float] = None
+    """Nucleus sampling."""
+    top_k: Maybe[float] = None
+    """Sample from the k likeliest tokens."""
+    frequency_penalty: Maybe[float] = None
+    """Penalty on repeated tokens."""
+    presence_penalty: Maybe[float] = None
+    """Penalty on tokens that occurred."""
+    seed: Maybe[int] = None
+    """Seed of the sampler; any integer."""
+    stop: Maybe[list[str]] = None
+    """Texts that end the answer."""
+    n: Maybe[Annotated[int, Field(ge=1)]] = None
+    """How many answers."""
+    logprobs: Maybe[bool] = None
+    """Whether to return log probabilities."""
+    top_logprobs: Maybe[Annotated[int, Field(ge=0)]] = None
+    """How many alternatives per token."""
+    reasoning: Maybe[Reasoning] = None
+    """How much the model may think."""
+    verbosity: Maybe[str] = None
+    """How long the answer should be: low, medium or high."""
+    service_tier: Maybe[str] = None
+    """The provider's service class."""
+    user: Maybe[str] = None
+    """Stable pseudonymous id of the end user, for abuse detection."""
+    metadata: Maybe[dict[str, Any]] = None
+    """Data kept with the request by the provider."""
+    cache: Maybe[CacheHint] = None
+    """Caches the longest possible prefix."""
+    stream: Maybe[bool] = None
+    """Whether the answer is streamed."""
+    options: Maybe[dict[str, Any]] = None
+    """Per adapter, members of its wire request that have no canonical meaning, verbatim."""
+    loss_policy: Maybe[LossPolicy] = None
+    """What to do with content that the target cannot express."""
+    provider_state: Maybe[ProviderState] = None
+    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+
+
+LossOp: TypeAlias = Literal["drop", "replace", "move", "merge"]
+"""What happened to the value at path."""
+
+LossSeverity: TypeAlias = Literal["shape", "weakened", "lost"]
+"""
+shape: another shape, the same meaning. weakened: the meaning is there but weaker. lost: the meaning is
+gone.
+"""
+
+
+class LossEntry(Model):
+    """One change that a projection made."""
+
+    op: LossOp
+    """What happened to the value at path."""
+    path: Annotated[str, Field(pattern=r"^(/.*)?$")]
+    """JSON Pointer into the request as written."""
+    to: Maybe[Annotated[str, Field(pattern=r"^(/.*)?$")]] = None
+    """For move and merge, the JSON Pointer of the destination, in the request as written."""
+    value: Any = None
+    """For replace, the value that stands there now. For move, what is left behind; nothing when absent."""
+    code: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+    """Reason, from the closed list in spec/registry/loss_codes.json."""
+    severity: LossSeverity
+    """
+    shape: another shape, the same meaning. weakened: the meaning is there but weaker. lost: the meaning is
+    gone.
+    """
+    message: str
+    """What happened, for a person; it never holds content."""
+
+
+FinishReason: TypeAlias = Literal[
+    "stop", "stop_sequence", "length", "tool_calls", "content_filter", "refusal", "pause", "cancelled", "error", "other"
+]
+"""Why the answer ended. tool_calls whenever the answer holds calls to run."""
+
+
+class Choice(Model):
+    """One of several answers."""
+
+    message: Message
+    """One turn of a conversation."""
+    finish_reason: FinishReason
+    """Why the answer ended. tool_calls whenever the answer holds calls to run."""
+    finish_reason_raw: str | None = None
+    """The provider's own word."""
+    stop_sequence: str | None = None
+    """The stop text that ended the answer."""
+    logprobs: Maybe[dict[str, Any]] = None
+    """Log probabilities, as the provider gives them."""
+    provider_state: Maybe[ProviderState] = None
+    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+
+
+class Response(ResponseMethods, Model):
+    """A model's answer."""
+
+    id: Maybe[str] = None
+    """The provider's id of the answer."""
+    model: Maybe[str] = None
+    """Canonical id of the model that served the call."""
+    requested_model: Maybe[str] = None
+    """Canonical id of the model that was asked for."""
+    message: Message
+    """One turn of a conversation."""
+    finish_reason: FinishReason
+    """Why the answer ended. tool_calls whenever the answer holds calls to run."""
+    finish_reason_raw: str | None = None
+    """The provider's own word."""
+    stop_sequence: str | None = None
+    """The stop text that ended the answer."""
+    usage: Maybe[Usage] = None
+    """
+    Tokens, money and time of one answer. The input buckets are disjoint: the prompt is input + cached + cache
+    creation.
+    """
+    alternatives: Maybe[list[Choice]] = None
+    """Further answers, when n was above 1."""
+    logprobs: Maybe[dict[str, Any]] = None
+    """Log probabilities, as the provider gives them."""
+    loss: Maybe[list[LossEntry]] = None
+    """What was lost on the way to the provider."""
+    skipped: "Maybe[list[SkippedTarget]]" = None
+    """Candidates that did not serve the call, each with the reason."""
+    provider_state: Maybe[ProviderState] = None
+    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+    raw: Maybe[dict[str, Any]] = None
+    """The provider's whole answer, on request."""
+
+
+class SkippedTarget(Model):
+    """A target that did not serve the call."""
+
+    model: str
+    """Canonical model id."""
+    reason: str
+    """Machine word."""
+    message: Maybe[str] = None
+    """For a person."""
+
+
+class MessageStartEvent(Model):
+    """The answer begins."""
+
+    TAG: ClassVar[str | None] = "message_start"
+
+    type: Literal["message_start"] = "message_start"
+    message_id: Maybe[str] = None
+    """The message that the event belongs to."""
+    model: Maybe[str] = None
+    """Canonical id of the serving model."""
+    response_id: Maybe[str] = None
+    """The provider's id of the answer."""
+    choice: Maybe[Annotated[int, Field(ge=0)]] = None
+    """Which answer, when n was above 1; 0 when absent."""
+
+
+class BlockStartEvent(Model):
+    """A block begins; block is what is known of it."""
+
+    TAG: ClassVar[str | None] = "block_start"
+
+    type: Literal["block_start"] = "block_start"
+    message_id: Maybe[str] = None
+    """The message that the event belongs to."""
+    index: Annotated[int, Field(ge=0)]
+    """Position of the block in the message."""
+    choice: Maybe[Annotated[int, Field(ge=0)]] = None
+    """Which answer, when n was above 1; 0 when absent."""
+    block: ContentBlock
+    """One piece of a message's content."""
+
+
+class BlockStopEvent(Model):
+    """A block ends; block is authoritative."""
+
+    TAG: ClassVar[str | None] = "block_stop"
+
+    type: Literal["block_stop"] = "block_stop"
+    message_id: Maybe[str] = None
+    """The message that the event belongs to."""
+    index: Annotated[int, Field(ge=0)]
+    """Position of the block in the message."""
+    choice: Maybe[Annotated[int, Field(ge=0)]] = None
+    """Which answer, when n was above 1; 0 when absent."""
+    block: ContentBlock
+    """One piece of a message's content."""
+
+
+class TextDeltaEvent(Model):
+    """More text of a text block."""
+
+    TAG: ClassVar[str | None] = "text_delta"
+
+    type: Literal["text_delta"] = "text_delta"
+    message_id: Maybe[str] = None
+    """The message that the event belongs to."""
+    index: Annotated[int, Field(ge=0)]
+    """Position of the block in the message."""
+    choice: Maybe[Annotated[int, Field(ge=0)]] = None
+    """Which answer, when n was above 1; 0 when absent."""
+    text: str
+    """The added text."""
+
+
+class ThinkingDeltaEvent(Model):
+    """More reasoning of a thinking block."""
+
+    TAG: ClassVar[str | None] = "thinking_delta"
+
+    type: Literal["thinking_delta"] = "thinking_delta"
+    message_id: Maybe[str] = None
+    """The message that the event belongs to."""
+    index: Annotated[int, Field(ge=0)]
+    """Position of the block in the message."""
+    choice: Maybe[Annotated[int, Field(ge=0)]] = None
+    """Which answer, when n was above 1; 0 when absent."""
+    text: str
+    """The added reasoning."""
+    signature: str | None = None
+    """Only on the last delta of a block."""
+
+
+class ToolUseStartEvent(Model):
+    """A tool call begins."""
+
+    TAG: ClassVar[str | None] = "tool_use_start"
+
+    type: Literal["tool_use_start"] = "tool_use_start"
+    message_id: Maybe[str] = None
+    """The message that the event belongs to."""
+    index: Annotated[int, Field(ge=0)]
+    """Position of the block in the message."""
+    choice: Maybe[Annotated[int, Field(ge=0)]] = None
+    """Which answer, when n was above 1; 0 when absent."""
+    id: str
+    """Canonical id."""
+    name: str
+    """Name of the tool."""
+
+
+class ToolUseInputDeltaEvent(Model):
+    """More argument text, as the provider wrote it."""
+
+    TAG: ClassVar[str | None] = "tool_use_input_delta"
+
+    type: Literal["tool_use_input_delta"] = "tool_use_input_delta"
+    message_id: Maybe[str] = None
+    """The message that the event belongs to."""
+    index: Annotated[int, Field(ge=0)]
+    """Position of the block in the message."""
+    choice: Maybe[Annotated[int, Field(ge=0)]] = None
+    """Which answer, when n was above 1; 0 when absent."""
+    id: str
+    """Canonical id."""
+    text: str
+    """A fragment of the argument text."""
+
+
+class ToolUseEndEvent(Model):
+    """A tool call is complete."""
+
+    TAG: ClassVar[str | None] = "tool_use_end"
+
+    type: Literal["tool_use_end"] = "tool_use_end"
+    message_id: Maybe[str] = None
+    """The message that the event belongs to."""
+    index: Annotated[int, Field(ge=0)]
+    """Position of the block in the message."""
+    choice: Maybe[Annotated[int, Field(ge=0)]] = None
+    """Which answer, when n was above 1; 0 when absent."""
+    id: str
+    """Canonical id."""
+    name: str
+    """Name of the tool."""
+    input: dict[str, Any]
+    """The whole arguments."""
+    input_raw: Maybe[str] = None
+    """The argument text, when it is not a JSON object."""
+
+
+class UsageUpdateEvent(Model):
+    """Usage so far; later ones replace earlier ones."""
+
+    TAG: ClassVar[str | None] = "usage_update"
+
+    type: Literal["usage_update"] = "usage_update"
+    message_id: Maybe[str] = None
+    """The message that the event belongs to."""
+    usage: Usage
+    """
+    Tokens, money and time of one answer. The input buckets are disjoint: the prompt is input + cached + cache
+    creation.
+    """
+
+
+class MessageCompleteEvent(Model):
+    """The answer is complete; nothing follows."""
+
+    TAG: ClassVar[str | None] = "message_complete"
+
+    type: Literal["message_complete"] = "message_complete"
+    message_id: Maybe[str] = None
+    """The message that the event belongs to."""
+    response: Response
+    """A model's answer."""
+
+
+class ErrorEvent(Model):
+    """The answer failed; nothing follows."""
+
+    TAG: ClassVar[str | None] = "error"
+
+    type: Literal["error"] = "error"
+    message_id: Maybe[str] = None
+    """The message that the event belongs to."""
+    error: "Error"
+    """What went wrong, where, and whether to try again."""
+    response: Maybe[Response] = None
+    """What had arrived, with status error."""
+
+
+_KNOWN_EVENT_TYPES = frozenset(
+    {
+        "message_start",
+        "block_start",
+        "text_delta",
+        "thinking_delta",
+        "tool_use_start",
+        "tool_use_input_delta",
+        "tool_use_end",
+        "block_stop",
+        "usage_update",
+        "message_complete",
+        "error",
+    }
+)
+
+
+class UnknownEvent(Model):
+    """An event of a later version, to be skipped."""
+
+    type: Annotated[str, none_of(_KNOWN_EVENT_TYPES)]
+    """An event type that this version does not know."""
+
+
+KnownEvent: TypeAlias = (
+    MessageStartEvent
+    | BlockStartEvent
+    | TextDeltaEvent
+    | ThinkingDeltaEvent
+    | ToolUseStartEvent
+    | ToolUseInputDeltaEvent
+    | ToolUseEndEvent
+    | BlockStopEvent
+    | UsageUpdateEvent
+    | MessageCompleteEvent
+    | ErrorEvent
+)
+"""One event of a streamed answer. Those that this version knows."""
+
+StreamEvent: TypeAlias = Annotated[
+    Annotated[MessageStartEvent, Tag("message_start")]
+    | Annotated[BlockStartEvent, Tag("block_start")]
+    | Annotated[TextDeltaEvent, Tag("text_delta")]
+    | Annotated[ThinkingDeltaEvent, Tag("thinking_delta")]
+    | Annotated[ToolUseStartEvent, Tag("tool_use_start")]
+    | Annotated[ToolUseInputDeltaEvent, Tag("tool_use_input_delta")]
+    | Annotated[ToolUseEndEvent, Tag("tool_use_end")]
+    | Annotated[BlockStopEvent, Tag("block_stop")]
+    | Annotated[UsageUpdateEvent, Tag("usage_update")]
+    | Annotated[MessageCompleteEvent, Tag("message_complete")]
+    | Annotated[ErrorEvent, Tag("error")]
+    | Annotated[UnknownEvent, Tag("*")],
+    Discriminator(tag_among(_KNOWN_EVENT_TYPES, "*")),
+]
+"""One event of a streamed answer."""
+
+ErrorCategory: TypeAlias = Literal[
+    "invalid_request",
+    "unsupported",
+    "loss_refused",
+    "authentication",
+    "permission",
+    "billing",
+    "not_found",
+    "rate_limit",
+    "context_overflow",
+    "content_filter",
+    "timeout",
+    "network",
+    "server_error",
+    "overloaded",
+    "invalid_response",
+    "stream_truncated",
+    "cancelled",
+    "no_candidate",
+    "internal",
+    "other",
+]
+"""Whose fault and what kind."""
+
+
+class Error(Model):
+    """What went wrong, where, and whether to try again."""
+
+    category: ErrorCategory
+    """Whose fault and what kind."""
+    message: str
+    """What is wrong and what to do; it holds no content and no secret."""
+    path: Maybe[str] = None
+    """JSON Pointer to the place in the input."""
+    retryable: bool = False
+    """Whether the same call may succeed later."""
+    retry_after: Maybe[float] = None
+    """Seconds to wait before trying again."""
+    status: Maybe[Annotated[int, Field(ge=0)]] = None
+    """HTTP status of the provider."""
+    code: Maybe[str] = None
+    """The provider's own error word."""
+    provider: Maybe[str] = None
+    """The provider that failed."""
+    adapter: Maybe[str] = None
+    """The adapter that was at work."""
+    loss: Maybe[list[LossEntry]] = None
+    """For loss_refused, the whole report."""
+    violations: "Maybe[list[Violation]]" = None
+    """For invalid_request, all that is wrong."""
+    raw: Any = None
+    """The provider's error body, on request."""
+
+
+class Violation(Model):
+    """A broken rule."""
+
+    rule: str
+    """Name of the rule."""
+    path: str
+    """JSON Pointer to the place."""
+    message: str
+    """What is wrong and what to do."""
+
+
+class TokenEstimate(Model):
+    """How many tokens a request will take."""
+
+    low: Annotated[int, Field(ge=0)]
+    """Hardly fewer."""
+    likely: Annotated[int, Field(ge=0)]
+    """The best guess."""
+    high: Annotated[int, Field(ge=0)]
+    """Hardly more."""
+
+
+class WireRequest(Model):
+    """An HTTP request in a provider's own format; it holds no secret."""
+
+    method: str
+    """HTTP method."""
+    path: str
+    """Path below the provider's base URL."""
+    headers: Maybe[dict[str, str]] = None
+    """Headers that belong to the wire format."""
+    body: dict[str, Any]
+    """The JSON body."""
