@@ -1,0 +1,212 @@
+"""
+Interlingua: a conversation with a language model, written once, carried to any provider and back without losing a word unknowingly.
+
+The names below are the public ones; each module is imported when a name of it is first used,
+so that importing the package costs next to nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "interlingua.translate": (
+        "Projection",
+        "StreamReader",
+        "adapt",
+        "error",
+        "estimate",
+        "load",
+        "project",
+        "read_request",
+        "read_response",
+        "read_stream",
+        "write_response",
+        "write_stream",
+    ),
+    "interlingua.canonical.check": ("check", "register_tools", "tool_schema_violations"),
+    "interlingua.canonical.endpoint": ("Endpoint",),
+    "interlingua.canonical.errors": (
+        "CannotAdapt",
+        "InterlinguaError",
+        "InvalidAnswer",
+        "InvalidRequest",
+        "InvalidWire",
+        "LossRefused",
+        "NoCandidate",
+        "ProviderError",
+        "StreamTruncated",
+    ),
+    "interlingua.canonical.fold": ("buffered", "fold", "strict_004"),
+    "interlingua.canonical.hash": ("content_hash",),
+    "interlingua.canonical.loss": ("apply", "difference", "visible"),
+    "interlingua.canonical.methods": ("by_priority",),
+    "interlingua.canonical.models": (
+        "AudioBlock",
+        "CacheHint",
+        "Citation",
+        "DocumentBlock",
+        "ImageBlock",
+        "LossEntry",
+        "LossPolicy",
+        "MediaSource",
+        "Message",
+        "MessageMetadata",
+        "OpaqueBlock",
+        "ProviderState",
+        "Reasoning",
+        "RedactedThinkingBlock",
+        "Request",
+        "Response",
+        "ResponseFormat",
+        "RoutingDecisionRecord",
+        "TextBlock",
+        "ThinkingBlock",
+        "Tool",
+        "ToolChoice",
+        "ToolResultBlock",
+        "ToolUseBlock",
+        "UnknownBlock",
+        "Usage",
+        "VideoBlock",
+    ),
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+
+if TYPE_CHECKING:
+    from interlingua.translate import (
+        Projection,
+        StreamReader,
+        adapt,
+        error,
+        estimate,
+        load,
+        project,
+        read_request,
+        read_response,
+        read_stream,
+        write_response,
+        write_stream,
+    )
+    from interlingua.canonical.check import check, register_tools, tool_schema_violations
+    from interlingua.canonical.endpoint import Endpoint
+    from interlingua.canonical.errors import (
+        CannotAdapt,
+        InterlinguaError,
+        InvalidAnswer,
+        InvalidRequest,
+        InvalidWire,
+        LossRefused,
+        NoCandidate,
+        ProviderError,
+        StreamTruncated,
+    )
+    from interlingua.canonical.fold import buffered, fold, strict_004
+    from interlingua.canonical.hash import content_hash
+    from interlingua.canonical.loss import apply, difference, visible
+    from interlingua.canonical.methods import by_priority
+    from interlingua.canonical.models import (
+        AudioBlock,
+        CacheHint,
+        Citation,
+        DocumentBlock,
+        ImageBlock,
+        LossEntry,
+        LossPolicy,
+        MediaSource,
+        Message,
+        MessageMetadata,
+        OpaqueBlock,
+        ProviderState,
+        Reasoning,
+        RedactedThinkingBlock,
+        Request,
+        Response,
+        ResponseFormat,
+        RoutingDecisionRecord,
+        TextBlock,
+        ThinkingBlock,
+        Tool,
+        ToolChoice,
+        ToolResultBlock,
+        ToolUseBlock,
+        UnknownBlock,
+        Usage,
+        VideoBlock,
+    )
+
+__all__ = [
+    "AudioBlock",
+    "CacheHint",
+    "CannotAdapt",
+    "Citation",
+    "DocumentBlock",
+    "Endpoint",
+    "ImageBlock",
+    "InterlinguaError",
+    "InvalidAnswer",
+    "InvalidRequest",
+    "InvalidWire",
+    "LossEntry",
+    "LossPolicy",
+    "LossRefused",
+    "MediaSource",
+    "Message",
+    "MessageMetadata",
+    "NoCandidate",
+    "OpaqueBlock",
+    "Projection",
+    "ProviderError",
+    "ProviderState",
+    "Reasoning",
+    "RedactedThinkingBlock",
+    "Request",
+    "Response",
+    "ResponseFormat",
+    "RoutingDecisionRecord",
+    "StreamReader",
+    "StreamTruncated",
+    "TextBlock",
+    "ThinkingBlock",
+    "Tool",
+    "ToolChoice",
+    "ToolResultBlock",
+    "ToolUseBlock",
+    "UnknownBlock",
+    "Usage",
+    "VideoBlock",
+    "adapt",
+    "apply",
+    "buffered",
+    "by_priority",
+    "check",
+    "content_hash",
+    "difference",
+    "error",
+    "estimate",
+    "fold",
+    "load",
+    "project",
+    "read_request",
+    "read_response",
+    "read_stream",
+    "register_tools",
+    "strict_004",
+    "tool_schema_violations",
+    "visible",
+    "write_response",
+    "write_stream",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'interlingua' has no attribute {name!r}")
+    value = getattr(import_module(_HOME_OF[name]), name)
+    globals()[name] = value  # the next use finds it without this function
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

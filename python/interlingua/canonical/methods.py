@@ -1,4 +1,58 @@
-"""What users can do with the generated models beside reading them: constructors and views, written by hand."""
+"""
+What users can do with the generated models beside reading them: constructors, modifiers and views, written by hand.
+
+A constructed message is a draft: id, session and time are bound when it is appended to a session or answered by the
+client, because pure code has neither clock nor randomness.
+"""
+
+import base64
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.hash import comparable, content_hash
+from interlingua.canonical.validate import is_base64
+
+if TYPE_CHECKING:
+    from interlingua.canonical.models import (
+        KnownBlock,
+        Message,
+        TextBlock,
+        ToolResultBlock,
+        ToolUseBlock,
+        UnknownBlock,
+    )
+
+    Block = KnownBlock | UnknownBlock
+
+Content = "str | Block | Iterable[Block]"
+
+
+class ThreeLists(NamedTuple):
+    """A message as seeds 000 and 001 see it. The order between the lists is not in this view."""
+
+    role: str
+    parts: list[Any]
+    tool_calls: list[Any]
+    tool_results: list[Any]
+
+
+class SingleContent(NamedTuple):
+    """A message of one block as seed 002 sees it."""
+
+    role: str
+    content: Any
+    attributes: dict[str, Any]
+
+
+def _blocks(content: Any) -> list[Any]:
+    from interlingua.canonical.models import TextBlock
+
+    if isinstance(content, str):
+        return [TextBlock(text=content)]
+    if isinstance(content, Iterable) and not isinstance(content, Mapping) and not hasattr(content, "type"):
+        return [TextBlock(text=item) if isinstance(item, str) else item for item in content]
+    return [content]
 
 
 class MessageMethods:
@@ -6,14 +60,208 @@ class MessageMethods:
 
     __slots__ = ()
 
+    # -- constructors
+
+    @classmethod
+    def user(cls, content: Any, **members: Any) -> Self:
+        """What a person says: a text, a block, or a list of texts and blocks."""
+        return cls(role="user", content=_blocks(content), **members)
+
+    @classmethod
+    def system(cls, content: Any, **members: Any) -> Self:
+        """Instructions."""
+        return cls(role="system", content=_blocks(content), **members)
+
+    @classmethod
+    def developer(cls, content: Any, **members: Any) -> Self:
+        """Instructions of the application, which rank above system at some providers."""
+        return cls(role="developer", content=_blocks(content), **members)
+
+    @classmethod
+    def assistant(cls, content: Any, **members: Any) -> Self:
+        """What a model says: a text, a block, or a list of texts and blocks."""
+        return cls(role="assistant", content=_blocks(content), **members)
+
+    @classmethod
+    def tool(cls, tool_use_id: str, content: Any, *, is_error: bool = False, **members: Any) -> Self:
+        """The result of one tool call, linked to the call in both places."""
+        from interlingua.canonical.models import MessageMetadata, ToolResultBlock
+
+        result = ToolResultBlock(tool_use_id=tool_use_id, content=_blocks(content), is_error=is_error)
+        metadata = members.pop("metadata", None) or MessageMetadata()
+        linked = metadata.model_copy(update={"parent_tool_use_id": tool_use_id})
+        return cls(role="tool", content=[result], metadata=linked, **members)
+
+    @classmethod
+    def from_lists(
+        cls,
+        role: str,
+        parts: Sequence[Any] = (),
+        tool_calls: Sequence[Any] = (),
+        tool_results: Sequence[Any] = (),
+    ) -> list[Self]:
+        """Messages from three lists: parts before calls in one message; each tool result is a message of its own."""
+        said = [cls(role=role, content=[*_blocks(list(parts)), *tool_calls])] if parts or tool_calls else []
+        return said + [
+            cls.tool(result.tool_use_id, result.content, is_error=result.is_error) for result in tool_results
+        ]
+
+    @classmethod
+    def join(cls, messages: "Sequence[Message]") -> "list[Message]":
+        """Groups neighbouring assistant messages of single content into one message each; the inverse of `split`."""
+        joined: list[Message] = []
+        for message in messages:
+            if joined and message.role == joined[-1].role == "assistant":
+                joined[-1] = joined[-1].model_copy(update={"content": [*joined[-1].content, *message.content]})
+            else:
+                joined.append(message)
+        return joined
+
+    # -- modifiers
+
+    def cacheable(self: "Message", ttl: str | None = None) -> "Message":
+        """The message with a cache hint: keep the prompt up to here for `ttl` (5m, 1h), or the provider's default."""
+        from interlingua.canonical.models import CacheHint
+
+        return self.model_copy(update={"cache": CacheHint(ttl=ttl) if ttl else CacheHint()})
+
+    def with_priority(self: "Message", priority: int) -> "Message":
+        """The message with a priority for explicit sorting; lower is earlier."""
+        return self.model_copy(update={"priority": priority})
+
+    def build(self) -> Self:
+        """The message. A chain of modifiers may end with it."""
+        return self
+
+    # -- views
+
+    @property
+    def text(self: "Message") -> str:
+        """All text blocks joined; "" when there is none."""
+        return "".join(block.text for block in self.content if block.type == "text")
+
+    @property
+    def parts(self: "Message") -> "list[Block]":
+        """The blocks that are neither tool calls nor tool results, in order."""
+        return [block for block in self.content if block.type not in ("tool_use", "tool_result")]
+
+    @property
+    def tool_calls(self: "Message") -> "list[ToolUseBlock]":
+        """The tool calls, in order."""
+        return [block for block in self.content if block.type == "tool_use"]
+
+    @property
+    def tool_results(self: "Message") -> "list[ToolResultBlock]":
+        """The tool results, in order."""
+        return [block for block in self.content if block.type == "tool_result"]
+
+    @property
+    def tool_use_id(self: "Message") -> str | None:
+        """On a tool message, the id of the call that it answers."""
+        return next((result.tool_use_id for result in self.tool_results), None)
+
+    def lists(self: "Message") -> ThreeLists:
+        """Role, parts, tool calls and tool results as three lists; the order between the lists is lost."""
+        return ThreeLists(self.role, self.parts, self.tool_calls, self.tool_results)
+
+    def single(self: "Message") -> SingleContent:
+        """Role, the one content value, and the attributes. Raises `InvalidRequest` unless there is exactly one block."""
+        if len(self.content) != 1:
+            raise InvalidRequest(
+                "this view shows messages of exactly one block; split the message first", path="/content"
+            )
+        attributes = {"cache_control": self.cache, "priority": self.priority, "metadata": self.extra}
+        return SingleContent(self.role, self.content[0], attributes)
+
+    def split(self: "Message") -> "list[Message]":
+        """The message as messages of one block each, in order."""
+        return [self.model_copy(update={"content": [block]}) for block in self.content]
+
+    def content_hash(self: "Message") -> str:
+        """SHA-256 of what the message says; the same in every session, at every provider."""
+        return content_hash(self.to_data())
+
+    def __eq__(self, other: object) -> bool:
+        """Equal in all but what adapters keep for themselves and the cache hint."""
+        if not isinstance(other, MessageMethods):
+            return NotImplemented
+        return comparable(self.to_data()) == comparable(other.to_data())  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash(content_hash(self.to_data()))  # type: ignore[attr-defined]
+
+
+def by_priority(messages: "Iterable[Message]") -> "list[Message]":
+    """The messages sorted by priority, lower first (50 when absent), ties in order; results stay behind their calls.
+
+    Returns a new list; nothing is ever reordered implicitly.
+    """
+    groups: list[list[Message]] = []
+    for message in messages:
+        if message.role == "tool" and groups:
+            groups[-1].append(message)
+        else:
+            groups.append([message])
+    groups.sort(key=lambda group: 50 if group[0].priority is None else group[0].priority)
+    return [message for group in groups for message in group]
+
+
+class MediaMethods:
+    """Mixed into the blocks that hold a medium."""
+
+    __slots__ = ()
+
+    @classmethod
+    def from_bytes(cls, data: bytes, media_type: str, **members: Any) -> Self:
+        """A medium from its bytes. Nothing is inspected or converted."""
+        from interlingua.canonical.models import MediaSource
+
+        source = MediaSource(kind="base64", data=base64.b64encode(data).decode("ascii"))
+        return cls(source=source, media_type=media_type, **members)
+
+    @classmethod
+    def from_url(cls, url: str, media_type: str | None = None, **members: Any) -> Self:
+        """A medium that the provider fetches. Interlingua itself never fetches it."""
+        from interlingua.canonical.models import MediaSource
+
+        known = {} if media_type is None else {"media_type": media_type}
+        return cls(source=MediaSource(kind="url", data=url), **known, **members)
+
+    def bytes(self: Any) -> bytes:
+        """The bytes of a base64 source. Raises `InvalidRequest` for any other source and for data that is not base64."""
+        if self.source.kind != "base64":
+            raise InvalidRequest(f"a {self.source.kind} source holds no bytes; resolve it first", path="/source/kind")
+        if not is_base64(self.source.data):
+            raise InvalidRequest("the data is not base64 text", path="/source/data")
+        return base64.b64decode(self.source.data)
+
 
 class RequestMethods:
     """Mixed into `Request`."""
 
     __slots__ = ()
 
+    def with_options(self, **members: Any) -> Self:
+        """A copy with other members; the request itself stays as it is and can be used again."""
+        return self.model_copy(update=members)  # type: ignore[attr-defined]
+
 
 class ResponseMethods:
     """Mixed into `Response`."""
 
     __slots__ = ()
+
+    @property
+    def text(self: Any) -> str:
+        """All text of the answer."""
+        return self.message.text
+
+    @property
+    def tool_calls(self: Any) -> "list[ToolUseBlock]":
+        """The tool calls of the answer, in order."""
+        return self.message.tool_calls
+
+    @property
+    def reasoning(self: Any) -> str:
+        """All reasoning text of the answer."""
+        return "".join(block.text for block in self.message.content if block.type == "thinking")

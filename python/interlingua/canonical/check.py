@@ -1,0 +1,326 @@
+"""
+The invariants, each a named rule: `check(message | conversation | request) -> violations` (spec/1-values.md#invariants).
+
+A schema says what a value looks like; these rules say what it must mean. Unfinished messages (status partial) are
+exempt from the rules of content, cancelled and failed ones from the completeness of provenance.
+Profiles (spec/registry/profiles.json) restrict the core.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from interlingua.canonical import json
+from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.loss import Path as Where
+from interlingua.canonical.loss import pointer
+
+Data = dict[str, Any]
+Violation = dict[str, str]
+
+_KNOWN_BLOCKS = frozenset(
+    (
+        "text",
+        "image",
+        "audio",
+        "video",
+        "document",
+        "tool_use",
+        "tool_result",
+        "thinking",
+        "redacted_thinking",
+        "opaque",
+    )
+)
+_ULID_TOOL_ID = re.compile(r"^tu_[0-7][0-9A-HJKMNP-TV-Z]{25}$")
+_SNAKE_CASE = re.compile(r"^[a-z][a-z0-9_]{0,63}$")
+_ENVELOPE = ("id", "session_id", "role", "content", "metadata", "created_at", "schema_version")
+
+
+@cache
+def profiles() -> dict[str, Data]:
+    """The profiles by name, as data."""
+    for folder in (Path(__file__).parents[1] / "_data", Path(__file__).parents[3] / "spec" / "registry"):
+        if (folder / "profiles.json").exists():
+            return json.loads((folder / "profiles.json").read_bytes())["profiles"]
+    raise FileNotFoundError("profiles.json")
+
+
+def check(value: Any, profile: str = "core") -> list[Violation]:
+    """The broken rules of a message, a list of messages or a request, in order of place; empty when all is well.
+
+    Each violation has `rule`, `path` (JSON Pointer into the value) and `message`. The value must fit the schema.
+    """
+    try:
+        limits = profiles()[profile]
+    except KeyError:
+        raise InvalidRequest(f"there is no profile {profile!r}; there are {', '.join(profiles())}") from None
+    if isinstance(value, list):
+        found = _conversation(value, (), limits)
+    elif "messages" in value:
+        found = [
+            *_conversation(value["messages"], ("messages",), limits),
+            *_tools(value.get("tools") or [], ("tools",), limits),
+        ]
+    else:
+        found = list(_message(value, (), limits))
+    return list(found)
+
+
+def _broken(rule: str, path: Where, message: str) -> Violation:
+    return {"rule": rule, "path": pointer(path), "message": message}
+
+
+# ---------------------------------------------------------------------------------------------------- messages
+
+
+def _message(message: Data, path: Where, limits: Data) -> Iterator[Violation]:
+    role, content = message["role"], message["content"]
+    status = message.get("metadata", {}).get("status", "complete")
+    if limits.get("envelope"):
+        yield from _envelope(message, path)
+    if role not in limits["blocks"]:
+        yield _broken("role", (*path, "role"), f"the role {role} is not in this profile")
+    elif status != "partial":
+        yield from _content(message, role, content, path, limits)
+        if role == "tool":
+            yield from _linkage(message, content, path)
+        if role == "assistant":
+            yield from _provenance(message, status, path, limits)
+
+
+def _envelope(message: Data, path: Where) -> Iterator[Violation]:
+    for name in _ENVELOPE:
+        if name not in message:
+            yield _broken("envelope", path, f"the member {name} is missing")
+    for name in message.keys() - {*_ENVELOPE, "name", "cache", "priority", "critical", "provider_state", "extra"}:
+        yield _broken("envelope", (*path, name), "a member that the envelope does not have")
+
+
+def _content(message: Data, role: str, content: list[Data], path: Where, limits: Data) -> Iterator[Violation]:
+    if not content and role not in ("system", "developer"):
+        yield _broken("content_not_empty", (*path, "content"), f"a message with role {role} must hold a block")
+    if role == "tool" and len(content) != 1:
+        yield _broken("one_result_per_message", (*path, "content"), "a tool message holds exactly one tool_result")
+    if limits.get("single_content") and len(content) != 1:
+        yield _broken("single_content", (*path, "content"), "a message of this profile holds exactly one block")
+    for position, block in enumerate(content):
+        yield from _block(block, limits["blocks"][role], (*path, "content", position), limits)
+
+
+def _block(block: Data, allowed: list[str], path: Where, limits: Data) -> Iterator[Violation]:
+    kind = block["type"]
+    if kind not in _KNOWN_BLOCKS:
+        if not limits["unknown_blocks"]:
+            yield _broken("known_block", (*path, "type"), "this profile does not know the block's type")
+        return
+    if kind not in allowed:
+        yield _broken("block_in_role", (*path, "type"), f"a {kind} block may not stand here")
+        return
+    match kind:
+        case "tool_use":
+            yield from _call(block, path, limits)
+        case "tool_result":
+            for position, inner in enumerate(block["content"]):
+                yield from _block(inner, limits["result_blocks"], (*path, "content", position), limits)
+        case "image" | "audio" | "video" | "document":
+            yield from _medium(block, path, limits)
+        case _:
+            pass
+
+
+def _call(block: Data, path: Where, limits: Data) -> Iterator[Violation]:
+    if limits.get("ulid_tool_ids") and not _ULID_TOOL_ID.match(block["id"]):
+        yield _broken("tool_id", (*path, "id"), "a tool id is tu_ and a ULID")
+    if limits.get("snake_case_names") and not _SNAKE_CASE.match(block["name"]):
+        yield _broken("tool_name", (*path, "name"), "a tool name is snake_case, at most 64 characters")
+    if "input_raw" in block and block.get("kind") != "custom":
+        yield _broken("tool_input_invalid", (*path, "input_raw"), "the arguments are not a JSON object")
+
+
+def _medium(block: Data, path: Where, limits: Data) -> Iterator[Violation]:
+    source = block["source"]
+    if source["kind"] not in limits["sources"]:
+        yield _broken("media_source", (*path, "source", "kind"), f"this profile takes no {source['kind']} source")
+    wanted = "content" if source["kind"] == "blocks" else "data"
+    if wanted not in source:
+        yield _broken("media_source", (*path, "source"), f"a source of kind {source['kind']} needs {wanted}")
+    if "media_type" not in block and (limits.get("media_type") or source["kind"] == "base64"):
+        yield _broken("media_type", path, "the media type is missing")
+
+
+def _linkage(message: Data, content: list[Data], path: Where) -> Iterator[Violation]:
+    parent = message.get("metadata", {}).get("parent_tool_use_id")
+    answered = next((block["tool_use_id"] for block in content if block["type"] == "tool_result"), None)
+    where = (*path, "metadata", "parent_tool_use_id")
+    if parent is None:
+        yield _broken("parent_tool_use_id", where, "a tool message names the call that it answers")
+    elif answered is not None and parent != answered:
+        yield _broken("parent_tool_use_id", where, "the message and its tool_result name different calls")
+
+
+def _provenance(message: Data, status: str, path: Where, limits: Data) -> Iterator[Violation]:
+    metadata = message.get("metadata", {})
+    if status == "complete":
+        for name in limits["complete"]:
+            if metadata.get(name) is None:
+                yield _broken(f"complete_{name}", (*path, "metadata", name), f"a finished answer must say its {name}")
+    routing = metadata.get("routing")
+    if routing is None:
+        return
+    where = (*path, "metadata", "routing")
+    if metadata.get("model") is not None and routing["chosen_model"] != metadata["model"]:
+        yield _broken("chosen_model", (*where, "chosen_model"), "must be the same as metadata.model")
+    if routing["mode"] == "rule" and routing.get("rule_name") is None:
+        yield _broken("rule_name", (*where, "rule_name"), "mode rule names its rule")
+    if routing["mode"] == "pattern" and routing.get("confidence") is None:
+        yield _broken("confidence", (*where, "confidence"), "mode pattern states its confidence")
+
+
+# ---------------------------------------------------------------------------------------------------- conversations
+
+
+def _conversation(messages: list[Data], path: Where, limits: Data) -> Iterator[Violation]:
+    calls: dict[str, int] = {}
+    answered: set[str] = set()
+    last_id, session = "", None
+    for position, message in enumerate(messages):
+        where = (*path, position)
+        yield from _message(message, where, limits)
+        identity = message.get("id")
+        if identity is not None:
+            if identity <= last_id:
+                yield _broken("id_order", (*where, "id"), "message ids increase strictly in a session")
+            last_id = identity
+        if message.get("session_id") is not None:
+            if session is not None and message["session_id"] != session:
+                yield _broken("one_session", (*where, "session_id"), "a conversation belongs to one session")
+            session = message["session_id"]
+        yield from _pairing(message, where, calls, answered)
+
+
+def _pairing(message: Data, path: Where, calls: dict[str, int], answered: set[str]) -> Iterator[Violation]:
+    for position, block in enumerate(message["content"]):
+        here = (*path, "content", position)
+        if block["type"] == "tool_use":
+            if block["id"] in calls:
+                yield _broken(
+                    "tool_id_unique", (*here, "id"), "another call has this id; a retry gets an id of its own"
+                )
+            calls[block["id"]] = position
+        elif block["type"] == "tool_result":
+            identity = block["tool_use_id"]
+            if identity not in calls:
+                yield _broken("result_has_call", (*here, "tool_use_id"), "no call before this result has this id")
+            elif identity in answered:
+                yield _broken("one_result_per_call", (*here, "tool_use_id"), "the call has a result already")
+            answered.add(identity)
+
+
+# ---------------------------------------------------------------------------------------------------- tools
+
+
+def _tools(tools: list[Data], path: Where, limits: Data) -> Iterator[Violation]:
+    names: set[str] = set()
+    for position, tool in enumerate(tools):
+        where = (*path, position)
+        if tool["name"] in names:
+            yield _broken("tool_name_unique", (*where, "name"), "another tool of the request has this name")
+        names.add(tool["name"])
+        if limits.get("snake_case_names") and not _SNAKE_CASE.match(tool["name"]):
+            yield _broken("tool_name", (*where, "name"), "a tool name is snake_case, at most 64 characters")
+        if limits.get("side_effects") and "side_effects" not in tool:
+            yield _broken("side_effects", where, "a tool declares its side effects")
+        if limits.get("tool_schema") and "input_schema" in tool:
+            yield from _prefixed(tool_schema_violations(tool["input_schema"]), (*where, "input_schema"))
+
+
+def _prefixed(found: list[Violation], path: Where) -> Iterator[Violation]:
+    for violation in found:
+        yield violation | {"path": pointer(path) + violation["path"]}
+
+
+_TYPES = frozenset(("array", "boolean", "integer", "null", "number", "object", "string"))
+_STRICT_KEYWORDS = frozenset(("type", "properties", "items", "required", "enum", "description", "format"))
+_EXTENDED_KEYWORDS = _STRICT_KEYWORDS | {
+    "additionalProperties",
+    "anyOf",
+    "const",
+    "default",
+    "examples",
+    "maxItems",
+    "maxLength",
+    "maximum",
+    "minItems",
+    "minLength",
+    "minimum",
+    "pattern",
+    "title",
+}
+
+
+def tool_schema_violations(schema: Any, *, extended: bool = False) -> list[Violation]:
+    """Where a tool's input schema leaves the subset that every provider takes (seed 004 §5.4).
+
+    The strict subset is exactly the seed's list; `extended` also takes the keywords that most providers take.
+    """
+    found: list[Violation] = []
+    _schema_node(schema, (), _EXTENDED_KEYWORDS if extended else _STRICT_KEYWORDS, extended, found.append)
+    if isinstance(schema, dict) and schema.get("type", "object") != "object":
+        found.append(_broken("tool_schema", ("type",), "the arguments of a tool are an object"))
+    return found
+
+
+def _schema_node(
+    node: Any, path: Where, keywords: frozenset[str], extended: bool, report: Callable[[Violation], Any]
+) -> None:
+    if not isinstance(node, dict):
+        report(_broken("tool_schema", path, "a schema is an object"))
+        return
+    for keyword, value in node.items():
+        here = (*path, keyword)
+        match keyword:
+            case "type":
+                words = value if isinstance(value, list) and extended else [value]
+                if not all(isinstance(word, str) and word in _TYPES for word in words):
+                    report(_broken("tool_schema", here, "the type must be one of the seven basic type words"))
+            case "properties":
+                for name, inner in value.items() if isinstance(value, dict) else ():
+                    _schema_node(inner, (*here, name), keywords, extended, report)
+            case "items":
+                _schema_node(value, here, keywords, extended, report)
+            case "anyOf" if extended:
+                for position, inner in enumerate(value if isinstance(value, list) else ()):
+                    _schema_node(inner, (*here, position), keywords, extended, report)
+            case "additionalProperties" if isinstance(value, bool):
+                pass
+            case _ if keyword not in keywords or keyword == "additionalProperties":
+                report(
+                    _broken(
+                        "tool_schema", here, f"the keyword {keyword} is not in the subset that every provider takes"
+                    )
+                )
+            case _:
+                pass
+
+
+def register_tools(tools: list[Data], *, extended: bool = False) -> dict[str, Data]:
+    """The tools by name, when every name is new and every schema is in the subset; else `InvalidRequest`.
+
+    The error names the tool, the pointer into its schema and the keyword.
+    """
+    registered: dict[str, Data] = {}
+    for position, tool in enumerate(tools):
+        if tool["name"] in registered:
+            raise InvalidRequest(f"there are two tools {tool['name']!r}", path=pointer((position, "name")))
+        found = tool_schema_violations(tool.get("input_schema", {}), extended=extended)
+        if found:
+            raise InvalidRequest(
+                f"the input schema of the tool {tool['name']!r} cannot be registered: {found[0]['message']}",
+                path=pointer((position, "input_schema")) + found[0]["path"],
+                violations=found,
+            )
+        registered[tool["name"]] = tool
+    return registered

@@ -1,0 +1,90 @@
+"""
+Streams as values: events folded into the response, and two narrower views of the same events (spec/4-streams.md).
+
+`fold` builds the answer from the parts and not from the last event, so that "a stream is the same as its unary
+answer" is something to be tested and not a tautology.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from interlingua.canonical.errors import ProviderError, StreamTruncated
+
+Event = dict[str, Any]
+Response = dict[str, Any]
+
+SEED_EVENTS = frozenset(
+    (
+        "text_delta",
+        "tool_use_start",
+        "tool_use_input_delta",
+        "tool_use_end",
+        "thinking_delta",
+        "message_complete",
+        "usage_update",
+        "error",
+    )
+)
+"""The eight event types of seed 004; the others are additions."""
+
+
+def fold(events: Iterable[Event]) -> Response:
+    """The response that the events of one stream add up to.
+
+    The content is what block events and deltas say, the rest what `message_complete` says.
+    Raises `StreamTruncated` with what had arrived when the stream breaks off, `ProviderError` when the provider failed.
+    """
+    blocks: dict[int, Event] = {}
+    for event in events:
+        if event.get("choice"):
+            continue
+        match event["type"]:
+            case "block_start":
+                blocks[event["index"]] = dict(event["block"])
+            case "text_delta" | "thinking_delta":
+                blocks[event["index"]]["text"] = blocks[event["index"]].get("text", "") + event["text"]
+            case "tool_use_end":
+                blocks[event["index"]]["input"] = event["input"]
+            case "block_stop":
+                blocks[event["index"]] = _settled(blocks[event["index"]], event["block"])
+            case "message_complete":
+                response: Response = event["response"]
+                message = response["message"] | {"content": [blocks[index] for index in sorted(blocks)]}
+                return response | {"message": message}
+            case "error":
+                raise _failure(event)
+            case _:
+                pass  # events of later versions are passed over
+    raise StreamTruncated(
+        {"category": "stream_truncated", "message": "the events end without message_complete", "retryable": True}, None
+    )
+
+
+def _settled(grown: Event, final: Event) -> Event:
+    # block_stop is authoritative for all but what the deltas said: those must already agree
+    said = {key: grown[key] for key in ("text",) if key in grown and final.get("type") in ("text", "thinking")}
+    return {**final, **said}
+
+
+def _failure(event: Event) -> ProviderError:
+    error, response = event["error"], event.get("response")
+    if error["category"] == "stream_truncated" or response is not None:
+        return StreamTruncated(error, response)
+    return ProviderError(error)
+
+
+def buffered(events: Iterable[Event]) -> Iterator[Event]:
+    """The coarse view of seed 000: text as it arrives, tool calls only when they are whole, the response last.
+
+    No event of this view holds a fragment of JSON.
+    """
+    for event in events:
+        if event["type"] in ("text_delta", "tool_use_end", "message_complete", "error"):
+            yield event
+
+
+def strict_004(events: Iterable[Event]) -> Iterator[Event]:
+    """Only the eight event types of seed 004."""
+    for event in events:
+        if event["type"] in SEED_EVENTS:
+            yield event

@@ -1,0 +1,35 @@
+"""
+When two messages are the same, and the hash that says so (spec/1-values.md#equality).
+
+Left out everywhere: what an adapter keeps for itself (`provider_raw`, `provider_state`) and the cache hint, which
+change nothing that was said. The content hash also leaves out the envelope, so the same words hash alike in any session.
+"""
+
+import hashlib
+from typing import Any
+
+from interlingua.canonical import json
+
+_NOT_COMPARED = frozenset(("provider_raw", "provider_state", "cache"))
+_HASHED = ("role", "name", "content")
+_FREE = frozenset(("input", "value", "extra"))
+
+
+def comparable(value: Any) -> Any:
+    """A value without what does not take part in equality. Free JSON (tool input, opaque items) is left whole."""
+    if isinstance(value, dict):
+        return {
+            key: item if key in _FREE else comparable(item) for key, item in value.items() if key not in _NOT_COMPARED
+        }
+    if isinstance(value, list):
+        return [comparable(item) for item in value]
+    return value
+
+
+def content_hash(message: dict[str, Any]) -> str:
+    """SHA-256, as hex, of what a message says: role, name and content as canonical JSON (sorted keys, UTF-8, no spaces).
+
+    Equal across processes, platforms and key orders; it differs whenever a block, its order, the role or the name differs.
+    """
+    said = {key: comparable(message[key]) for key in _HASHED if message.get(key) is not None}
+    return hashlib.sha256(json.dumps_sorted(said)).hexdigest()

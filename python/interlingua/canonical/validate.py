@@ -1,0 +1,153 @@
+"""
+The door: is this plain data a canonical request, message or response? (spec/schema, JSON Schema 2020-12)
+
+A validator compiled from the hand-written schema answers in one pass. Only when the answer is no, the errors are
+walked to the arm that the value's `type` names, so that the report points at the member that is wrong and not at
+the union that it stands in. No text of a report holds a value of the input.
+"""
+
+import math
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pybase64
+
+from interlingua.canonical import json
+from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.loss import pointer
+
+_SCHEMA = "interlingua.schema.json"
+_MOST = 20  # violations in one report: enough to mend an input, too few to flood a log
+
+
+@cache
+def schema() -> dict[str, Any]:
+    """The hand-written schema: the installed copy, or the one of the checkout."""
+    for folder in (Path(__file__).parents[1] / "_data", Path(__file__).parents[3] / "spec" / "schema"):
+        if (folder / _SCHEMA).exists():
+            return json.loads((folder / _SCHEMA).read_bytes())
+    raise FileNotFoundError(_SCHEMA)
+
+
+@cache
+def _validator(name: str) -> Any:
+    return jsonschema_rs.validator_for({**schema(), "$ref": f"#/$defs/{name}"})
+
+
+def validate(value: Any, name: str = "Request") -> None:
+    """Raises `InvalidRequest` with every violation unless the value is a canonical `name` (any type of the schema).
+
+    Checked are the shape and the base64 text of media. What a schema cannot say is in `check`.
+    """
+    if not _validator(name).is_valid(value):
+        found = violations(value, name)
+        first = found[0]
+        raise InvalidRequest(
+            f"not a canonical {name.lower()}: {first['message']}", path=first["path"], violations=found
+        )
+    if name == "Request":
+        _check_media(value)
+
+
+def violations(value: Any, name: str = "Request") -> list[dict[str, str]]:
+    """All places where a value breaks the schema, as Violation objects; the gravest first."""
+    found: dict[str, dict[str, str]] = {}
+    for error in _validator(name).iter_errors(value):
+        for leaf in _leaves(error):
+            path = pointer(tuple(leaf.instance_path))
+            found.setdefault(path, {"rule": f"schema.{leaf.kind.name}", "path": path, "message": _message(leaf)})
+            if len(found) == _MOST:
+                return list(found.values())
+    return list(found.values())
+
+
+def _leaves(error: Any) -> Iterator[Any]:
+    if error.kind.name not in ("anyOf", "oneOf"):
+        yield error
+        return
+    branches: list[list[Any]] = error.kind.context if hasattr(error.kind, "context") else []
+    # the arm that the value means is the one that does not complain about the value's type
+    meant = [branch for branch in branches if branch and not any(_about_type(leaf, error) for leaf in branch)]
+    for branch in meant[:1] or branches[:1]:
+        for nested in branch:
+            yield from _leaves(nested)
+
+
+def _about_type(leaf: Any, union: Any) -> bool:
+    depth = len(union.instance_path)
+    if leaf.kind.name in ("anyOf", "oneOf") and len(leaf.instance_path) == depth:
+        # a union in a union: it is meant when one of its arms is
+        return all(branch and any(_about_type(nested, leaf) for nested in branch) for branch in leaf.kind.context)
+    where = list(leaf.instance_path)[depth:]
+    return (where == ["type"] and leaf.kind.name in ("const", "not")) or (
+        not where and leaf.kind.name == "type" and leaf.kind.types == ["null"]
+    )
+
+
+def _message(error: Any) -> str:
+    kind = error.kind
+    match kind.name:
+        case "required":
+            return f"the member {kind.property} is missing"
+        case "type":
+            return f"must be {' or '.join(kind.types)}"
+        case "enum":
+            return f"must be one of {', '.join(map(str, kind.options))}"
+        case "const":
+            return f"must be {kind.expected_value!r}"
+        case "pattern":
+            return f"must match {kind.pattern}"
+        case "minimum" | "exclusiveMinimum" | "minLength" | "minItems":
+            return f"is below the minimum of {kind.limit}"
+        case "maximum" | "exclusiveMaximum" | "maxLength" | "maxItems":
+            return f"is above the maximum of {kind.limit}"
+        case "format":
+            return f"is not a valid {kind.format}"
+        case word:
+            return f"breaks the schema's rule {word}"
+
+
+def _check_media(request: dict[str, Any]) -> None:
+    for i, message in enumerate(request["messages"]):
+        for j, block in enumerate(message["content"]):
+            if "source" in block or block["type"] == "tool_result":
+                _check_block(block, ("messages", i, "content", j))
+
+
+def _check_block(block: dict[str, Any], path: tuple[str | int, ...]) -> None:
+    source = block.get("source")
+    if isinstance(source, dict) and source.get("kind") == "base64" and not is_base64(source.get("data")):
+        raise InvalidRequest(
+            "the data is not base64 text (standard alphabet, padded); encode the bytes again",
+            path=pointer((*path, "source", "data")),
+        )
+    if block["type"] == "tool_result":
+        for k, inner in enumerate(block["content"]):
+            if "source" in inner:
+                _check_block(inner, (*path, "content", k))
+
+
+def is_base64(data: Any) -> bool:
+    """Whether a text is standard, padded base64. The bytes are thrown away: a vectored decoder is the fastest check."""
+    if not isinstance(data, str):
+        return False
+    try:
+        pybase64.b64decode_as_bytearray(data, validate=True)
+    except (ValueError, UnicodeError):
+        return False
+    return True
+
+
+def check_numbers(value: Any, path: tuple[str | int, ...] = ()) -> None:
+    """Refuses NaN and infinities in data that did not come from JSON text (which cannot hold them)."""
+    if isinstance(value, float) and not math.isfinite(value):
+        raise InvalidRequest("NaN and infinities are not numbers of JSON", path=pointer(path))
+    if isinstance(value, dict):
+        for key, item in value.items():
+            check_numbers(item, (*path, key))
+    elif isinstance(value, list):
+        for position, item in enumerate(value):
+            check_numbers(item, (*path, position))

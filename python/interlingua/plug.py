@@ -1,0 +1,166 @@
+"""
+The conformance plug: one JSON message a line on standard input, one answer a line on standard output.
+
+Protocol: conformance/protocol.md. Nothing that a message holds ends the process.
+"""
+
+import base64
+import sys
+from collections.abc import Callable
+from typing import Any, BinaryIO
+
+from interlingua import adapters, registry, translate
+from interlingua.canonical import json
+from interlingua.canonical.errors import InterlinguaError, InvalidRequest
+from interlingua.canonical.ids import DERIVED_IDS
+from interlingua.canonical.validate import violations
+
+Message = dict[str, Any]
+_FUNCTIONS = {
+    "to_wire": "to_wire",
+    "from_wire_request": "from_wire_request",
+    "from_wire_response": "from_wire_response",
+    "to_wire_response": "to_wire_response",
+    "stream": "stream_decoder",
+    "stream_encode": "encode_stream",
+    "error": "error",
+    "estimate": "estimate",
+}
+
+
+def handle(message: Message) -> Message:
+    """The answer to one message: `{id, output}`, `{id, error}` or `{id, unsupported}`."""
+    answer: Message = {"id": message.get("id")}
+    operation = _OPERATIONS.get(message.get("op", ""))
+    if operation is None:
+        return answer | {"unsupported": f"there is no operation {message.get('op')!r}"}
+    try:
+        return answer | {"output": operation(message.get("input") or {}, message.get("adapter"))}
+    except InterlinguaError as problem:
+        return answer | {"error": problem.to_dict()}
+    except KeyError as problem:
+        return answer | {"error": InvalidRequest(f"the message lacks the member {problem}").to_dict()}
+
+
+def _hello(_: Message, __: str | None) -> Message:
+    from interlingua import __version__
+
+    modules = {name: adapters.get(name) for name in adapters.names()}
+    return {
+        "protocol": 1,
+        "implementation": {"name": "interlingua-py", "version": __version__, "language": "python"},
+        "adapters": {
+            name: [operation for operation, function in _FUNCTIONS.items() if hasattr(module, function)]
+            for name, module in modules.items()
+        },
+        "operations": ["cost", "route", "validate"],
+        "capabilities": ["tools", "streaming", "images", "reasoning", "documents", "audio"],
+    }
+
+
+def _endpoint(given: Message, adapter: str | None) -> Any:
+    if adapter is None:
+        raise InvalidRequest("the message names no adapter")
+    return registry.endpoint(adapter=adapter, provider=given.get("provider"), model=given.get("model"))
+
+
+def _to_wire(given: Message, adapter: str | None) -> Message:
+    projection = translate.project(translate.load(given["request"]), _endpoint(given, adapter))
+    return {"wire": projection.wire, "loss": projection.loss}
+
+
+def _from_wire_request(given: Message, adapter: str | None) -> Message:
+    endpoint = _endpoint(given, adapter)
+    request, loss = adapters.get(endpoint.adapter).from_wire_request(given["wire"], endpoint, DERIVED_IDS)
+    return {"request": request, "loss": loss}
+
+
+def _from_wire_response(given: Message, adapter: str | None) -> Message:
+    endpoint = _endpoint(given, adapter)
+    response, loss = adapters.get(endpoint.adapter).from_wire_response(given["body"], endpoint, DERIVED_IDS)
+    return {"response": response, "loss": loss}
+
+
+def _to_wire_response(given: Message, adapter: str | None) -> Message:
+    endpoint = _endpoint(given, adapter)
+    response = translate.load(given["response"], "Response")
+    body, loss = adapters.get(endpoint.adapter).to_wire_response(response, endpoint)
+    return {"body": body, "loss": loss}
+
+
+def _stream(given: Message, adapter: str | None) -> Message:
+    reader = translate.StreamReader(_endpoint(given, adapter))
+    events = [reader.feed(base64.b64decode(chunk)) for chunk in given["chunks"]]
+    events.append(reader.end())
+    last = next((event for events_of_chunk in reversed(events) for event in reversed(events_of_chunk)), {})
+    return {"events": events, "response": last.get("response")}
+
+
+def _stream_encode(given: Message, adapter: str | None) -> Message:
+    chunks = translate.write_stream(given["events"], _endpoint(given, adapter).adapter, provider=given.get("provider"))
+    return {"chunks": [base64.b64encode(chunk).decode() for chunk in chunks]}
+
+
+def _error(given: Message, adapter: str | None) -> Message:
+    endpoint = _endpoint(given, adapter)
+    body = given.get("body")
+    text = body if isinstance(body, str) else "" if body is None else json.dumps(body).decode()
+    return adapters.get(endpoint.adapter).error(given["status"], given.get("headers") or {}, text, endpoint)
+
+
+def _estimate(given: Message, adapter: str | None) -> Message:
+    endpoint = _endpoint(given, adapter)
+    return adapters.get(endpoint.adapter).estimate(translate.load(given["request"]), endpoint)
+
+
+def _cost(given: Message, _: str | None) -> Message:
+    price = given.get("price")
+    cost = None if price is None else registry.cost(given["usage"], price)
+    return {"cost_usd": None if cost is None else format(cost, "f")}
+
+
+def _route(given: Message, _: str | None) -> Message:
+    from interlingua import router
+
+    return router.decide_json(given)
+
+
+def _validate(given: Message, _: str | None) -> Message:
+    found = violations(given["instance"], given.get("type", "Request"))
+    return {"valid": not found, "path": found[0]["path"] if found else None}
+
+
+_OPERATIONS: dict[str, Callable[[Message, str | None], Message]] = {
+    "hello": _hello,
+    "to_wire": _to_wire,
+    "from_wire_request": _from_wire_request,
+    "from_wire_response": _from_wire_response,
+    "to_wire_response": _to_wire_response,
+    "stream": _stream,
+    "stream_encode": _stream_encode,
+    "error": _error,
+    "estimate": _estimate,
+    "cost": _cost,
+    "route": _route,
+    "validate": _validate,
+    "bye": lambda _, __: {},
+}
+
+
+def serve(lines: BinaryIO = sys.stdin.buffer, answers: BinaryIO = sys.stdout.buffer) -> None:
+    """Answers messages until `bye` or the end of input."""
+    for line in lines:
+        if not line.strip():
+            continue
+        try:
+            message = json.loads(line)
+            if not isinstance(message, dict):
+                raise InvalidRequest("a message is an object")
+        except InvalidRequest as problem:
+            message, answer = {}, {"id": None, "error": problem.to_dict()}
+        else:
+            answer = handle(message)
+        answers.write(json.dumps(answer) + b"\n")
+        answers.flush()
+        if message.get("op") == "bye":
+            return

@@ -1,0 +1,274 @@
+"""
+The door: everything that turns bytes and plain data of one side into those of another goes through here.
+
+Reading: bytes → wire → canonical. Writing: canonical, validated once → wire → bytes. Adapters do the turning;
+this module checks the input, applies the caller's loss policy, writes the log line of each dropped block, and feeds streams.
+"""
+
+import logging
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+from interlingua import adapters, registry
+from interlingua.canonical import json
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import CannotAdapt, InvalidRequest, InvalidWire, LossRefused
+from interlingua.canonical.ids import DERIVED_IDS, IdSource
+from interlingua.canonical.loss import SEVERITIES, Entry, parse_pointer
+from interlingua.canonical.validate import check_numbers, validate
+from interlingua.wire import jsonl, sse
+
+_LOG = logging.getLogger("interlingua.translate")
+_FRAMINGS: dict[str, ModuleType] = {"sse": sse, "jsonl": jsonl}
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """A request as one provider takes it: `wire` is a WireRequest (method, path, headers, body), `loss` the whole report."""
+
+    wire: dict[str, Any]
+    loss: list[Entry]
+
+    @property
+    def body(self) -> bytes:
+        """The body as the bytes to send."""
+        return json.dumps(self.wire["body"])
+
+
+# ---------------------------------------------------------------------------------------------------- requests
+
+
+def load(value: Any, name: str = "Request") -> dict[str, Any]:
+    """A canonical value from JSON text, plain data or one of the pydantic types, validated against the schema.
+
+    Raises `InvalidRequest` with the pointer of each violation.
+    """
+    if isinstance(value, (bytes, str)):
+        data = json.loads(value)
+    elif isinstance(value, dict):
+        check_numbers(value)
+        data = value
+    else:
+        data = value.to_data()
+    validate(data, name)
+    return data
+
+
+def project(request: dict[str, Any], endpoint: Endpoint) -> Projection:
+    """Writes a validated canonical request for an endpoint.
+
+    Raises `LossRefused` when the request's `loss_policy` forbids what would be lost, `CannotAdapt` when a critical block
+    cannot be carried, `InvalidRequest` when no valid wire exists for the conversation.
+    """
+    wire, loss = adapters.get(endpoint.adapter).to_wire(request, endpoint)
+    if loss:
+        _account_for(request, loss, endpoint)
+    return Projection(wire, loss)
+
+
+def adapt(
+    request: Any,
+    to: str,
+    *,
+    source: str | None = None,
+    provider: str | None = None,
+    model: str | None = None,
+    strict: str | None = None,
+) -> Projection:
+    """Carries a request to the wire of adapter `to`.
+
+    `request` is canonical (JSON text, plain data, `Request`), or, when `source` names an adapter, a body of that wire.
+    `provider` and `model` select a row of the registry: dialect and capabilities; by default the adapter's own provider.
+    `strict` (shape, weakened or lost) refuses as soon as the projection would lose that much.
+    Raises what `project` raises, and `InvalidWire` when the body cannot be read.
+    """
+    canonical, read_loss = (load(request), []) if source is None else read_request(request, source)
+    if strict is not None:
+        canonical = {**canonical, "loss_policy": {**canonical.get("loss_policy", {}), "strict": strict}}
+    projection = project(canonical, registry.endpoint(adapter=to, provider=provider, model=model))
+    return Projection(projection.wire, read_loss + projection.loss)
+
+
+def read_request(
+    wire: Any, adapter: str, *, provider: str | None = None, ids: IdSource = DERIVED_IDS
+) -> tuple[dict[str, Any], list[Entry]]:
+    """A canonical request from a wire: a body (JSON text or plain data) or a WireRequest. Raises `InvalidWire`."""
+    data = _wire_data(wire)
+    if not ("body" in data and "path" in data):
+        data = {"method": "POST", "path": "", "body": data}
+    return adapters.get(adapter).from_wire_request(data, registry.endpoint(adapter=adapter, provider=provider), ids)
+
+
+def _wire_data(wire: Any) -> dict[str, Any]:
+    data = json.loads(wire) if isinstance(wire, (bytes, str)) else wire
+    if not isinstance(data, dict):
+        raise InvalidWire("the body must be an object", path="")
+    return data
+
+
+# ---------------------------------------------------------------------------------------------------- answers
+
+
+def read_response(
+    body: Any, adapter: str, *, provider: str | None = None, ids: IdSource = DERIVED_IDS
+) -> tuple[dict[str, Any], list[Entry]]:
+    """A canonical response from an answer's body (JSON text or plain data). Raises `InvalidAnswer`."""
+    endpoint = registry.endpoint(adapter=adapter, provider=provider)
+    return adapters.get(adapter).from_wire_response(_wire_data(body), endpoint, ids)
+
+
+def write_response(response: Any, adapter: str, *, provider: str | None = None) -> tuple[dict[str, Any], list[Entry]]:
+    """The body with which a provider of this wire would have given a canonical response, and what it cannot say."""
+    endpoint = registry.endpoint(adapter=adapter, provider=provider)
+    return adapters.get(adapter).to_wire_response(load(response, "Response"), endpoint)
+
+
+class StreamReader:
+    """Turns the bytes of a streamed answer, in any cuts, into canonical events.
+
+    `feed` gives the events that a chunk completes, `end` those that the end of input brings: an error event when the
+    stream broke off. After `message_complete` or `error` nothing more comes. Keeps no more than the message itself.
+    """
+
+    def __init__(self, endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> None:
+        adapter = adapters.get(endpoint.adapter)
+        self._framing: Any = _FRAMINGS[adapter.FRAMING].Decoder()
+        self._decoder = adapter.stream_decoder(endpoint, ids)
+        next(self._decoder)
+        self._done = False
+
+    def feed(self, chunk: bytes) -> list[dict[str, Any]]:
+        """The events that this chunk completes."""
+        return self._send(self._framing.feed(chunk))
+
+    def end(self) -> list[dict[str, Any]]:
+        """The events at the end of input."""
+        return self._send([*self._framing.end(), None])
+
+    @property
+    def done(self) -> bool:
+        """Whether the answer has ended, well or badly."""
+        return self._done
+
+    def _send(self, frames: list[Any]) -> list[dict[str, Any]]:
+        events: list[dict[str, Any]] = []
+        if self._done:
+            return events
+        for frame in frames:
+            try:
+                events += self._decoder.send(frame)
+            except StopIteration:
+                self._done = True
+                break
+        if events and events[-1]["type"] in ("message_complete", "error"):
+            self._done = True
+        return events
+
+
+def read_stream(
+    chunks: Iterable[bytes], adapter: str, *, provider: str | None = None, ids: IdSource = DERIVED_IDS
+) -> Iterator[dict[str, Any]]:
+    """The canonical events of a streamed answer, as they are completed by the chunks."""
+    reader = StreamReader(registry.endpoint(adapter=adapter, provider=provider), ids)
+    for chunk in chunks:
+        yield from reader.feed(chunk)
+    yield from reader.end()
+
+
+def write_stream(events: Iterable[dict[str, Any]], adapter: str, *, provider: str | None = None) -> Iterator[bytes]:
+    """The bytes with which a provider of this wire would have streamed these events, a chunk for each frame."""
+    module = adapters.get(adapter)
+    encode = _FRAMINGS[module.FRAMING].encode
+    for frame in module.encode_stream(events, registry.endpoint(adapter=adapter, provider=provider)):
+        yield encode(frame)
+
+
+# ---------------------------------------------------------------------------------------------------- the policy
+
+
+def _account_for(request: dict[str, Any], loss: list[Entry], endpoint: Endpoint) -> None:
+    """Refuses what the caller forbids and logs what was dropped (spec/6-loss.md#loss-policy)."""
+    policy = request.get("loss_policy") or {}
+    dropped = [found for entry in loss if (found := _dropped_block(request, entry))]
+    for entry, message, block in dropped:
+        if block.get("critical") or message.get("critical"):
+            raise CannotAdapt(
+                f"a critical {block['type']} block cannot be carried: {entry['message']}",
+                path=entry["path"],
+                adapter=endpoint.adapter,
+            )
+    strict = policy.get("strict")
+    refused = [e for e in loss if strict and SEVERITIES.index(e["severity"]) >= SEVERITIES.index(strict)]
+    if policy.get("on_drop") == "error":
+        refused += [entry for entry, _, _ in dropped]
+    if refused:
+        raise LossRefused(
+            f"the projection to {endpoint.adapter} would lose too much: {refused[0]['message']}",
+            loss,
+            path=refused[0]["path"],
+            adapter=endpoint.adapter,
+        )
+    for entry, message, block in dropped:
+        fields = {
+            "session_id": message.get("session_id"),
+            "message_id": message.get("id"),
+            "block_type": block["type"],
+            "adapter": endpoint.adapter,
+            "reason": entry["message"],
+        }
+        _LOG.warning("block dropped %s", fields, extra=fields)
+
+
+def _dropped_block(request: dict[str, Any], entry: Entry) -> tuple[Entry, dict[str, Any], dict[str, Any]] | None:
+    """The content block that an entry drops or replaces as a whole, with its message; None for any other entry."""
+    if entry["severity"] == "shape" or not (entry["op"] == "drop" or entry["code"] == "placeholder"):
+        return None
+    steps = parse_pointer(entry["path"])
+    if (
+        steps[:1] != ["messages"]
+        or len(steps) not in (4, 6)
+        or steps[2] != "content"
+        or steps[4:5] not in ([], ["content"])
+    ):
+        return None
+    message = request["messages"][int(steps[1])]
+    block = message["content"][int(steps[3])]
+    if len(steps) == 6:
+        outer, block = block, block["content"][int(steps[5])]
+        block = {**block, "critical": block.get("critical") or outer.get("critical")}
+    return entry, message, block
+
+
+def error(
+    status: int, headers: dict[str, str], body: bytes | str, adapter: str, provider: str | None = None
+) -> dict[str, Any]:
+    """The canonical error for a provider's error answer."""
+    endpoint = registry.endpoint(adapter=adapter, provider=provider)
+    return adapters.get(adapter).error(status, headers, body, endpoint)
+
+
+def estimate(request: Any, adapter: str, *, provider: str | None = None, model: str | None = None) -> dict[str, int]:
+    """How many prompt tokens a canonical request takes at an endpoint: low, likely, high. No network."""
+    if not isinstance(request, dict):
+        request = load(request)
+    endpoint = registry.endpoint(adapter=adapter, provider=provider, model=model)
+    return adapters.get(adapter).estimate(request, endpoint)
+
+
+__all__ = [
+    "InvalidRequest",
+    "Projection",
+    "StreamReader",
+    "adapt",
+    "error",
+    "estimate",
+    "load",
+    "project",
+    "read_request",
+    "read_response",
+    "read_stream",
+    "write_response",
+    "write_stream",
+]
