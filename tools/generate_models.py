@@ -15,7 +15,15 @@ from pydantic import BaseModel
 OUTPUT = PACKAGE / "canonical" / "models.py"
 
 # hand-written constructors and views, by class
-MIXINS = {"Message": "MessageMethods", "Request": "RequestMethods", "Response": "ResponseMethods"}
+MIXINS = {
+    "Message": "MessageMethods",
+    "Request": "RequestMethods",
+    "Response": "ResponseMethods",
+    "ImageBlock": "MediaMethods",
+    "AudioBlock": "MediaMethods",
+    "VideoBlock": "MediaMethods",
+    "DocumentBlock": "MediaMethods",
+}
 
 HEADER = '''\
 # GENERATED from spec/schema/interlingua.schema.json by tools/generate_models.py: do not edit.

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from pydantic import Discriminator, Field, Tag
 
-from interlingua.canonical.methods import MessageMethods, RequestMethods, ResponseMethods
+from interlingua.canonical.methods import MediaMethods, MessageMethods, RequestMethods, ResponseMethods
 from interlingua.canonical.model_base import Maybe, Model, Money, Timestamp, none_of, tag_among
 
 __all__ = [
@@ -112,7 +112,11 @@ class CacheHint(Model):
 
 
 MediaSourceKind: TypeAlias = Literal["base64", "url", "file_ref", "file_id", "text", "blocks"]
-"""How a medium is given."""
+"""
+How a medium is given. base64: as base64 text. url: by an address that the provider fetches. file_ref: by
+a path relative to the workspace. file_id: by the provider's file id. text: as plain text. blocks: as a
+list of blocks.
+"""
 
 
 class MediaSource(Model):
@@ -171,7 +175,7 @@ class TextBlock(Model):
     """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
 
 
-class ImageBlock(Model):
+class ImageBlock(MediaMethods, Model):
     """A picture."""
 
     TAG: ClassVar[str | None] = "image"
@@ -193,7 +197,7 @@ class ImageBlock(Model):
     """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
 
 
-class AudioBlock(Model):
+class AudioBlock(MediaMethods, Model):
     """Sound."""
 
     TAG: ClassVar[str | None] = "audio"
@@ -215,7 +219,7 @@ class AudioBlock(Model):
     """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
 
 
-class VideoBlock(Model):
+class VideoBlock(MediaMethods, Model):
     """A film."""
 
     TAG: ClassVar[str | None] = "video"
@@ -235,7 +239,7 @@ class VideoBlock(Model):
     """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
 
 
-class DocumentBlock(Model):
+class DocumentBlock(MediaMethods, Model):
     """A document, e.g. a PDF."""
 
     TAG: ClassVar[str | None] = "document"
@@ -580,10 +584,13 @@ class Tool(Model):
 
 
 ToolChoiceType: TypeAlias = Literal["auto", "none", "required", "tool", "allowed"]
-"""How freely tools may be called."""
+"""
+How freely tools may be called. auto: as the model likes. none: not at all. required: at least one. tool:
+the named one. allowed: only the listed ones.
+"""
 
 ToolChoiceMode: TypeAlias = Literal["auto", "required"]
-"""Whether one of the allowed tools must be called."""
+"""Whether one of the allowed tools must be called. auto: as the model likes. required: at least one."""
 
 
 class ToolChoice(Model):
@@ -637,7 +644,10 @@ class Reasoning(Model):
 
 
 OnDrop: TypeAlias = Literal["drop", "error", "placeholder"]
-"""What to do with content that cannot be carried."""
+"""
+What to do with content that cannot be carried. drop: leave it out and report. error: refuse. placeholder:
+put a short text in its place and report.
+"""
 
 
 class LossPolicy(Model):

@@ -111,7 +111,11 @@ class CacheHint(TypedDict, total=False):
 
 
 MediaSourceKind: TypeAlias = Literal["base64", "url", "file_ref", "file_id", "text", "blocks"]
-"""How a medium is given."""
+"""
+How a medium is given. base64: as base64 text. url: by an address that the provider fetches. file_ref: by
+a path relative to the workspace. file_id: by the provider's file id. text: as plain text. blocks: as a
+list of blocks.
+"""
 
 
 class MediaSource(TypedDict, total=False):
@@ -534,10 +538,13 @@ class Tool(TypedDict, total=False):
 
 
 ToolChoiceType: TypeAlias = Literal["auto", "none", "required", "tool", "allowed"]
-"""How freely tools may be called."""
+"""
+How freely tools may be called. auto: as the model likes. none: not at all. required: at least one. tool:
+the named one. allowed: only the listed ones.
+"""
 
 ToolChoiceMode: TypeAlias = Literal["auto", "required"]
-"""Whether one of the allowed tools must be called."""
+"""Whether one of the allowed tools must be called. auto: as the model likes. required: at least one."""
 
 
 class ToolChoice(TypedDict, total=False):
@@ -591,7 +598,10 @@ class Reasoning(TypedDict, total=False):
 
 
 OnDrop: TypeAlias = Literal["drop", "error", "placeholder"]
-"""What to do with content that cannot be carried."""
+"""
+What to do with content that cannot be carried. drop: leave it out and report. error: refuse. placeholder:
+put a short text in its place and report.
+"""
 
 
 class LossPolicy(TypedDict, total=False):
