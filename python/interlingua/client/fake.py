@@ -1,0 +1,190 @@
+"""
+The provider `fake`: answers from a script, for tests of programs that call models.
+
+    fake = FakeTransport(Say("Let me look."), Say(calls=[("read_file", {"path": "a.txt"})]), Refuse(529))
+    async with Client(fake) as client: ...
+    assert fake.sent[0].request["messages"][-1]["role"] == "user"
+
+Each call takes the next step. Steps speak of canonical answers and are written in the wire of whoever asks, streamed
+or whole; `Bytes` gives raw bytes instead, to play a provider at its worst.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from interlingua import adapt
+from interlingua.canonical import json
+from interlingua.client.playing import Played, Sent, Sleep
+from interlingua.client.transport import TransportFailed
+
+Check = Callable[[Sent], None]
+"""Looks at a call; an assertion that fails in it fails the call."""
+
+
+@dataclass(frozen=True)
+class Say:
+    """An answer of text, thinking and tool calls, in this order; `calls` are pairs of name and input.
+
+    `delay` passes before the head, `pause` before each further chunk of a stream, in seconds.
+    """
+
+    text: str = ""
+    calls: Sequence[tuple[str, Mapping[str, Any]]] = ()
+    thinking: str = ""
+    finish_reason: str | None = None
+    usage: Mapping[str, int] = field(default_factory=lambda: {"input_tokens": 10, "output_tokens": 5})
+    model: str | None = None
+    delay: float = 0.0
+    pause: float = 0.0
+    check: Check | None = None
+
+
+@dataclass(frozen=True)
+class Refuse:
+    """An error answer."""
+
+    status: int
+    body: bytes | Mapping[str, Any] = b""
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    delay: float = 0.0
+    check: Check | None = None
+
+
+@dataclass(frozen=True)
+class Bytes:
+    """Raw chunks. After the last one the connection ends well, or breaks when `breaks` names how."""
+
+    chunks: Iterable[bytes]
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=lambda: {"content-type": "text/event-stream"})
+    delay: float = 0.0
+    pause: float = 0.0
+    breaks: Literal["timeout", "network"] | None = None
+    check: Check | None = None
+
+
+@dataclass(frozen=True)
+class Fail:
+    """No answer: the network fails."""
+
+    category: Literal["timeout", "network"] = "network"
+    delay: float = 0.0
+    check: Check | None = None
+
+
+Step = Say | Refuse | Bytes | Fail
+
+
+class FakeTransport:
+    """Answers each call with the next step of a script; keeps what was sent and what was answered."""
+
+    def __init__(self, *steps: Step, sleep: Sleep = asyncio.sleep) -> None:
+        self.sent: list[Sent] = []
+        self.answers: list[Played] = []
+        self.closed = False
+        self._steps = list(steps)
+        self._sleep = sleep
+
+    @property
+    def left(self) -> int:
+        """How many steps have not been taken."""
+        return len(self._steps)
+
+    async def send(
+        self, url: str, headers: Mapping[str, str], body: bytes, timeout: float | None  # noqa: ARG002, ASYNC109
+    ) -> Played:
+        """Answers with the next step. Raises `AssertionError` when there is none, or when its check fails."""
+        sent = Sent(url, dict(headers), body)
+        self.sent.append(sent)
+        if not self._steps:
+            raise AssertionError(f"call {len(self.sent)} was not expected: the script has ended")
+        step = self._steps.pop(0)
+        if step.check is not None:
+            step.check(sent)
+        if step.delay:
+            await self._sleep(step.delay)
+        answer = self._answer(step, sent)
+        self.answers.append(answer)
+        return answer
+
+    async def aclose(self) -> None:
+        """Remembers that it was closed."""
+        self.closed = True
+
+    def _answer(self, step: Step, sent: Sent) -> Played:
+        match step:
+            case Fail():
+                raise TransportFailed(step.category, "the script says so")
+            case Refuse(body=bytes(body)):
+                return Played(step.status, step.headers, self._play([body]))
+            case Refuse():
+                headers = {"content-type": "application/json", **step.headers}
+                return Played(step.status, headers, self._play([json.dumps(dict(step.body))]))  # pyright: ignore
+            case Bytes():
+                return Played(step.status, step.headers, self._play(step.chunks, step.pause, step.breaks))
+            case Say():
+                response = said(step, model=sent.json.get("model"))
+                if sent.json.get("stream"):
+                    chunks = adapt.write_stream(events_of(response), sent.adapter)
+                    return Played(200, {"content-type": "text/event-stream"}, self._play(chunks, step.pause))
+                body, _ = adapt.write_response(response, sent.adapter)
+                return Played(200, {"content-type": "application/json"}, self._play([json.dumps(body)]))
+
+    async def _play(
+        self, chunks: Iterable[bytes], pause: float = 0.0, breaks: Literal["timeout", "network"] | None = None
+    ) -> AsyncGenerator[bytes, None]:
+        for chunk in chunks:
+            if pause:
+                await self._sleep(pause)
+            yield chunk
+        if breaks is not None:
+            raise TransportFailed(breaks, "the script says so")
+
+
+def said(step: Say, model: str | None = None) -> dict[str, Any]:
+    """The canonical response that a step speaks of."""
+    content: list[dict[str, Any]] = []
+    if step.thinking:
+        content.append({"type": "thinking", "text": step.thinking})
+    if step.text:
+        content.append({"type": "text", "text": step.text})
+    for position, (name, arguments) in enumerate(step.calls):
+        content.append({"type": "tool_use", "id": f"tu_0{position + 1}", "name": name, "input": dict(arguments)})
+    name = step.model or model or "fake-1"
+    return {
+        "id": "fake_1",
+        "model": name if ":" in name else f"fake:{name}",
+        "message": {"role": "assistant", "content": content},
+        "finish_reason": step.finish_reason or ("tool_calls" if step.calls else "stop"),
+        "usage": dict(step.usage),
+    }
+
+
+def events_of(response: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The events with which a provider would have streamed a response, text word by word."""
+    events: list[dict[str, Any]] = [{"type": "message_start", "model": response["model"], "response_id": response["id"]}]
+    for index, block in enumerate(response["message"]["content"]):
+        at = {"index": index}
+        match block["type"]:
+            case "tool_use":
+                call = {**at, "id": block["id"]}
+                start = {**block, "input": {}}
+                events.append({"type": "block_start", **at, "block": start})
+                events.append({"type": "tool_use_start", **call, "name": block["name"]})
+                for piece in _pieces(json.dumps(block["input"]).decode()):
+                    events.append({"type": "tool_use_input_delta", **call, "text": piece})
+                events.append({"type": "tool_use_end", **call, "name": block["name"], "input": block["input"]})
+            case kind:
+                events.append({"type": "block_start", **at, "block": {**block, "text": ""}})
+                events += [{"type": f"{kind}_delta", **at, "text": piece} for piece in _pieces(block["text"])]
+        events.append({"type": "block_stop", **at, "block": block})
+    events.append({"type": "usage_update", "usage": response["usage"]})
+    events.append({"type": "message_complete", "response": response})
+    return events
+
+
+def _pieces(text: str) -> list[str]:
+    words = text.split(" ")
+    return [word if position == 0 else f" {word}" for position, word in enumerate(words)]

@@ -1,0 +1,117 @@
+"""
+The transport over httpx.
+
+It stands on httpx's own transport, one level below `AsyncClient`: cookies, redirects and per-call URL merging cost a
+third of a call and none of them is wanted here. Proxies of the environment are honoured.
+"""
+
+import ssl
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import cached_property
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import httpx
+
+from interlingua.client.transport import TransportFailed
+
+
+class HttpxTransport:
+    """Calls over HTTP/1.1 with connections that are kept and used again.
+
+    `verify` is the TLS context; by default the certificates that httpx trusts.
+    `connections` limits how many are open at a time, `connect_timeout` how long to wait for one, in seconds.
+    """
+
+    def __init__(
+        self, *, verify: ssl.SSLContext | None = None, connections: int = 1_000, connect_timeout: float = 10.0
+    ) -> None:
+        self._verify = verify
+        self._limits = httpx.Limits(max_connections=connections, max_keepalive_connections=100, keepalive_expiry=30.0)
+        self._connect_timeout = connect_timeout
+        self._pools: dict[str | None, httpx.AsyncHTTPTransport] = {}
+
+    async def send(
+        self, url: str, headers: Mapping[str, str], body: bytes, timeout: float | None  # noqa: ASYNC109 part of the seam
+    ) -> "HttpxAnswer":
+        """Posts a body (see `Transport`)."""
+        connect = self._connect_timeout if timeout is None else min(timeout, self._connect_timeout)
+        limits = {"connect": connect, "read": timeout, "write": timeout, "pool": connect}
+        with _translated():
+            request = httpx.Request("POST", url, headers=dict(headers), content=body, extensions={"timeout": limits})
+            return HttpxAnswer(await self._pool(url).handle_async_request(request), request)
+
+    async def aclose(self) -> None:
+        """Closes all connections."""
+        pools, self._pools = self._pools, {}
+        for pool in pools.values():
+            await pool.aclose()
+
+    def _pool(self, url: str) -> httpx.AsyncHTTPTransport:
+        proxy = self._proxy(url)
+        if proxy not in self._pools:
+            self._pools[proxy] = httpx.AsyncHTTPTransport(verify=self._tls, limits=self._limits, proxy=proxy)
+        return self._pools[proxy]
+
+    def _proxy(self, url: str) -> str | None:
+        if not self._proxies:
+            return None
+        address = urlsplit(url)
+        if proxy_bypass(address.netloc):
+            return None
+        return self._proxies.get(address.scheme) or self._proxies.get("all")
+
+    @cached_property
+    def _proxies(self) -> dict[str, str]:
+        return getproxies()
+
+    @cached_property
+    def _tls(self) -> ssl.SSLContext:
+        # loading the certificates takes tens of milliseconds: once, and only when there is something to call
+        return self._verify or httpx.create_ssl_context()
+
+
+class HttpxAnswer:
+    """An answer of httpx."""
+
+    def __init__(self, response: httpx.Response, request: httpx.Request) -> None:
+        response.request = request
+        self._response = response
+        self._chunks = self._read()
+        self.status = response.status_code
+        self.headers: Mapping[str, str] = response.headers
+
+    def chunks(self) -> AsyncIterator[bytes]:
+        """The body, as it arrives."""
+        return self._chunks
+
+    async def aclose(self) -> None:
+        """Ends the call; a connection whose body was not read to its end is closed."""
+        await self._chunks.aclose()
+        with suppress(httpx.HTTPError):  # a connection that is broken already is as closed as it can be
+            await self._response.aclose()
+
+    async def _read(self) -> AsyncGenerator[bytes, None]:
+        # we ask for no compression; a server that compresses nevertheless is read through httpx's decoder
+        plain = self.headers.get("content-encoding", "identity") == "identity"
+        body: AsyncIterator[bytes] = aiter(self._response.stream) if plain else self._response.aiter_bytes()  # pyright: ignore
+        with _translated():
+            async for chunk in body:
+                yield chunk
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """Foreign errors become ours, once, here.
+
+    Only their names are passed on: a text of theirs can quote a header, and a header can hold a key.
+    """
+    try:
+        yield
+    except httpx.TimeoutException as problem:
+        raise TransportFailed("timeout", f"the provider did not answer in time ({type(problem).__name__})") from None
+    except (httpx.InvalidURL, httpx.UnsupportedProtocol):
+        raise TransportFailed("network", "the base URL cannot be used; it must begin with http:// or https://") from None
+    except httpx.HTTPError as problem:
+        raise TransportFailed("network", f"the connection to the provider failed ({type(problem).__name__})") from None

@@ -1,0 +1,62 @@
+"""
+One timer for a whole call, and a way to stop it from outside.
+
+`asyncio.timeout` belongs to one task and to one block of code, but a stream is pulled by whoever asks next. So the
+task that waits at the moment is remembered for as long as it waits, and that task is the one that is woken.
+"""
+
+import asyncio
+from collections.abc import Awaitable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class Interrupted(Exception):
+    """A wait was interrupted; the reason is `deadline` or `cancelled`."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Interrupt:
+    """Guards the waits of one call. `deadline` is the time that all of them have together, in seconds."""
+
+    def __init__(self, deadline: float | None = None) -> None:
+        self.reason: str | None = None
+        self._waiting: asyncio.Task[object] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        if deadline is not None:
+            self._timer = asyncio.get_running_loop().call_later(max(deadline, 0.0), self.stop, "deadline")
+
+    def stop(self, reason: str) -> None:
+        """Interrupts the wait that goes on, and all that would follow. The first reason stands."""
+        if self.reason is None:
+            self.reason = reason
+            if self._waiting is not None:
+                self._waiting.cancel()
+
+    async def wait(self, awaitable: Awaitable[T]) -> T:
+        """What the awaitable gives. Raises `Interrupted` when the call is stopped meanwhile."""
+        if self.reason is not None:
+            if asyncio.iscoroutine(awaitable):
+                awaitable.close()
+            raise Interrupted(self.reason)
+        task = self._waiting = asyncio.current_task()
+        before = task.cancelling() if task is not None else 0
+        try:
+            return await awaitable
+        except asyncio.CancelledError:
+            # ours, unless somebody else cancelled the task as well
+            if self.reason is not None and task is not None and task.uncancel() <= before:
+                raise Interrupted(self.reason) from None
+            raise
+        finally:
+            self._waiting = None
+
+    def done(self) -> None:
+        """The call is over: stops the timer."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None

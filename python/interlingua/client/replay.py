@@ -1,0 +1,145 @@
+"""
+The provider `replay`: answers from recorded exchanges, in the wire of whoever asks, with no key and no network.
+
+Each folder of `exchanges/` is one exchange: `exchange.json` says which requests it answers, `<adapter>.json` is the
+answer's body and `<adapter>.sse` the same answer as a stream. The files are plain wire data, written by hand.
+
+A request fits when all that `when` names is so: `last`, the role of the last message; `turn`, how many user messages
+there are; `tools`, names that are offered; `text`, words of the last user message. The first folder that fits answers.
+"""
+
+import asyncio
+import re
+from collections.abc import AsyncGenerator, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Any
+
+from interlingua.canonical import json
+from interlingua.canonical.errors import InterlinguaError
+from interlingua.client.playing import Played, Sent, Sleep
+
+_FRAME = re.compile(rb".*?\n\n", re.DOTALL)
+_MODEL = re.compile(rb'"model":\s*"[^"]*"')
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """One recorded exchange: which requests it answers, how long the provider took, and where its files are."""
+
+    name: str
+    when: Mapping[str, Any]
+    first: float
+    between: float
+    folder: Traversable
+
+    def fits(self, request: Mapping[str, Any]) -> bool:
+        """Whether this exchange answers the request."""
+        # an answer of a tool that travels in a user message, a picture, is no turn of the user's
+        messages = [item for item in request["messages"] if item["role"] != "user" or _text(item)]
+        users = [message for message in messages if message["role"] == "user"]
+        offered = {tool["name"] for tool in request.get("tools", [])}
+        for condition, wanted in self.when.items():
+            match condition:
+                case "last":
+                    found = bool(messages) and messages[-1]["role"] == wanted
+                case "turn":
+                    found = len(users) == wanted
+                case "tools":
+                    found = offered.issuperset(wanted)
+                case "text":
+                    found = bool(users) and wanted.lower() in _text(users[-1]).lower()
+                case _:
+                    found = False
+            if not found:
+                return False
+        return True
+
+    def answer(self, adapter: str, *, stream: bool) -> bytes | None:
+        """The recorded answer; None when this wire was not recorded."""
+        file = self.folder / f"{adapter}.{'sse' if stream else 'json'}"
+        return file.read_bytes() if file.is_file() else None
+
+
+@cache
+def exchanges() -> tuple[Exchange, ...]:
+    """The exchanges that ship with the package, in the order of their names."""
+    return tuple(load(sorted(files("interlingua.client").joinpath("exchanges").iterdir(), key=lambda item: item.name)))
+
+
+def load(folders: Iterable[Traversable]) -> Iterable[Exchange]:
+    """The exchanges of some folders. A folder without `exchange.json` is passed over."""
+    for folder in folders:
+        head = folder / "exchange.json"
+        if head.is_file():
+            about = json.loads(head.read_bytes())
+            yield Exchange(
+                folder.name,
+                about["when"],
+                about.get("first_ms", 0) / 1000,
+                about.get("between_ms", 0) / 1000,
+                folder,
+            )
+
+
+class ReplayTransport:
+    """Answers from recorded exchanges. `pace` stretches the recorded times, 0 leaves them out; `sleep` passes them."""
+
+    def __init__(
+        self, recorded: Iterable[Exchange] | None = None, *, pace: float = 1.0, sleep: Sleep = asyncio.sleep
+    ) -> None:
+        self._recorded = tuple(recorded) if recorded is not None else exchanges()
+        self._pace = pace
+        self._sleep = sleep
+
+    async def send(
+        self, url: str, headers: Mapping[str, str], body: bytes, timeout: float | None  # noqa: ASYNC109
+    ) -> Played:
+        """Answers with the first exchange that fits; status 404 when none does."""
+        sent = Sent(url, headers, body)
+        try:
+            adapter, request, wire = sent.adapter, sent.request, sent.json
+        except InterlinguaError as problem:
+            return _refused(400, problem.message)
+        stream = bool(wire.get("stream"))
+        for exchange in self._recorded:
+            if exchange.fits(request) and (answer := exchange.answer(adapter, stream=stream)) is not None:
+                await self._pass(exchange.first)
+                kind = "text/event-stream" if stream else "application/json"
+                model = b'"model":' + json.dumps(str(wire.get("model", "")))
+                served = _MODEL.sub(lambda _: model, answer)  # whoever is asked for, serves
+                return Played(200, {"content-type": kind}, self._play(served, exchange.between, stream=stream))
+        return _refused(404, "no recorded exchange fits this request")
+
+    async def aclose(self) -> None:
+        """There is nothing to close."""
+
+    async def _pass(self, seconds: float) -> None:
+        if seconds * self._pace > 0:
+            await self._sleep(seconds * self._pace)
+
+    async def _play(self, answer: bytes, between: float, *, stream: bool) -> AsyncGenerator[bytes, None]:
+        if not stream:
+            yield answer
+            return
+        for position, frame in enumerate(_FRAME.findall(answer)):
+            if position:
+                await self._pass(between)
+            yield frame
+
+
+def _text(message: Mapping[str, Any]) -> str:
+    return "\n".join(block["text"] for block in message["content"] if block["type"] == "text")
+
+
+def _refused(status: int, message: str) -> Played:
+    # the two wires put the error's text in the same place
+    kind = "not_found_error" if status == 404 else "invalid_request_error"
+    body = json.dumps({"type": "error", "error": {"type": kind, "message": message, "code": None, "param": None}})
+
+    async def once() -> AsyncGenerator[bytes, None]:
+        yield body
+
+    return Played(status, {"content-type": "application/json"}, once())

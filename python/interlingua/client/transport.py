@@ -1,0 +1,59 @@
+"""
+The seam to the network: one call out, one answer back, its body pulled chunk by chunk.
+
+Any HTTP library fits behind `Transport`. `httpx_transport` is the one that ships; `fake` and `replay` answer without
+a network, so that everything above the seam, framing, adapters, prices, runs as it does against a provider.
+
+A transport never follows redirects, never retries and never reads ahead: a chunk is read when somebody asks for it,
+so a consumer that stalls stops the reading from the provider.
+"""
+
+from collections.abc import AsyncIterator, Mapping
+from typing import Literal, Protocol
+
+
+class Answer(Protocol):
+    """An answer whose head has arrived."""
+
+    @property
+    def status(self) -> int:
+        """The HTTP status."""
+        ...
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """The headers, names in lower case."""
+        ...
+
+    def chunks(self) -> AsyncIterator[bytes]:
+        """The body, as it arrives. Raises `TransportFailed` when the connection breaks."""
+        ...
+
+    async def aclose(self) -> None:
+        """Ends the call and frees the connection, whether or not the body was read. Any number of times."""
+        ...
+
+
+class Transport(Protocol):
+    """Sends calls. One instance serves many calls at a time."""
+
+    async def send(self, url: str, headers: Mapping[str, str], body: bytes, timeout: float | None) -> Answer:
+        """Posts a body and gives the answer as soon as its head has arrived.
+
+        `timeout` limits, in seconds, each wait for the network: to connect, to write, for the next bytes.
+        Raises `TransportFailed`.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Closes all connections. Any number of times."""
+        ...
+
+
+class TransportFailed(Exception):
+    """The network failed: `category` is `timeout` or `network`. The text names no header and no body."""
+
+    def __init__(self, category: Literal["timeout", "network"], message: str) -> None:
+        super().__init__(message)
+        self.category = category
+        self.message = message

@@ -1,0 +1,142 @@
+"""The transport over httpx, against a server on loopback."""
+
+import asyncio
+import gzip
+import socket
+
+import pytest
+
+from interlingua.client.httpx_transport import HttpxTransport
+from interlingua.client.transport import TransportFailed
+
+from .upstream import Connection, serve
+
+pytestmark = pytest.mark.asyncio
+
+
+async def _body(answer) -> bytes:
+    return b"".join([chunk async for chunk in answer.chunks()])
+
+
+async def test_posts_and_reads() -> None:
+    """Headers and body arrive as given; the answer is read as it came."""
+
+    async def script(connection: Connection) -> None:
+        await connection.answer(b"hello " + connection.body, x_more="yes")
+
+    async with serve(script) as upstream:
+        transport = HttpxTransport()
+        answer = await transport.send(upstream.url + "/v1/x", {"x-api-key": "k"}, b"world", 5)
+        assert (answer.status, answer.headers["x-more"], await _body(answer)) == (200, "yes", b"hello world")
+        await answer.aclose()
+        await answer.aclose()
+        assert upstream.seen[0].head.startswith("POST /v1/x HTTP/1.1")
+        assert upstream.seen[0].header("x-api-key") == "k"
+        await transport.aclose()
+        await transport.aclose()
+
+
+async def test_connections_are_used_again() -> None:
+    """Answers that were read to their end leave their connection to the next call."""
+
+    async def script(connection: Connection) -> None:
+        await connection.answer(b"ok")
+
+    async with serve(script) as upstream:
+        transport = HttpxTransport()
+        for _ in range(5):
+            answer = await transport.send(upstream.url, {}, b"", 5)
+            await _body(answer)
+            await answer.aclose()
+        assert upstream.connections == 1
+        await transport.aclose()
+
+
+async def test_a_chunk_comes_before_the_next_is_sent() -> None:
+    """Nothing waits for more than what has arrived."""
+    go_on = asyncio.Event()
+
+    async def script(connection: Connection) -> None:
+        await connection.begin()
+        await connection.chunk(b"first")
+        await go_on.wait()
+        await connection.chunk(b"second")
+        await connection.end()
+
+    async with serve(script) as upstream:
+        transport = HttpxTransport()
+        answer = await transport.send(upstream.url, {}, b"", 5)
+        chunks = answer.chunks()
+        assert await anext(chunks) == b"first"
+        go_on.set()
+        assert await anext(chunks) == b"second"
+        with pytest.raises(StopAsyncIteration):
+            await anext(chunks)
+        await answer.aclose()
+        await transport.aclose()
+
+
+async def test_closing_in_the_middle_closes_the_connection() -> None:
+    """The provider sees at once that nobody listens any more."""
+    gone = asyncio.get_running_loop().create_future()
+
+    async def script(connection: Connection) -> None:
+        await connection.begin()
+        await connection.chunk(b"first")
+        gone.set_result(await connection.gone())
+
+    async with serve(script) as upstream:
+        transport = HttpxTransport()
+        answer = await transport.send(upstream.url, {}, b"", 5)
+        assert await anext(answer.chunks()) == b"first"
+        await answer.aclose()
+        assert await asyncio.wait_for(gone, 5)
+        await transport.aclose()
+
+
+async def test_a_compressed_answer_is_read() -> None:
+    """A server that compresses without being asked to is understood."""
+
+    async def script(connection: Connection) -> None:
+        await connection.answer(gzip.compress(b"text"), content_encoding="gzip")
+
+    async with serve(script) as upstream:
+        transport = HttpxTransport()
+        answer = await transport.send(upstream.url, {}, b"", 5)
+        assert await _body(answer) == b"text"
+        await answer.aclose()
+        await transport.aclose()
+
+
+async def test_failures_have_a_category_and_hold_no_header() -> None:
+    """Refused, reset, silent, and impossible: each is timeout or network, and none tells the key."""
+
+    async def silent(connection: Connection) -> None:
+        await connection.gone(10)
+
+    async def reset(connection: Connection) -> None:
+        await connection.begin()
+        await connection.chunk(b"x")
+        connection.reset()
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        closed_port = free.getsockname()[1]
+    transport = HttpxTransport()
+    secret = {"x-api-key": "sk-very-secret"}
+    async with serve(silent, reset) as upstream:
+        for url, headers, category in (
+            (upstream.url, secret, "timeout"),
+            (f"http://127.0.0.1:{closed_port}", secret, "network"),
+            ("ftp://127.0.0.1", secret, "network"),
+            (upstream.url, {"x-api-key": "sk-very-secret\n"}, "network"),
+        ):
+            with pytest.raises(TransportFailed) as failure:
+                await transport.send(url, headers, b"", 0.3)
+            assert failure.value.category == category
+            assert "sk-very" not in str(failure.value)
+        answer = await transport.send(upstream.url, {}, b"", 5)
+        with pytest.raises(TransportFailed):
+            await _body(answer)
+        await answer.aclose()
+    await transport.aclose()
