@@ -51,7 +51,7 @@ def load(value: Any, name: str = "Request") -> dict[str, Any]:
         check_numbers(value)
         data = value
     else:
-        data = value.to_data()
+        data = value.plain()
     validate(data, name)
     return data
 

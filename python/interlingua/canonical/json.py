@@ -7,6 +7,7 @@ NaN, infinities, numbers out of range and lone surrogates are refused on the way
 msgspec reads (exact integers), orjson writes (fastest on long base64 text); what orjson cannot write, msgspec does.
 """
 
+import math
 from decimal import Decimal
 from typing import Any
 
@@ -20,6 +21,8 @@ _SAFE_DIGITS = 15  # a binary float holds every decimal of up to fifteen signifi
 
 def _number(text: str) -> float | Decimal:
     value = float(text)
+    if math.isinf(value):
+        raise ValueError("number out of range")
     if len(text) <= _SAFE_DIGITS or repr(value) == text:
         return value
     exact = Decimal(text)

@@ -179,16 +179,16 @@ class MessageMethods:
 
     def content_hash(self: "Message") -> str:
         """SHA-256 of what the message says; the same in every session, at every provider."""
-        return content_hash(self.to_data())
+        return content_hash(self.plain())
 
     def __eq__(self, other: object) -> bool:
         """Equal in all but what adapters keep for themselves and the cache hint."""
         if not isinstance(other, MessageMethods):
             return NotImplemented
-        return comparable(self.to_data()) == comparable(other.to_data())  # type: ignore[attr-defined]
+        return comparable(self.plain()) == comparable(other.plain())  # type: ignore[attr-defined]
 
     def __hash__(self) -> int:
-        return hash(content_hash(self.to_data()))  # type: ignore[attr-defined]
+        return hash(content_hash(self.plain()))  # type: ignore[attr-defined]
 
 
 def by_priority(messages: "Iterable[Message]") -> "list[Message]":

@@ -1,0 +1,179 @@
+"""Each invariant has a named rule; each rule is broken here once and kept once."""
+
+from typing import Any
+
+import pytest
+
+from interlingua import InvalidRequest, check, register_tools, tool_schema_violations
+from interlingua.canonical.check import profiles
+
+Data = dict[str, Any]
+ULID = "01ARZ3NDEKTSV4RRFFQ69G5FA"
+
+
+def text(words: str = "x") -> Data:
+    return {"type": "text", "text": words}
+
+
+def call(identity: str = "tu_1", **members: Any) -> Data:
+    return {"type": "tool_use", "id": identity, "name": "look_up", "input": {}, **members}
+
+
+def result(identity: str = "tu_1", *content: Data) -> Data:
+    block = {"type": "tool_result", "tool_use_id": identity, "content": list(content)}
+    return {"role": "tool", "content": [block], "metadata": {"parent_tool_use_id": identity}}
+
+
+def assistant(*content: Data, **metadata: Any) -> Data:
+    return {"role": "assistant", "content": list(content), "metadata": metadata}
+
+
+def rules(value: Any, profile: str = "core") -> set[str]:
+    return {violation["rule"] for violation in check(value, profile)}
+
+
+BLOCKS = {
+    "text": text(),
+    "image": {"type": "image", "source": {"kind": "base64", "data": "YQ=="}, "media_type": "image/png"},
+    "tool_use": call("tu_" + ULID + "V"),
+    "tool_result": {"type": "tool_result", "tool_use_id": "tu_" + ULID + "V", "content": []},
+    "thinking": {"type": "thinking", "text": "hm"},
+    "redacted_thinking": {"type": "redacted_thinking", "data": "…"},
+}
+
+
+@pytest.mark.parametrize("kind", BLOCKS)
+@pytest.mark.parametrize("role", ["system", "user", "assistant", "tool"])
+def test_every_role_takes_its_blocks_and_no_others(role: str, kind: str) -> None:
+    """The matrix of seed 004 §5.1(3), cell by cell."""
+    allowed = profiles()["strict-004"]["blocks"][role]
+
+    broken = rules({"role": role, "content": [BLOCKS[kind]]}, "strict-004")
+
+    assert (kind not in allowed) is ("block_in_role" in broken)
+
+
+@pytest.mark.parametrize(
+    ("rule", "value"),
+    [
+        ("content_not_empty", {"role": "user", "content": []}),
+        ("content_not_empty", {"role": "assistant", "content": []}),
+        (
+            "one_result_per_message",
+            {"role": "tool", "content": [result()["content"][0]] * 2, "metadata": {"parent_tool_use_id": "tu_1"}},
+        ),
+        ("parent_tool_use_id", {"role": "tool", "content": result()["content"]}),
+        ("parent_tool_use_id", result() | {"metadata": {"parent_tool_use_id": "tu_2"}}),
+        ("block_in_role", result("tu_1", call("tu_2"))),
+        ("media_type", {"role": "user", "content": [{"type": "image", "source": {"kind": "base64", "data": ""}}]}),
+        ("media_source", {"role": "user", "content": [{"type": "image", "source": {"kind": "url"}}]}),
+        ("tool_input_invalid", assistant(call(input_raw="{"))),
+        (
+            "chosen_model",
+            assistant(text(), model="a:b", routing={"mode": "manual", "chosen_model": "a:c", "reason": ""}),
+        ),
+        ("rule_name", assistant(text(), routing={"mode": "rule", "chosen_model": "a:c", "reason": ""})),
+        ("confidence", assistant(text(), routing={"mode": "pattern", "chosen_model": "a:c", "reason": ""})),
+        ("result_has_call", [result("tu_9")]),
+        ("result_has_call", [result("tu_1"), assistant(call())]),
+        ("one_result_per_call", [assistant(call()), result(), result()]),
+        ("tool_id_unique", [assistant(call(), call())]),
+        ("id_order", [{"id": ULID + "W", **assistant(text())}, {"id": ULID + "V", **assistant(text())}]),
+        ("one_session", [{"session_id": "a", **assistant(text())}, {"session_id": "b", **assistant(text())}]),
+        ("tool_name_unique", {"messages": [], "tools": [{"name": "f"}, {"name": "f"}]}),
+    ],
+)
+def test_each_rule_of_the_core_can_be_broken(rule: str, value: Any) -> None:
+    """The rule is reported, with a pointer into the value."""
+    assert rule in rules(value)
+
+
+@pytest.mark.parametrize("name", ["model", "provider", "routing", "usage"])
+def test_a_finished_answer_says_where_it_comes_from(name: str) -> None:
+    """In the strict profile; an unfinished, cancelled or failed one need not."""
+    finished = assistant(text(), status="complete")
+    cancelled = assistant(text(), status="cancelled")
+
+    assert f"complete_{name}" in rules(finished, "strict-004")
+    assert f"complete_{name}" not in rules(cancelled, "strict-004")
+    assert f"complete_{name}" not in rules(finished)
+
+
+def test_an_unfinished_message_may_be_anything() -> None:
+    """The same content is accepted while streaming and refused when complete."""
+    assert not check({"role": "user", "content": [], "metadata": {"status": "partial"}})
+    assert check({"role": "user", "content": [], "metadata": {"status": "complete"}})
+
+
+def test_a_good_conversation_has_no_violations() -> None:
+    """Calls, results in order, an empty system message."""
+    assert not check(
+        [{"role": "system", "content": []}, assistant(text(), call()), result("tu_1", text()), assistant(text())]
+    )
+
+
+@pytest.mark.parametrize(
+    ("profile", "block"),
+    [
+        (
+            "bytes-only",
+            {
+                "type": "image",
+                "source": {"kind": "url", "data": "https://example.org/a.png"},
+                "media_type": "image/png",
+            },
+        ),
+        ("strict-004", {"type": "audio", "source": {"kind": "base64", "data": ""}, "media_type": "audio/wav"}),
+        ("strict-004", {"type": "hologram"}),
+        ("single-content", {"type": "image", "source": {"kind": "base64", "data": ""}, "media_type": "image/png"}),
+    ],
+)
+def test_profiles_restrict_the_core(profile: str, block: Data) -> None:
+    """What the core takes, a narrower profile refuses."""
+    message = {"role": "user", "content": [block]}
+
+    assert not check(message)
+    assert check(message, profile)
+
+
+def test_an_unknown_profile_is_named() -> None:
+    """With the ones that exist."""
+    with pytest.raises(InvalidRequest, match="strict-004"):
+        check([], "strict")
+
+
+@pytest.mark.parametrize(
+    "keyword", ["allOf", "anyOf", "oneOf", "not", "if", "$ref", "patternProperties", "minimum", "title"]
+)
+@pytest.mark.parametrize("depth", ["", "/properties/a", "/properties/a/items"])
+def test_keywords_outside_the_subset_are_refused_at_any_depth(keyword: str, depth: str) -> None:
+    """With the pointer of the keyword."""
+    node: Data = {keyword: {}}
+    for step in reversed(depth.split("/")[1:]):
+        node = {step: node}
+
+    assert f"{depth}/{keyword}" in [violation["path"] for violation in tool_schema_violations(node)]
+
+
+def test_keywords_of_the_subset_are_accepted() -> None:
+    """Also a property that is named like a forbidden keyword, and a closed object."""
+    schema = {
+        "type": "object",
+        "description": "d",
+        "properties": {"anyOf": {"type": "array", "items": {"type": "string", "enum": ["a"], "format": "date"}}},
+        "required": ["anyOf"],
+        "additionalProperties": False,
+    }
+
+    assert not tool_schema_violations(schema)
+    assert tool_schema_violations(schema | {"additionalProperties": {"type": "string"}})
+
+
+def test_registration_names_tool_path_and_keyword() -> None:
+    """A bad schema fails loudly and early."""
+    with pytest.raises(InvalidRequest) as caught:
+        register_tools([{"name": "look_up", "input_schema": {"type": "object", "properties": {"a": {"oneOf": []}}}}])
+
+    assert "look_up" in str(caught.value)
+    assert "oneOf" in str(caught.value)
+    assert "/0/input_schema/properties/a/oneOf" == caught.value.path
