@@ -1,0 +1,206 @@
+"""
+What the generated converter is made of.
+
+Strategy of writing: a field takes a value only when it can give the same value back. Everything else (members of a
+later version, an explicit null, an empty list that is written out, an integer beyond 64 bits) goes into `rest_json`.
+So nothing is lost, and a value of the wrong type is found by the validation at the other door, as it would be in JSON.
+
+Strategy of reading: whatever a client can send is turned into plain data or into an `InvalidRequest` that points at it.
+A function below knows nothing of where it stands; those above put their part of the pointer in front.
+"""
+
+import math
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from typing import Any, TypeGuard
+
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from interlingua.canonical import json
+from interlingua.canonical.errors import InvalidRequest
+
+Data = dict[str, Any]
+
+_LARGEST, _SMALLEST = 2**63 - 1, -(2**63)
+_EXACT = 2**53
+
+
+def under(problem: InvalidRequest, *steps: str | int) -> InvalidRequest:
+    """The same problem, seen from one level further up."""
+    problem.path = "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in steps) + (
+        problem.path or ""
+    )
+    return problem
+
+
+# ---------------------------------------------------------------------------------------------------- reading
+
+
+def read_one(read: Callable[[Any], Data], message: Any, name: str) -> Data:
+    """A message in a field."""
+    try:
+        return read(message)
+    except InvalidRequest as problem:
+        raise under(problem, name) from None
+
+
+def read_each(read: Callable[[Any], Data], messages: Iterable[Any], name: str) -> list[Data]:
+    """The messages of a list."""
+    values: list[Data] = []
+    try:
+        for message in messages:
+            values.append(read(message))  # noqa: PERF401 the length tells where it failed
+    except InvalidRequest as problem:
+        raise under(problem, name, len(values)) from None
+    return values
+
+
+def read_json(text: str, name: str) -> Any:
+    """Free JSON."""
+    try:
+        return json.loads(text)
+    except InvalidRequest as problem:
+        raise InvalidRequest(f"{problem.message}; write the value as JSON text", path=f"/{name}") from None
+
+
+def read_object(text: str, name: str) -> Data:
+    """A free JSON object."""
+    value = read_json(text, name)
+    if type(value) is not dict:
+        raise InvalidRequest("not a JSON object; write it as {…}", path=f"/{name}")
+    return value
+
+
+def read_number(value: float, name: str) -> float:
+    """A double that JSON can hold."""
+    if not math.isfinite(value):
+        raise InvalidRequest("NaN and infinities are not numbers of JSON", path=f"/{name}")
+    return value
+
+
+def read_time(moment: Timestamp, name: str) -> str:
+    """RFC 3339 in UTC with six fractional digits."""
+    try:
+        return _text_of(moment.ToDatetime(UTC))
+    except (ValueError, OverflowError):
+        raise InvalidRequest("not a moment between the years 1 and 9999", path=f"/{name}") from None
+
+
+def read_enum(words: dict[int, str], number: int, other: str | None, name: str) -> str:
+    """The word of an enum's number. A number of a later version is `other` where the enum has it."""
+    word = words.get(number, other if number else None)
+    if word is None:
+        problem = f"the enum value {number} is not known to this version" if number else "the enum value is missing"
+        raise InvalidRequest(f"{problem}; use one of {', '.join(words.values())}", path=f"/{name}")
+    return word
+
+
+def read_unknown(message: Any) -> Data:
+    """A block or event of a later version: all of it is in its JSON text."""
+    value = read_object(message.json, "json")
+    if value.get("type") != message.type:
+        raise InvalidRequest("type is not the type in json", path="/type")
+    return value
+
+
+def no_arm(what: str) -> InvalidRequest:
+    """A union in which nothing is set: forgotten, or set to an arm that this version does not know."""
+    return InvalidRequest(
+        f"no {what} is set that this version knows; set one of the oneof, or send it as unknown", path=""
+    )
+
+
+# ---------------------------------------------------------------------------------------------------- writing
+
+
+def write_each(write: Callable[[Data, Any], None], values: list[Any], messages: Any, name: str) -> None:
+    """Appends the values to a list of messages."""
+    for position, value in enumerate(values):
+        if type(value) is not dict:
+            raise InvalidRequest("must be an object", path=f"/{name}/{position}")
+        try:
+            write(value, messages.add())
+        except InvalidRequest as problem:
+            raise under(problem, name, position) from None
+
+
+def write_one(write: Callable[[Data, Any], None], value: Data, message: Any, name: str) -> None:
+    """Fills the message in a field; an empty one is there too."""
+    message.SetInParent()
+    try:
+        write(value, message)
+    except InvalidRequest as problem:
+        raise under(problem, name) from None
+
+
+def write_json(value: Any, name: str) -> str:
+    """Free JSON as text."""
+    try:
+        return json.dumps(value).decode()
+    except InvalidRequest as problem:
+        raise InvalidRequest(problem.message, path=f"/{name}") from None
+
+
+def write_rest(rest: Data) -> str:
+    """What has no field of its own, as text."""
+    return json.dumps(rest).decode()
+
+
+def write_time(value: Any, moment: Timestamp) -> bool:
+    """Sets the moment if it gives the same text back; tells whether it did."""
+    try:
+        parsed = datetime.fromisoformat(value)
+    except (TypeError, ValueError):
+        return False
+    if _text_of(parsed) != value:
+        return False
+    moment.FromDatetime(parsed)
+    return True
+
+
+def _text_of(moment: datetime) -> str:
+    return f"{moment.replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
+
+
+def write_enum(numbers: dict[str, int], word: Any, other: int | None, name: str) -> Any:
+    """The number of an enum's word. A word that is not in the enum is `other` where the enum has it."""
+    number = numbers.get(word, other) if isinstance(word, str) else None
+    if number is None:
+        raise InvalidRequest(f"must be one of {', '.join(numbers)}", path=f"/{name}")
+    return number
+
+
+def write_unknown(value: Data, message: Any) -> None:
+    """A block or event of a later version, whole."""
+    message.type = value["type"]
+    message.json = json.dumps(value).decode()
+
+
+def is_text(value: Any) -> TypeGuard[str]:
+    """Whether a string field takes it."""
+    return type(value) is str
+
+
+def is_int64(value: Any) -> TypeGuard[int]:
+    """Whether an int64 field takes it."""
+    return type(value) is int and _SMALLEST <= value <= _LARGEST
+
+
+def is_double(value: Any) -> TypeGuard[float]:
+    """Whether a double field takes it and gives it back equal."""
+    return (type(value) is float and math.isfinite(value)) or (type(value) is int and -_EXACT <= value <= _EXACT)
+
+
+def is_texts(value: Any) -> TypeGuard[list[str]]:
+    """Whether it is a list of strings."""
+    return type(value) is list and all(type(item) is str for item in value)
+
+
+def is_text_map(value: Any) -> TypeGuard[dict[str, str]]:
+    """Whether it is an object of strings."""
+    return type(value) is dict and all(type(key) is str and type(item) is str for key, item in value.items())
+
+
+def missing(name: str) -> InvalidRequest:
+    """A required member is not there."""
+    return InvalidRequest(f"the member {name} is missing", path="")

@@ -1,0 +1,262 @@
+"""
+Runs recorded provider traffic through the adapters and prints a table: `make corpus CORPUS=folder`.
+
+The folder holds `<wire>.jsonl.gz` files, one exchange a line: `api`, `vendor`, `status`, `request` (body), and one of
+`response` (body) or `stream` (raw text). Recordings are read, never copied.
+
+Per wire and per check: how many, how many hold, and the first kinds of failure (entry id and JSON Pointer, no content).
+
+    request     wire → canonical → same wire is JSON-equal
+    response    the same for answers
+    stream      folds to the same answer as the unary body that says the same, whatever the cuts
+    cuts        byte by byte, and cut inside every character and line end: the same events
+    law:B       the request adapted to wire B obeys the loss law, or is refused with a typed error
+    valid:B     … and breaks no written rule of wire B
+"""
+
+import argparse
+import gzip
+import json as standard_json
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from interlingua import StreamReader, adapters, apply, difference, fold, registry, visible
+from interlingua.canonical import json
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import InterlinguaError
+from interlingua.canonical.ids import DERIVED_IDS
+from interlingua.translate import load, project
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "conformance"))
+
+FILES = {
+    "anthropic_messages": "anthropic_messages",
+    "openai_chat": "openai_chat",
+    "openai_compat": "openai_chat",
+}
+"""Files of the corpus, by the adapter that reads them."""
+
+VENDORS = {
+    "azure_openai": "azure-openai",
+    "llama_cpp": "llama.cpp",
+    "bedrock": "anthropic",
+    "vertex": "anthropic",
+    "anthropic_compat": "anthropic",
+}
+"""Vendors of the corpus whose row in the registry has another name."""
+
+Entry = dict[str, Any]
+
+
+class Tally:
+    """How often a check held, and the kinds of failure with an example each."""
+
+    def __init__(self) -> None:
+        self.runs: Counter[tuple[str, str]] = Counter()
+        self.holds: Counter[tuple[str, str]] = Counter()
+        self.refused: Counter[tuple[str, str]] = Counter()
+        self.failures: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+        self.examples: dict[tuple[str, str, str], str] = {}
+
+    def note(self, source: str, check: str, entry: Entry, problem: str | None, *, refused: bool = False) -> None:
+        """One run of a check: `problem` is None when it held."""
+        key = (source, check)
+        self.runs[key] += 1
+        self.refused[key] += refused
+        if problem is None:
+            self.holds[key] += 1
+        else:
+            self.failures[key][problem] += 1
+            self.examples.setdefault((*key, problem), entry["id"])
+
+    def print(self, most: int) -> None:
+        """The table, then the failures."""
+        print(f"{'corpus file':20} {'check':24} {'runs':>6} {'hold':>6} {'%':>7} {'refused':>8}")
+        for key in sorted(self.runs):
+            runs, holds = self.runs[key], self.holds[key]
+            print(f"{key[0]:20} {key[1]:24} {runs:6} {holds:6} {100 * holds / runs:7.2f} {self.refused[key] or '':>8}")
+        for key in sorted(self.failures):
+            for problem, count in self.failures[key].most_common(most):
+                print(f"  {key[0]} {key[1]}: {count} x {problem}  e.g. {self.examples[(*key, problem)]}")
+
+
+def _general(pointer: str) -> str:
+    return "/".join("*" if step.isdigit() else step for step in pointer.split("/"))
+
+
+def _endpoint(adapter: str, entry: Entry) -> Endpoint:
+    vendor = VENDORS.get(entry["vendor"], entry["vendor"])
+    try:
+        return registry.endpoint(adapter=adapter, provider=vendor, model=entry.get("model"))
+    except InterlinguaError:
+        return Endpoint(adapter, vendor, entry.get("model"))
+
+
+def _wire(entry: Entry) -> Entry:
+    return {"method": "POST", "path": "", "headers": entry.get("request_headers") or {}, "body": entry["request"]}
+
+
+def check_request(adapter: str, entry: Entry, endpoint: Endpoint) -> str | None:
+    """Request wire → canonical → same wire."""
+    module = adapters.get(adapter)
+    request, _ = module.from_wire_request(_wire(entry), endpoint, DERIVED_IDS)
+    load(request)
+    written, _ = module.to_wire(request, Endpoint(adapter, endpoint.provider, None, endpoint.dialect))
+    where = difference(entry["request"], written["body"])
+    return None if where is None else f"differs at {_general(where)}"
+
+
+def check_response(adapter: str, entry: Entry, endpoint: Endpoint) -> str | None:
+    """Answer wire → canonical → same wire."""
+    module = adapters.get(adapter)
+    response, _ = module.from_wire_response(entry["response"], endpoint, DERIVED_IDS)
+    load(response, "Response")
+    body, _ = module.to_wire_response(response, endpoint)
+    where = difference(entry["response"], body)
+    return None if where is None else f"differs at {_general(where)}"
+
+
+def _events(chunks: Iterator[bytes] | list[bytes], endpoint: Endpoint) -> list[Entry]:
+    reader = StreamReader(endpoint)
+    return [event for chunk in chunks for event in reader.feed(chunk)] + reader.end()
+
+
+def _said(response: Entry) -> Entry:
+    """What an answer says, in a comparable form."""
+    seen = visible({"messages": [_bare(response["message"])]})
+    usage = {name: count for name, count in (response.get("usage") or {}).items() if name != "raw" and count}
+    return {"messages": seen["messages"], "finish_reason": response["finish_reason"], "usage": usage}
+
+
+def _bare(message: Entry) -> Entry:
+    # members of a stream's chunks that a unary body does not have are kept beside the content, not in it
+    return {key: value for key, value in message.items() if key != "provider_state"}
+
+
+def check_stream(adapter: str, entry: Entry, endpoint: Endpoint) -> str | None:
+    """A stream folds to the answer that the unary body says."""
+    events = _events([entry["stream"].encode()], endpoint)
+    if not events:
+        return "no events"
+    if events[-1]["type"] == "error":
+        return f"ends with error {events[-1]['error']['category']}"
+    response = fold(events)
+    load(response, "Response")
+    body, _ = adapters.get(adapter).to_wire_response(response, endpoint)
+    again, _ = adapters.get(adapter).from_wire_response(json.loads(json.dumps(body)), endpoint, DERIVED_IDS)
+    where = difference(_said(response), _said(again))
+    return None if where is None else f"differs at {_general(where)}"
+
+
+def _targeted(raw: bytes) -> list[bytes]:
+    cuts = {0, len(raw)}
+    for at in range(1, len(raw)):
+        if raw[at] & 0xC0 == 0x80 or raw[at - 1] == 0x0D or raw[at - 1] == 0x0A:
+            cuts.add(at)
+    edges = sorted(cuts)
+    return [raw[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+
+
+def check_cuts(adapter: str, entry: Entry, endpoint: Endpoint) -> str | None:
+    """The same events, whatever the cuts."""
+    raw = entry["stream"].encode()
+    whole = _events([raw], endpoint)
+    for name, chunks in (("bytewise", [raw[at : at + 1] for at in range(len(raw))]), ("targeted", _targeted(raw))):
+        if _events(chunks, endpoint) != whole:
+            return f"other events when cut {name}"
+    return None
+
+
+def check_law(request: Entry, target: Endpoint) -> tuple[str | None, Entry | None]:
+    """The loss law of one canonical request at one endpoint; gives the wire too."""
+    module = adapters.get(target.adapter)
+    projection = project(request, target)
+    wire = {**projection.wire, "body": json.loads(projection.body)}
+    read, _ = module.from_wire_request(wire, target, DERIVED_IDS)
+    where = difference(visible(apply(request, projection.loss)), visible(read))
+    return (None if where is None else f"law broken at {_general(where)}"), wire
+
+
+def _oracle(adapter: str) -> Any:
+    import importlib
+
+    return importlib.import_module(f"runner.oracles.{adapter}")
+
+
+def run(folder: Path, names: list[str], limit: int | None, tally: Tally) -> None:
+    """All checks over the files of the folder."""
+    for name in names:
+        adapter = FILES[name]
+        with gzip.open(folder / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
+            for position, line in enumerate(lines):
+                if limit is not None and position >= limit:
+                    break
+                run_entry(name, adapter, standard_json.loads(line), tally)
+
+
+def run_entry(name: str, adapter: str, entry: Entry, tally: Tally) -> None:
+    """All checks over one exchange."""
+    endpoint = _endpoint(adapter, entry)
+    good = entry["status"] in (200, None)
+    if entry["request"] is not None:
+        guarded(tally, name, "request", entry, lambda: check_request(adapter, entry, endpoint))
+        for other in adapters.names():
+            cross(tally, name, adapter, other, entry, endpoint)
+    if entry["response"] is not None and good and "error" not in entry["features"]:
+        guarded(tally, name, "response", entry, lambda: check_response(adapter, entry, endpoint))
+    if entry["stream"] is not None and good:
+        guarded(tally, name, "stream", entry, lambda: check_stream(adapter, entry, endpoint))
+        guarded(tally, name, "cuts", entry, lambda: check_cuts(adapter, entry, endpoint))
+
+
+def guarded(tally: Tally, name: str, check: str, entry: Entry, work: Any) -> None:
+    """Notes what a check says; a typed error is a failure by name, any other exception a failure with its type."""
+    try:
+        tally.note(name, check, entry, work())
+    except InterlinguaError as error:
+        tally.note(name, check, entry, f"{error.category}: {error.message} {_general(error.path or '')}")
+    except Exception as error:
+        tally.note(name, check, entry, f"CRASH {type(error).__name__}")
+
+
+def cross(tally: Tally, name: str, adapter: str, other: str, entry: Entry, endpoint: Endpoint) -> None:
+    """Law and validity of one request at another wire (or at its own)."""
+    check = f"law:{other}"
+    try:
+        request, _ = adapters.get(adapter).from_wire_request(_wire(entry), endpoint, DERIVED_IDS)
+        target = endpoint if other == adapter else registry.endpoint(adapter=other)
+        problem, wire = check_law(request, target)
+    except InterlinguaError as error:
+        tally.note(name, check, entry, None, refused=True)
+        tally.failures[(name, f"{check} (refused)")][f"{error.category}: {error.message}"] += 1
+        tally.examples.setdefault((name, f"{check} (refused)", f"{error.category}: {error.message}"), entry["id"])
+        return
+    except Exception as error:
+        tally.note(name, check, entry, f"CRASH {type(error).__name__}")
+        return
+    tally.note(name, check, entry, problem)
+    if other != adapter and wire is not None:
+        broken = _oracle(other).violations(wire)
+        tally.note(name, f"valid:{other}", entry, broken[0]["rule"] if broken else None)
+
+
+def main() -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(description="Run recorded provider traffic through the adapters.")
+    parser.add_argument("corpus", type=Path)
+    parser.add_argument("--file", action="append", choices=list(FILES), help="only this file; may be repeated")
+    parser.add_argument("--limit", type=int, help="only the first entries of each file")
+    parser.add_argument("--most", type=int, default=8, help="how many kinds of failure to show per check")
+    options = parser.parse_args()
+    tally = Tally()
+    run(options.corpus, options.file or list(FILES), options.limit, tally)
+    tally.print(options.most)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

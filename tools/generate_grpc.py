@@ -1,0 +1,38 @@
+"""proto/ to `interlingua/v1/`: the Protobuf messages and gRPC stubs, by buf. `--check` only compares."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from _schema import PACKAGE, ROOT, settle
+
+OUTPUT = PACKAGE / "v1"
+INIT = '''\
+"""The Protobuf messages and the gRPC stubs, GENERATED from proto/ by buf: do not edit. Needs the extra `server`."""
+'''
+
+
+def main(arguments: list[str]) -> int:
+    with TemporaryDirectory() as folder:
+        # buf starts `python`: it must be the one that has the plugins
+        environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+        done = subprocess.run(
+            ["buf", "generate", "--output", folder],
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            print(done.stderr, file=sys.stderr)
+            return done.returncode
+        made = Path(folder, "python", "interlingua", "v1")
+        files: dict[Path, str | bytes] = {OUTPUT / path.name: path.read_bytes() for path in sorted(made.iterdir())}
+    return settle({OUTPUT / "__init__.py": INIT, **files}, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
