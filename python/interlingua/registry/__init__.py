@@ -1,0 +1,411 @@
+"""
+The registry: providers, models, prices and vocabularies, all of them data (spec/registry).
+
+The functions of this module ask the shared registry, which reads the data files once, when first asked, and looks
+into the process environment. A `Registry` of one's own takes other data or another environment.
+
+    >>> endpoint(model="anthropic:claude-sonnet-4-6").adapter
+    'anthropic_messages'
+    >>> cost({"input_tokens": 8, "output_tokens": 42}, price("anthropic:claude-sonnet-4-6", "2026-05-08"))
+    Decimal('0.000654')
+"""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, cast
+
+from interlingua.canonical import json
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import InvalidRequest
+from interlingua.registry import connection as _connection
+from interlingua.registry import names, prices
+from interlingua.registry.connection import Connection
+from interlingua.registry.names import ModelName, Resolver
+from interlingua.registry.prices import Price, cost
+
+__all__ = [
+    "Connection",
+    "ModelName",
+    "Price",
+    "Registry",
+    "capabilities",
+    "configured",
+    "connection",
+    "cost",
+    "default",
+    "endpoint",
+    "expand",
+    "model",
+    "models",
+    "parse",
+    "price",
+    "price_versions",
+    "priced",
+    "provider",
+    "providers",
+    "snapshot",
+    "vocabulary",
+]
+
+Row = dict[str, Any]
+
+
+@cache
+def data(name: str) -> Row:
+    """A data file of the registry: the installed copy, or the one of the checkout."""
+    here = Path(__file__)
+    for folder in (
+        here.parents[1] / "_data" / "registry",
+        here.parents[1] / "_data",
+        here.parents[3] / "spec" / "registry",
+    ):
+        if (folder / f"{name}.json").exists():
+            return json.loads((folder / f"{name}.json").read_bytes())
+    raise FileNotFoundError(f"{name}.json of the registry")
+
+
+class Registry:
+    """Providers, models and prices, seen with one environment.
+
+    Every argument replaces a data file; `environment` gives keys, base URLs and `LLM_*` DSNs; the process's by default.
+    `resolvers` are asked for words that are neither alias nor model.
+    """
+
+    def __init__(
+        self,
+        *,
+        providers: Row | None = None,
+        models: Row | None = None,
+        prices: Row | None = None,
+        environment: Mapping[str, str] | None = None,
+        resolvers: Sequence[Resolver] = (),
+    ) -> None:
+        providers = providers or data("providers")
+        models = models or data("models")
+        self._rows: dict[str, Row] = providers["providers"]
+        self._home: dict[str, str] = providers["home"]
+        self._models: dict[str, Row] = models["models"]
+        self._families: dict[str, Row] = models["families"]
+        self.undeclared: Row = models["undeclared"]
+        self.aliases: dict[str, str] = models["aliases"]
+        self._tables: dict[str, Row] = {table["version"]: table for table in (prices or data("prices"))["tables"]}
+        self._environment: Mapping[str, str] = os.environ if environment is None else environment
+        self._resolvers = tuple(resolvers)
+
+    # ------------------------------------------------------------------------------------------ providers
+
+    def provider(self, name: str) -> Row:
+        """The row of a provider, with its `name`. Raises `InvalidRequest` when it is in no row and in no DSN."""
+        row = self._rows.get(name)
+        if row is None:
+            variable = names.dsn_variable(name)
+            if variable not in self._environment:
+                raise names.unknown_provider(name)
+            dsn = _connection.parse_dsn(self._environment[variable], variable)
+            row = _connection.dsn_row(dsn, self._rows, variable)
+        return {"name": name, **row}
+
+    def is_provider(self, name: str) -> bool:
+        """Whether a provider of this name is in a row or in a DSN."""
+        return name in self._rows or names.dsn_variable(name) in self._environment
+
+    def providers(self) -> list[str]:
+        """The names of all providers: those of the rows, then those of DSNs that can be read."""
+        return [*self._rows, *(name for name, problem in self.dsn_providers().items() if problem is None)]
+
+    def dsn_providers(self) -> dict[str, InvalidRequest | None]:
+        """The providers that `LLM_*` variables describe, each with what is wrong with it, if anything."""
+        found: dict[str, InvalidRequest | None] = {}
+        for name, variable in _connection.dsn_variables(self._environment):
+            if name in self._rows:
+                continue
+            try:
+                dsn = _connection.parse_dsn(self._environment[variable], variable)
+                _connection.dsn_row(dsn, self._rows, variable)
+                found[name] = None
+            except InvalidRequest as problem:
+                found[name] = problem
+        return found
+
+    def configured(self, provider: str) -> bool:
+        """Whether a provider can be called: it has an address where it needs one, and a key where it needs one."""
+        if not self.is_provider(provider):
+            return False
+        try:
+            row = self.provider(provider)
+            address = _connection.base_url(provider, row, None, self._environment)
+        except InvalidRequest:
+            return False
+        auth = row["auth"]
+        if auth is None:
+            return True
+        return address is not None and (not auth["required"] or _connection.key(row, self._environment) is not None)
+
+    def connection(self, provider: str, adapter: str | None = None) -> Connection:
+        """Address and headers for calling a provider over one of its wires.
+
+        A missing key is no error here: the provider answers for that. Raises `InvalidRequest` for an unknown provider
+        and for a malformed base URL.
+        """
+        row = self.provider(provider)
+        address = _connection.base_url(provider, row, adapter, self._environment)
+        key = _connection.key(row, self._environment)
+        headers = {row["auth"]["header"]: row["auth"]["prefix"] + key} if key and row["auth"] else {}
+        return Connection(provider, address, headers)
+
+    # ------------------------------------------------------------------------------------------ models
+
+    def endpoint(
+        self, *, provider: str | None = None, model: str | None = None, adapter: str | None = None
+    ) -> Endpoint:
+        """Who is on the other side: the adapter, the provider's dialect, and what the model takes.
+
+        Without `provider`, a `model` written `provider:name` (or an alias) names it, else the wire's own provider is
+        meant. A provider that is in no row passes when the `adapter` is given. Raises `InvalidRequest` otherwise.
+        """
+        provider, name = self._at(provider, model, adapter)
+        row = self._row_for(provider, adapter)
+        if row is None:
+            return Endpoint(adapter or "", provider, name)
+        wire = adapter or row["adapter"]
+        spoken = row if wire == row["adapter"] else row.get("other_wires", {}).get(wire, {})
+        entry = self._entry(ModelName(provider or "", name)) if name else {}
+        return Endpoint(
+            wire,
+            provider,
+            name,
+            {**spoken.get("dialect", {}), **entry.get("dialect", {})},
+            self._declared(row, entry),
+        )
+
+    def _at(self, provider: str | None, model: str | None, adapter: str | None) -> tuple[str | None, str | None]:
+        if provider is not None:
+            return provider, model.removeprefix(f"{provider}:") if model else None
+        home = self._home.get(adapter) if adapter else None
+        if model is None:
+            if adapter is None:
+                raise InvalidRequest("name a provider, a model or an adapter")
+            return home, None
+        written = names.split(model)
+        if written is not None and self.is_provider(written.provider):
+            return written
+        if adapter is not None and model not in self.aliases:
+            return home, model  # with the wire given, a name is the provider's own, whatever marks it holds
+        return self.parse(model)
+
+    def _row_for(self, provider: str | None, adapter: str | None) -> Row | None:
+        if provider is not None and self.is_provider(provider):
+            return self.provider(provider)
+        if adapter is None:
+            raise names.unknown_provider(provider or "")
+        return None
+
+    def _entry(self, name: ModelName) -> Row:
+        """The row of a model, or of the model that it is a dated snapshot of; empty when there is none."""
+        return self._models.get(str(name)) or self._models.get(f"{name.provider}:{names.undated(name.name)}") or {}
+
+    def _declared(self, row: Row, entry: Row) -> Row:
+        family = self._families[entry["family"]] if "family" in entry else {}
+        return {**row.get("capabilities", {}), **family, **entry.get("capabilities", {})}
+
+    def capabilities(self, model: str) -> Row:
+        """What is declared of a model: its provider's word, its family's, its own; later ones win.
+
+        An absent member means that nothing is known against it; for routing the registry's `undeclared` fills in.
+        """
+        name = self.parse(model)
+        return self._declared(self.provider(name.provider), self._entry(name))
+
+    def model(self, model: str) -> Row:
+        """A model: id, provider, name, title, tier, capabilities, and whether the registry knows it.
+
+        A model that is in no row passes with what its provider declares. An unknown provider is an `InvalidRequest`.
+        """
+        name = self.parse(model)
+        entry = self._entry(name)
+        rest = {key: value for key, value in entry.items() if key not in ("family", "capabilities", "dialect")}
+        return {
+            "id": str(name),
+            "provider": name.provider,
+            "name": name.name,
+            "title": name.name,
+            "tier": None,
+            **rest,
+            "known": bool(entry),
+            "capabilities": self._declared(self.provider(name.provider), entry),
+        }
+
+    def models(self, *, provider: str | None = None, capability: str | None = None) -> list[Row]:
+        """The models of the registry, in its order; only those of a provider, only those that declare a capability."""
+        found = [self.model(model_id) for model_id in self._models]
+        return [
+            model
+            for model in found
+            if (provider is None or model["provider"] == provider)
+            and (capability is None or bool(model["capabilities"].get(capability)))
+        ]
+
+    def expand(
+        self, spec: str, *, default_provider: str | None = None, aliases: Mapping[str, str] | None = None
+    ) -> list[ModelName]:
+        """The targets of a spec such as `a/x,b/y,thinking` (see `names.expand`); `aliases` win over the registry's."""
+        known = {**self.aliases, **aliases} if aliases else self.aliases
+        return names.expand(spec, known, self.is_provider, default_provider=default_provider, resolvers=self._resolvers)
+
+    def parse(self, text: str, *, default_provider: str | None = None) -> ModelName:
+        """One model from an id or an alias. Raises `InvalidRequest` also when it stands for a chain."""
+        written = names.split(text)
+        if written is not None and text not in self.aliases and written.provider in self._rows and "," not in text:
+            return written
+        targets = self.expand(text, default_provider=default_provider)
+        if len(targets) != 1:
+            raise InvalidRequest(f"{text!r} stands for {len(targets)} models; one is wanted here")
+        return targets[0]
+
+    def from_client(self, text: str, provider: str) -> ModelName:
+        """The model that a client of a provider's wire means: an alias, an id of any provider, else its own."""
+        written = names.split(text)
+        if text in self.aliases or (written is not None and self.is_provider(written.provider)):
+            return self.parse(text)
+        return ModelName(provider, text)
+
+    # ------------------------------------------------------------------------------------------ prices
+
+    def price_versions(self) -> list[str]:
+        """The versions of the price tables, the newest last."""
+        return sorted(self._tables)
+
+    def price(self, model: str, version: str | None = None) -> Price | None:
+        """The price of a model in a table (the newest by default), with the table's version; None when unpriced.
+
+        Raises `InvalidRequest` when there is no such table.
+        """
+        version = version or max(self._tables)
+        table = self._tables.get(version)
+        if table is None:
+            raise InvalidRequest(f"there is no price table {version!r}; there are {', '.join(self.price_versions())}")
+        name = names.split(model)
+        if name is None:
+            return None
+        rows = table["models"]
+        undated = f"{name.provider}:{names.undated(name.name)}"
+        row = rows.get(str(name)) or rows.get(undated) or table.get("providers", {}).get(name.provider)
+        return cast("Price", {"version": version, **row}) if row is not None else None
+
+    def priced(self, usage: Mapping[str, Any], model: str | None, version: str | None = None) -> Row:
+        """A copy of a usage with `cost_usd` and `pricing_version`; both null when the model is unpriced.
+
+        What a provider says about its own price is not looked at.
+        """
+        price = self.price(model, version) if model else None
+        amount = cost(usage, price)
+        if price is None or amount is None:
+            return {**usage, "cost_usd": None, "pricing_version": None}
+        return {**usage, "cost_usd": prices.text(amount), "pricing_version": price.get("version")}
+
+    # ------------------------------------------------------------------------------------------ for the router
+
+    def snapshot(self, models: Iterable[str] = ()) -> Row:
+        """The registry as the router sees it: plain data that can be recorded, without keys and addresses.
+
+        `models` adds models that are in no row.
+        """
+        ids = dict.fromkeys([*self._models, *(str(self.parse(model)) for model in models)])
+        described = [self.model(model_id) for model_id in ids]
+        return {
+            "providers": {
+                name: {"configured": self.configured(name), "capabilities": self.provider(name).get("capabilities", {})}
+                for name in self.providers()
+            },
+            "models": {
+                model["id"]: {"title": model["title"], "tier": model["tier"], "capabilities": model["capabilities"]}
+                for model in described
+            },
+            "aliases": dict(self.aliases),
+            "undeclared": dict(self.undeclared),
+        }
+
+
+@cache
+def default() -> Registry:
+    """The shared registry: the data files of the package, the process environment."""
+    return Registry()
+
+
+def endpoint(*, provider: str | None = None, model: str | None = None, adapter: str | None = None) -> Endpoint:
+    """Who is on the other side of a wire (see `Registry.endpoint`)."""
+    return default().endpoint(provider=provider, model=model, adapter=adapter)
+
+
+def provider(name: str) -> Row:
+    """The row of a provider (see `Registry.provider`)."""
+    return default().provider(name)
+
+
+def providers() -> list[str]:
+    """The names of all providers."""
+    return default().providers()
+
+
+def configured(name: str) -> bool:
+    """Whether a provider can be called (see `Registry.configured`)."""
+    return default().configured(name)
+
+
+def connection(name: str, adapter: str | None = None) -> Connection:
+    """Address and headers for calling a provider (see `Registry.connection`)."""
+    return default().connection(name, adapter)
+
+
+def model(name: str) -> Row:
+    """A model (see `Registry.model`)."""
+    return default().model(name)
+
+
+def models(*, provider: str | None = None, capability: str | None = None) -> list[Row]:
+    """The models of the registry (see `Registry.models`)."""
+    return default().models(provider=provider, capability=capability)
+
+
+def capabilities(model: str) -> Row:
+    """What is declared of a model (see `Registry.capabilities`)."""
+    return default().capabilities(model)
+
+
+def parse(text: str, *, default_provider: str | None = None) -> ModelName:
+    """One model from an id or an alias (see `Registry.parse`)."""
+    return default().parse(text, default_provider=default_provider)
+
+
+def expand(
+    spec: str, *, default_provider: str | None = None, aliases: Mapping[str, str] | None = None
+) -> list[ModelName]:
+    """The targets of a spec (see `Registry.expand`)."""
+    return default().expand(spec, default_provider=default_provider, aliases=aliases)
+
+
+def price_versions() -> list[str]:
+    """The versions of the price tables, the newest last."""
+    return default().price_versions()
+
+
+def price(model: str, version: str | None = None) -> Price | None:
+    """The price of a model (see `Registry.price`)."""
+    return default().price(model, version)
+
+
+def priced(usage: Mapping[str, Any], model: str | None, version: str | None = None) -> Row:
+    """A copy of a usage with its cost (see `Registry.priced`)."""
+    return default().priced(usage, model, version)
+
+
+def snapshot(models: Iterable[str] = ()) -> Row:
+    """The registry as the router sees it (see `Registry.snapshot`)."""
+    return default().snapshot(models)
+
+
+def vocabulary(name: str) -> dict[str, str]:
+    """A closed list of words with their meanings: finish_reasons, error_categories, routing_reasons, capabilities, …"""
+    return data("vocabularies")[name]["words"]

@@ -1,0 +1,128 @@
+"""
+Names of models: `provider:name`, the specs that users write, and aliases.
+
+A spec is a comma-separated list of targets. A target is `provider:name` or `provider/name`, split at the first of the
+two marks, the rest verbatim; or an alias, which is replaced in place by its own spec, to any depth.
+No part of a name is taken for a setting: `x:high` is the model `high` of the provider `x`.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from interlingua.canonical.errors import InvalidRequest
+
+_MARK = re.compile(r"[:/]")
+_DATE = re.compile(r"[-@](\d{4}-\d{2}-\d{2}|\d{8})$")
+
+Resolver = Callable[[str], str | None]
+"""Asked for a spec when a word is neither an alias nor a model; None when it does not know the word."""
+
+
+class ModelName(NamedTuple):
+    """A model at a provider; printed with a colon."""
+
+    provider: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.provider}:{self.name}"
+
+
+def split(text: str) -> ModelName | None:
+    """Provider and name of a written model id; None when the text has no mark, or nothing before or after it."""
+    found = _MARK.search(text)
+    if found is None or found.start() == 0 or found.end() == len(text):
+        return None
+    return ModelName(text[: found.start()], text[found.end() :])
+
+
+def undated(name: str) -> str:
+    """The name of the model that a dated snapshot is of: `claude-haiku-4-5-20251001` is `claude-haiku-4-5`."""
+    return _DATE.sub("", name)
+
+
+def elements(spec: str) -> list[str]:
+    """The elements of a spec, in order. Raises `InvalidRequest` for an empty one."""
+    found = [element.strip() for element in spec.split(",")]
+    for position, element in enumerate(found, start=1):
+        if not element:
+            raise InvalidRequest(f"element {position} of the spec {spec!r} is empty; remove the comma or name a model")
+    return found
+
+
+class _Open(NamedTuple):
+    """A word whose expansion is under way, and the elements that it still has."""
+
+    word: str
+    rest: Iterator[str]
+
+
+def expand(
+    spec: str,
+    aliases: Mapping[str, str],
+    is_provider: Callable[[str], bool],
+    *,
+    default_provider: str | None = None,
+    resolvers: Sequence[Resolver] = (),
+) -> list[ModelName]:
+    """The targets of a spec in order, aliases replaced in place, each target once (the first stays).
+
+    A word is looked up as an alias first, then split into provider and name; a word without mark is a model of
+    `default_provider` when there is one, else the resolvers are asked in order.
+    Raises `InvalidRequest` for an unknown word, an unknown provider, an empty element and a loop of aliases.
+    """
+    targets: dict[ModelName, None] = {}
+    stack = [_Open("", iter(elements(spec)))]
+    finished: set[str] = set()
+    while stack:
+        word = next(stack[-1].rest, None)
+        if word is None:
+            finished.add(stack.pop().word)
+            continue
+        inner = aliases.get(word)
+        if inner is None:
+            target = _target(word, is_provider, default_provider)
+            if target is not None:
+                targets[target] = None
+                continue
+            inner = next((found for resolve in resolvers if (found := resolve(word)) is not None), None)
+            if inner is None:
+                raise _unknown(word)
+        if any(word == opened.word for opened in stack):
+            raise InvalidRequest(f"the alias {word!r} leads back to itself: {_loop(word, stack)}")
+        if word not in finished:  # a word that was expanded before would add nothing new
+            stack.append(_Open(word, iter(elements(inner))))
+    return list(targets)
+
+
+def _target(word: str, is_provider: Callable[[str], bool], default_provider: str | None) -> ModelName | None:
+    name = split(word)
+    if name is not None:
+        if not is_provider(name.provider):
+            raise unknown_provider(name.provider)
+        return name
+    if _MARK.search(word):
+        raise InvalidRequest(f"the model id {word!r} lacks its provider or its name; write provider:name")
+    return ModelName(default_provider, word) if default_provider else None
+
+
+def _unknown(word: str) -> InvalidRequest:
+    return InvalidRequest(f"{word!r} is neither an alias nor a model id; write provider:name, or define the alias")
+
+
+def _loop(word: str, stack: Sequence[_Open]) -> str:
+    words = [opened.word for opened in stack]
+    return " → ".join([*words[words.index(word) :], word])
+
+
+def unknown_provider(name: str) -> InvalidRequest:
+    """The error for a provider that is in no row and in no DSN."""
+    return InvalidRequest(
+        f"there is no provider {name!r}: it is neither in the registry nor in the environment as {dsn_variable(name)}"
+    )
+
+
+def dsn_variable(provider: str) -> str:
+    """The environment variable that may hold the DSN of a provider: `my-box` is `LLM_MY_BOX`."""
+    return "LLM_" + re.sub(r"[^A-Z0-9]", "_", provider.upper())

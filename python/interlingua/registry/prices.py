@@ -1,0 +1,103 @@
+"""
+Money: what an answer costs, from dated price tables, exactly (spec/5-usage-and-cost.md).
+
+Rates and costs are decimals; no binary float is ever involved. What no table prices is unpriced: None, never 0.
+"""
+
+from collections.abc import Mapping
+from decimal import Context, Decimal, InvalidOperation
+from typing import Any, Required, TypedDict
+
+from interlingua.canonical.errors import InvalidRequest
+
+
+class Rates(TypedDict, total=False):
+    """US dollars per million tokens, as decimal text."""
+
+    input_per_mtok_usd: str
+    output_per_mtok_usd: str
+    cached_read_per_mtok_usd: str
+    cache_write_per_mtok_usd: str
+    cache_write_1h_per_mtok_usd: str
+
+
+class LongPrompt(Rates, total=False):
+    """The rates of a whole answer whose prompt is longer than `over_tokens`; unpriced when it names no rates."""
+
+    over_tokens: Required[int]
+
+
+class Price(Rates, total=False):
+    """One row of a price table."""
+
+    version: str
+    """The table that the row stands in."""
+    long_prompt: LongPrompt
+
+
+# wide enough that no product of a token count and a rate is ever rounded
+_EXACT = Context(prec=200)
+
+
+def cost(usage: Mapping[str, Any], price: Mapping[str, Any] | None) -> Decimal | None:
+    """What an answer costs in US dollars, each bucket counted once; None when it is unpriced.
+
+    Missing rates: a cached read and a cache write cost as much as input, a one-hour write as much as a cache write.
+    Raises `InvalidRequest` when a rate is not a decimal or a count is not a whole number.
+    """
+    rates = _rates(usage, price)
+    if rates is None or "input_per_mtok_usd" not in rates or "output_per_mtok_usd" not in rates:
+        return None
+    rate_in = rates["input_per_mtok_usd"]
+    rate_write = rates.get("cache_write_per_mtok_usd", rate_in)
+    written = _count(usage, "cache_creation_input_tokens")
+    written_1h = min(_count(usage, "cache_creation_1h_input_tokens"), written)
+    buckets = (
+        (_count(usage, "input_tokens"), rate_in),
+        (_count(usage, "output_tokens"), rates["output_per_mtok_usd"]),
+        (_count(usage, "cached_input_tokens"), rates.get("cached_read_per_mtok_usd", rate_in)),
+        (written - written_1h, rate_write),
+        (written_1h, rates.get("cache_write_1h_per_mtok_usd", rate_write)),
+    )
+    total = Decimal(0)
+    for tokens, rate in buckets:
+        total = _EXACT.fma(Decimal(tokens), _decimal(rate), total)
+    return Decimal(text(total.scaleb(-6, _EXACT)))
+
+
+def text(amount: Decimal) -> str:
+    """An amount as the contract writes it: plain digits, no exponent, no needless zeros."""
+    return format(amount.normalize(_EXACT), "f")
+
+
+def prompt_tokens(usage: Mapping[str, Any]) -> int:
+    """The whole prompt: the three input buckets do not overlap."""
+    return (
+        _count(usage, "input_tokens")
+        + _count(usage, "cached_input_tokens")
+        + _count(usage, "cache_creation_input_tokens")
+    )
+
+
+def _rates(usage: Mapping[str, Any], price: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    if price is None:
+        return None
+    long_prompt: Mapping[str, Any] | None = price.get("long_prompt")
+    return long_prompt if long_prompt and prompt_tokens(usage) > long_prompt["over_tokens"] else price
+
+
+def _count(usage: Mapping[str, Any], name: str) -> int:
+    value = usage.get(name) or 0
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise InvalidRequest("a token count must be a whole number, 0 or more", path=f"/usage/{name}")
+    return value
+
+
+def _decimal(rate: Any) -> Decimal:
+    try:
+        value = Decimal(rate) if isinstance(rate, (str, int, Decimal)) and not isinstance(rate, bool) else None
+    except InvalidOperation:
+        value = None
+    if value is None or not value.is_finite() or value < 0:
+        raise InvalidRequest("a rate must be a decimal written as text, 0 or more")
+    return value
