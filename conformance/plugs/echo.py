@@ -1,0 +1,31 @@
+"""A plug that claims everything and gives every input back. The suite must not give it a single pass."""
+
+import json
+import sys
+
+OPERATIONS = "to_wire from_wire_request from_wire_response to_wire_response stream stream_encode error estimate".split()
+ADAPTERS = ("anthropic_messages", "openai_chat")
+
+# The names under which the protocol takes a value in and gives one out: the echo is dressed as an answer.
+PAIRS = {"request": "wire", "wire": "request", "body": "response", "response": "body", "events": "chunks", "chunks": "events"}
+
+
+def handle(message):
+    """The input as output, also under the names that an output has."""
+    if message["op"] == "hello":
+        return {
+            "id": message["id"],
+            "output": {
+                "protocol": 1,
+                "implementation": {"name": "echo", "version": "0"},
+                "adapters": {name: OPERATIONS for name in ADAPTERS},
+                "operations": ["cost", "route", "validate"],
+            },
+        }
+    given = message.get("input", {})
+    return {"id": message["id"], "output": {"loss": [], **given, **{PAIRS[name]: value for name, value in given.items() if name in PAIRS}}}
+
+
+if __name__ == "__main__":
+    for line in sys.stdin:
+        print(json.dumps(handle(json.loads(line))), flush=True)

@@ -1,0 +1,27 @@
+"""A plug that claims everything and answers nothing. The suite must not give it a single pass."""
+
+import json
+import sys
+
+OPERATIONS = "to_wire from_wire_request from_wire_response to_wire_response stream stream_encode error estimate".split()
+ADAPTERS = ("anthropic_messages", "openai_chat")
+
+
+def handle(message):
+    """`{}` to every question."""
+    if message["op"] == "hello":
+        return {
+            "id": message["id"],
+            "output": {
+                "protocol": 1,
+                "implementation": {"name": "null", "version": "0"},
+                "adapters": {name: OPERATIONS for name in ADAPTERS},
+                "operations": ["cost", "route", "validate"],
+            },
+        }
+    return {"id": message["id"], "output": {}}
+
+
+if __name__ == "__main__":
+    for line in sys.stdin:
+        print(json.dumps(handle(json.loads(line))), flush=True)

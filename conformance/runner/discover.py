@@ -1,0 +1,209 @@
+"""From files to checks: which files a folder holds decides what is asked of an implementation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from . import checks, frames
+from .cases import Case, matches
+from .compare import MISSING, get
+from .oracles import has_oracle
+from .session import Session
+
+Need = tuple[str, str | None]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing to ask. `needs` are the operations that a plug must claim for it; `profiles` those that it counts in."""
+
+    id: str
+    case: Case
+    name: str
+    level: str
+    profiles: tuple[str, ...]
+    needs: tuple[Need, ...]
+    run: Callable[[Session, Case], str | None]
+
+    @property
+    def draft(self) -> bool:
+        return bool(self.case.meta.get("draft"))
+
+
+def plan(cases: list[Case], adapters: list[str], patterns: list[str] | None = None, only: str | None = None) -> list[Check]:
+    """All checks of the cases. `adapters` are those the plug claims: the cross checks run through them."""
+    answers = _answers(cases)
+    found = [check for case in cases for check in derive(case, adapters, answers)]
+    if only:
+        found = [check for check in found if _concerns(check, only)]
+    if patterns:
+        found = [check for check in found if any(matches(pattern, check.id) for pattern in patterns)]
+    return found
+
+
+def _concerns(check: Check, adapter: str) -> bool:
+    return check.case.adapter == adapter or check.id.endswith(":" + adapter)
+
+
+def _answers(cases: list[Case]) -> dict[str, list[Case]]:
+    found: dict[str, list[Case]] = {}
+    for case in cases:
+        if case.adapter and case.has("response.wire.json"):
+            found.setdefault(case.adapter, []).append(case)
+    return found
+
+
+def derive(case: Case, adapters: list[str], answers: dict[str, list[Case]]) -> Iterator[Check]:
+    """The checks of one case."""
+    if case.row is not None:
+        yield from _row_checks(case)
+        return
+    yield from _request_checks(case)
+    yield from _response_checks(case)
+    yield from _stream_checks(case)
+    yield from _cross_checks(case, adapters, answers)
+    yield from _route_checks(case)
+
+
+# --- builders ---------------------------------------------------------------------------------------------------------------
+
+
+def _check(
+    case: Case, name: str, run: Callable[..., str | None], *operations: str, profile: str | None = None, needs: tuple[Need, ...] = ()
+) -> Check:
+    own: tuple[Need, ...] = tuple((operation, case.adapter) for operation in operations)
+    profiles = (profile,) if profile else (f"adapter:{case.adapter}",)
+    return Check(f"{case.path}#{name}", case, name, case.level, profiles, own + needs, run)
+
+
+def _request_checks(case: Case) -> Iterator[Check]:
+    if case.adapter is None:
+        return
+    canonical, wire = case.has("request.canonical.json"), case.has("request.wire.json")
+    if canonical and case.has("request.error.json"):
+        yield _check(case, "refusal", checks.check_refusal, "to_wire")
+        return
+    if canonical and wire:
+        yield _check(case, "to_wire", checks.check_to_wire, "to_wire")
+    if canonical:
+        yield _check(case, "loss", checks.check_loss, "to_wire")
+        yield _check(case, "schema:loss", checks.check_schema_loss, "to_wire")
+        yield _check(case, "accounting", checks.check_accounting, "to_wire", "from_wire_request", profile="gateway")
+    if (canonical or wire) and has_oracle(case.adapter) and not case.meta.get("expects_invalid"):
+        operations = ("to_wire",) if canonical else ("to_wire", "from_wire_request")
+        yield _check(case, f"valid:{case.adapter}", partial(_valid, adapter=case.adapter), *operations)
+    if not wire:
+        return
+    if canonical:
+        yield _check(case, "from_wire_request", checks.check_from_wire_request, "from_wire_request", profile="gateway")
+    yield _check(case, "schema:request", checks.check_schema_request, "from_wire_request", profile="gateway")
+    yield _check(case, "wire_fixpoint", checks.check_wire_fixpoint, "to_wire", "from_wire_request", profile="gateway")
+    for rule in case.wire.get("unknown", []):
+        if rule["in"] == "request" and checks.plant(case.value("request.wire.json"), rule["put"], rule["value"]) is not None:
+            run = partial(checks.check_unknown_request, rule=rule)
+            yield _check(case, f"unknown:{rule['name']}", run, "to_wire", "from_wire_request", profile="gateway")
+
+
+def _valid(session: Session, case: Case, adapter: str) -> str | None:
+    return checks.check_valid(session, case, adapter)
+
+
+def _response_checks(case: Case) -> Iterator[Check]:
+    wire, canonical = case.has("response.wire.json"), case.has("response.canonical.json")
+    if case.adapter is None or not wire:
+        return
+    if canonical:
+        yield _check(case, "from_wire_response", checks.check_from_wire_response, "from_wire_response")
+        yield _check(
+            case, "served", checks.check_served, "to_wire_response", "from_wire_response", profile="gateway"
+        )
+    yield _check(case, "schema:response", checks.check_schema_response, "from_wire_response")
+    yield _check(
+        case, "to_wire_response", checks.check_to_wire_response, "from_wire_response", "to_wire_response", profile="gateway"
+    )
+    if "echo" in case.wire and get(case.value("response.wire.json"), case.wire["echo"]["response"]) not in (MISSING, []):
+        yield _check(case, "echo", checks.check_echo, "from_wire_response", "to_wire")
+    for rule in case.wire.get("unknown", []):
+        if rule["in"] == "response" and checks.plant(case.value("response.wire.json"), rule["put"], rule["value"]) is not None:
+            run = partial(checks.check_unknown_response, rule=rule)
+            yield _check(case, f"unknown:{rule['name']}", run, "from_wire_response")
+
+
+def _stream_checks(case: Case) -> Iterator[Check]:
+    if case.adapter is None or case.stream_file is None:
+        return
+    if case.has("stream.events.jsonl"):
+        yield _check(case, "stream", checks.check_stream, "stream")
+    yield _check(case, "fold", checks.check_fold, "stream")
+    yield _check(case, "schema:events", checks.check_schema_events, "stream")
+    data = case.data(case.stream_file)
+    for name, cut in frames.CUTS.items():
+        if cut(data, case.framing) is not None:
+            yield _check(case, f"chunks:{name}", partial(checks.check_chunks, cut=name), "stream")
+    yield _check(case, "prompt", checks.check_prompt, "stream")
+    yield _check(case, "truncated:frames", partial(checks.check_truncated, inside=False), "stream")
+    yield _check(case, "truncated:inside", partial(checks.check_truncated, inside=True), "stream")
+    yield _check(case, "after_end", checks.check_after_end, "stream")
+    yield _check(case, "stream_encode", checks.check_stream_encode, "stream", "stream_encode", profile="gateway")
+    for rule in case.wire.get("unknown", []):
+        if rule["in"] == "stream" and checks.planted_stream(case, rule) is not None:
+            run = partial(checks.check_unknown_stream, rule=rule)
+            yield _check(case, f"unknown:{rule['name']}", run, "stream")
+
+
+def _cross_checks(case: Case, adapters: list[str], answers: dict[str, list[Case]]) -> Iterator[Check]:
+    """Every canonical request through every other adapter: no golden file is needed."""
+    canonical = case.has("request.canonical.json")
+    if case.has("request.error.json") or not (canonical or (case.adapter and case.has("request.wire.json"))):
+        return
+    reading: tuple[Need, ...] = () if canonical else (("from_wire_request", case.adapter),)
+    for adapter in adapters:
+        if adapter == case.adapter:
+            continue
+        there: tuple[Need, ...] = (("to_wire", adapter), ("from_wire_request", adapter))
+        yield _check(case, f"cross:{adapter}", partial(checks.check_cross, adapter=adapter), profile="gateway", needs=reading + there)
+        if has_oracle(adapter) and not case.meta.get("expects_invalid"):
+            needs: tuple[Need, ...] = (*reading, ("to_wire", adapter))
+            yield _check(case, f"valid:{adapter}", partial(checks.check_valid, adapter=adapter), profile="gateway", needs=needs)
+        if case.adapter and answers.get(adapter):
+            back: tuple[Need, ...] = (("from_wire_response", adapter), ("to_wire", case.adapter), ("from_wire_request", case.adapter))
+            run = partial(checks.check_swap, adapter=adapter, answers=answers[adapter])
+            yield _check(case, f"swap:{adapter}", run, profile="gateway", needs=reading + there + back)
+
+
+def _route_checks(case: Case) -> Iterator[Check]:
+    if not (case.has("route.input.json") and case.has("route.decision.json")):
+        return
+    needs: tuple[Need, ...] = (("route", None),)
+    yield _check(case, "route", checks.check_route, profile="router", needs=needs)
+
+
+def _row_checks(case: Case) -> Iterator[Check]:
+    """The kind of a row file follows from its place: cost/, estimate/, schema/, wire/, or errors.json of an adapter."""
+    assert case.row is not None
+    name = case.row["id"]
+    kind = case.meta.get("kind") or _kind_of(case.path)
+    match kind:
+        case "errors":
+            yield _check(case, name, checks.check_error_row, "error")
+        case "cost":
+            yield _check(case, name, checks.check_cost_row, profile="cost", needs=(("cost", None),))
+        case "estimate":
+            adapter = case.row.get("adapter") or case.adapter
+            yield _check(case, name, checks.check_estimate_row, profile="router", needs=(("estimate", adapter),))
+        case "schema":
+            yield _check(case, name, checks.check_schema_row, profile="core", needs=(("validate", None),))
+        case "wire":
+            adapter = case.meta["adapter"]
+            data = checks.row_bytes(case.row)
+            for cut in ("whole", "bytewise", "utf8"):
+                if frames.CUTS[cut](data, "sse") is not None:
+                    run = partial(checks.check_framing_row, cut=cut)
+                    yield _check(case, f"{name}:{cut}", run, profile="core", needs=(("stream", adapter),))
+
+
+def _kind_of(path: str) -> str:
+    parts = path.split("/")
+    return "errors" if parts[-1] == "errors" else parts[0]

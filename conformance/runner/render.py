@@ -1,0 +1,227 @@
+"""Reports: `report.jsonl` is the one truth, every other format is a pure function of it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import escape, quoteattr
+
+from . import SUITE_VERSION
+from .compare import dumps, loads, show
+from .verdict import BAD, OUTCOMES, conforms, counts, profiles_of
+
+Line = dict[str, Any]
+
+
+class ReportFormatError(Exception):
+    """A file that is not a whole report."""
+
+
+class Report:
+    """A header, one line per check, and a footer."""
+
+    def __init__(self, header: Line, checks: list[Line]) -> None:
+        self.header = header
+        self.checks = checks
+
+    @property
+    def footer(self) -> Line:
+        return {"kind": "footer", "checks": len(self.checks), "counts": counts(self.checks)}
+
+    def lines(self) -> list[str]:
+        return [dumps(line) for line in [self.header, *self.checks, self.footer]]
+
+    @property
+    def title(self) -> str:
+        implementation = self.header.get("implementation", {})
+        return f"{implementation.get('name', '?')} {implementation.get('version', '?')}"
+
+
+def read_report(path: Path) -> Report:
+    """A report from its file; ReportFormatError when the end is missing or does not fit."""
+    try:
+        lines = [loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
+    except (OSError, ValueError) as error:
+        raise ReportFormatError(f"{path}: {error}") from error
+    if len(lines) < 2 or lines[0].get("kind") != "header" or lines[-1].get("kind") != "footer":
+        raise ReportFormatError(f"{path}: the header or the footer is missing; the run did not end")
+    report = Report(lines[0], lines[1:-1])
+    if lines[-1].get("checks") != len(report.checks) or lines[-1].get("counts") != counts(report.checks):
+        raise ReportFormatError(f"{path}: the footer does not count these lines")
+    return report
+
+
+# --- for people -----------------------------------------------------------------------------------------------------------
+
+
+def text(report: Report, flags: dict[str, Any] | None = None, command: list[str] | None = None, profile: str | None = None) -> str:
+    """The headline with all seven counts, conformance per profile, and the unexpected failures last and together."""
+    lines = [f"{report.title} · suite {report.header.get('suite', SUITE_VERSION)}" + (f" · profile {profile}" if profile else "")]
+    for level, tally in counts(report.checks).items():
+        lines.append(f"  {level:<7}" + "   ".join(f"{tally[outcome]} {outcome}" for outcome in OUTCOMES))
+    drafts = [line for line in report.checks if line.get("draft")]
+    if drafts:
+        failing = sum(line["outcome"] in BAD for line in drafts)
+        lines.append(f"  drafts {len(drafts)} run, {failing} failing, none counted")
+    lines.append("")
+    for name in [profile] if profile else profiles_of(report.checks):
+        fits, why = conforms(report.checks, name)
+        lines.append(f"  {name:<28} {'conforms' if fits else 'does not conform'} ({why})")
+    if report.header.get("partial"):
+        lines.append("  a partial run: says nothing about conformance as a whole")
+    bad = [line for line in report.checks if line["outcome"] in BAD and not line.get("draft")]
+    for line in bad:
+        lines += ["", *_failure(line, flags or {}, command)]
+    return "\n".join(lines) + "\n"
+
+
+def _failure(line: Line, flags: dict[str, Any], command: list[str] | None) -> list[str]:
+    word = line["outcome"].upper()
+    found = [f"{word:<6}{line['id']}  {line['level']}", f"      {_clip(line.get('message', ''))}"]
+    for flag in line.get("flags", []):
+        effect = flags.get(flag, {}).get("effect")
+        if effect:
+            found.append(f"      why it matters: {effect}")
+    again = f"python3 conformance/runner run -k {shlex.quote(line['id'])}"
+    if command:
+        again += " " + shlex.join(command)
+    spec = f"spec: {', '.join(line['spec'])}   " if line.get("spec") else ""
+    return [*found, f"      {spec}again: {again}"]
+
+
+def _clip(message: str, limit: int = 600) -> str:
+    return message if len(message) <= limit else message[: limit - 1] + "…"
+
+
+# --- for machines ------------------------------------------------------------------------------------------------------------
+
+
+def junit(report: Report) -> str:
+    """JUnit XML: class = adapter, name = check; gaps and unsupported are skipped with their reason."""
+    bad = sum(line["outcome"] in BAD for line in report.checks)
+    skipped = sum(line["outcome"] in ("gap", "unsupported") for line in report.checks)
+    rows = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        f'<testsuite name={quoteattr("interlingua " + report.title)} tests="{len(report.checks)}" failures="{bad}" skipped="{skipped}">',
+    ]
+    for line in report.checks:
+        seconds = line.get("milliseconds", 0) / 1000
+        head = f"  <testcase classname={quoteattr(line.get('adapter') or 'core')} name={quoteattr(line['id'])} time=\"{seconds:.3f}\""
+        rows.append(head + _junit_body(line))
+    return _printable("\n".join([*rows, "</testsuite>", ""]))
+
+
+def _junit_body(line: Line) -> str:
+    message = line.get("message", "")
+    match line["outcome"]:
+        case "pass":
+            return "/>"
+        case "gap":
+            return f"><skipped message={quoteattr('gap: ' + line['gap']['reason'])}/></testcase>"
+        case "unsupported":
+            return f"><skipped message={quoteattr('unsupported: ' + message)}/></testcase>"
+        case outcome:
+            return f"><failure type={quoteattr(outcome)} message={quoteattr(_clip(message))}>{escape(_detail(line))}</failure></testcase>"
+
+
+def _printable(xml: str) -> str:
+    return "".join(sign for sign in xml if sign in "\t\n" or (sign >= " " and not "\ud800" <= sign <= "\udfff" and sign not in "\ufffe\uffff"))
+
+
+def _detail(line: Line) -> str:
+    rows = [f"{name}: {show(line[name], 400)}" for name in ("pointer", "expected", "actual") if name in line]
+    return "\n".join(rows)
+
+
+def tap(report: Report) -> str:
+    """TAP 14: gaps are TODO, unsupported is SKIP, failures carry a YAML block."""
+    rows = ["TAP version 14", f"1..{len(report.checks)}"]
+    for number, line in enumerate(report.checks, 1):
+        name = line["id"].replace("#", "\\#")
+        match line["outcome"]:
+            case "pass":
+                rows.append(f"ok {number} - {name}")
+            case "unsupported":
+                rows.append(f"ok {number} - {name} # SKIP {_one_line(line.get('message', ''))}")
+            case "gap":
+                rows.append(f"not ok {number} - {name} # TODO {_one_line(line['gap']['reason'])}")
+            case outcome:
+                rows += [f"not ok {number} - {name}", "  ---", f"  outcome: {outcome}", f"  message: {dumps(line.get('message', ''))}"]
+                rows += [f"  {key}: {dumps(line[key])}" for key in ("pointer", "expected", "actual") if key in line]
+                rows.append("  ...")
+    return "\n".join([*rows, ""])
+
+
+def _one_line(message: str) -> str:
+    return " ".join(message.split())
+
+
+def markdown(reports: list[Report]) -> str:
+    """A matrix: rows are kinds of checks, columns are adapters (of each report)."""
+    columns: list[tuple[str, str, Report]] = []
+    for report in reports:
+        adapters = sorted({line["adapter"] for line in report.checks if line.get("adapter")})
+        columns += [(adapter if len(reports) == 1 else f"{report.title}: {adapter}", adapter, report) for adapter in adapters]
+    kinds = sorted({_kind(line["id"]) for report in reports for line in report.checks if line.get("adapter")})
+    rows = ["| check | " + " | ".join(name for name, _, _ in columns) + " |", "|---|" + "---|" * len(columns)]
+    for kind in kinds:
+        cells = [_cell([line for line in report.checks if line.get("adapter") == adapter and _kind(line["id"]) == kind]) for _, adapter, report in columns]
+        rows.append(f"| {kind} | " + " | ".join(cells) + " |")
+    rows.append("")
+    rows.append("✓ passes, ◐ declared gap, ✗ fails, – not claimed. Numbers are checks.")
+    return "\n".join([*rows, ""])
+
+
+def _kind(check_id: str) -> str:
+    path, _, name = check_id.partition("#")
+    return "errors" if path.endswith("/errors") else name.partition(":")[0]
+
+
+def _cell(lines: list[Line]) -> str:
+    outcomes = [line["outcome"] for line in lines]
+    if not outcomes or all(outcome == "unsupported" for outcome in outcomes):
+        return "–"
+    passed = outcomes.count("pass")
+    if any(outcome in BAD for outcome in outcomes):
+        return f"✗ {passed}/{len(outcomes)}"
+    return f"◐ {passed}/{len(outcomes)}" if "gap" in outcomes else f"✓ {passed}"
+
+
+def badge(report: Report, profile: str | None = None) -> str:
+    """JSON for a badge; bright green only when everything demanded passes without a gap."""
+    lines = [line for line in report.checks if line["level"] == "must" and not line.get("draft")]
+    lines = [line for line in lines if profile is None or profile in line["profiles"]]
+    passed = sum(line["outcome"] == "pass" for line in lines)
+    bad = any(line["outcome"] in BAD for line in lines)
+    color = "red" if bad else "brightgreen" if lines and passed == len(lines) else "yellow"
+    label = f"interlingua {report.header.get('suite', SUITE_VERSION)}" + (f" · {profile}" if profile else "")
+    return dumps({"schemaVersion": 1, "label": label, "message": f"{passed}/{len(lines)} must", "color": color}) + "\n"
+
+
+def diff(before: Report, after: Report) -> str:
+    """What changed between two reports: newly passing, newly failing, new checks, gone checks."""
+    old = {line["id"]: line for line in before.checks}
+    new = {line["id"]: line for line in after.checks}
+    both = [name for name in new if name in old]
+    sections: list[tuple[str, list[str]]] = [
+        ("newly failing", [name for name in both if old[name]["outcome"] not in BAD and new[name]["outcome"] in BAD]),
+        ("newly passing", [name for name in both if old[name]["outcome"] != "pass" and new[name]["outcome"] == "pass"]),
+        ("new checks", [f"{name} ({new[name]['outcome']})" for name in new if name not in old]),
+        ("gone checks", [name for name in old if name not in new]),
+    ]
+    rows = [f"{before.title} → {after.title}"]
+    for title, names in sections:
+        rows.append(f"{title}: {len(names)}")
+        rows += [f"  {name}" for name in sorted(names)]
+    return "\n".join([*rows, ""])
+
+
+FORMATS: dict[str, Callable[[Report], str]] = {
+    "text": text,
+    "junit": junit,
+    "tap": tap,
+    "markdown": lambda report: markdown([report]),
+    "badge": badge,
+}

@@ -1,0 +1,68 @@
+"""One conversation with a plug: what it claimed, what it was asked, and what a check may conclude from an answer."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any
+
+from .compare import Difference, dumps, show
+from .plug import Answer, Plug
+
+
+class Failure(Exception):
+    """A check found the implementation wrong. `told`: the message already speaks of the difference."""
+
+    def __init__(self, message: str, difference: Difference | None = None, told: bool = False) -> None:
+        parts = [message] if difference is None or told else [message, str(difference)]
+        super().__init__(": ".join(part for part in parts if part))
+        self.message = message
+        self.difference = difference
+
+
+class Refused(Exception):
+    """The implementation answered with a canonical error."""
+
+    def __init__(self, operation: str, error: dict[str, Any]) -> None:
+        super().__init__(f"{operation} refused with {error['category']}: {error['message']}")
+        self.error = error
+
+
+class Session:
+    """Asks a plug, and remembers recent answers: many checks of one folder begin with the same question."""
+
+    def __init__(self, plug: Plug) -> None:
+        self.plug = plug
+        self.hello = plug.hello()
+        self._answers: OrderedDict[str, Answer] = OrderedDict()
+
+    @property
+    def adapters(self) -> dict[str, list[str]]:
+        return self.hello.get("adapters", {})
+
+    def claims(self, operation: str, adapter: str | None) -> bool:
+        if adapter is None:
+            return operation in self.hello.get("operations", [])
+        return operation in self.adapters.get(adapter, []) or (
+            adapter in self.adapters and operation in self.hello.get("operations", [])
+        )
+
+    def answer(self, operation: str, adapter: str | None, input: Any) -> Answer:
+        key = dumps([operation, adapter, input])
+        if key not in self._answers:
+            self._answers[key] = self.plug.call(operation, adapter, input)
+            if len(self._answers) > 200:
+                self._answers.popitem(last=False)
+        return self._answers[key]
+
+    def ask(self, operation: str, adapter: str | None, input: dict[str, Any], *members: str) -> dict[str, Any]:
+        """The output, which must hold `members`. A canonical error raises Refused."""
+        input = {name: value for name, value in input.items() if value is not None}
+        answer = self.answer(operation, adapter, input)
+        if answer.unsupported:
+            raise Failure(f"false advertising: {operation} is claimed in hello and answers unsupported")
+        if answer.error is not None:
+            raise Refused(operation, answer.error)
+        for member in members:
+            if member not in answer.output:
+                raise Failure(f"the output of {operation} has no member {member!r}, only {show(sorted(answer.output), 100)}")
+        return answer.output
