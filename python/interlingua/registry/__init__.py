@@ -66,6 +66,12 @@ def data(name: str) -> Row:
     raise FileNotFoundError(f"{name}.json of the registry")
 
 
+def _family(name: str, families: dict[str, Row]) -> Row:
+    """What a family declares: what the family that it is like declares, then its own."""
+    own = {key: value for key, value in families[name].items() if key != "like"}
+    return {**_family(families[name]["like"], families), **own} if "like" in families[name] else own
+
+
 class Registry:
     """Providers, models and prices, seen with one environment.
 
@@ -87,7 +93,7 @@ class Registry:
         self._rows: dict[str, Row] = providers["providers"]
         self._home: dict[str, str] = providers["home"]
         self._models: dict[str, Row] = models["models"]
-        self._families: dict[str, Row] = models["families"]
+        self._families: dict[str, Row] = {name: _family(name, models["families"]) for name in models["families"]}
         self.undeclared: Row = models["undeclared"]
         self.aliases: dict[str, str] = models["aliases"]
         self._tables: dict[str, Row] = {table["version"]: table for table in (prices or data("prices"))["tables"]}
