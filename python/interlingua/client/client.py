@@ -1,26 +1,30 @@
 """
 Generate: the one place that calls a provider.
 
-A call is: find the row of the model → write the wire (the door, `adapt.project`) → send → read the answer → price it.
+A call is: find the model's row → write the wire (the door, `translate.project`) → send → read the answer → price it.
 Everything but the sending is pure code of other modules. Time, randomness and the network come in as arguments.
 
 Streams are pulled: nothing runs between two events, nothing is queued, and the provider is read only as fast as the
 caller asks. A stream that is closed, cancelled, or out of time closes the call to the provider at once.
 """
 
+# pyright: reportPrivateUsage=false
+# a stream is the second half of its client
+
 import logging
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from types import ModuleType
 from typing import Any, Self
 
-from interlingua import adapters, registry, translate
+from interlingua import adapters, translate
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import (
     Cancelled,
+    CannotAdapt,
     InterlinguaError,
     InvalidRequest,
     InvalidWire,
@@ -28,9 +32,9 @@ from interlingua.canonical.errors import (
     StreamTruncated,
 )
 from interlingua.canonical.ids import DERIVED_IDS, UlidSource
-from interlingua.client.credentials import Credentials
 from interlingua.client.interrupt import Interrupt, Interrupted
 from interlingua.client.transport import Answer, Transport, TransportFailed
+from interlingua.registry import Connection, Registry, default
 
 Event = dict[str, Any]
 Request = dict[str, Any]
@@ -38,6 +42,8 @@ Response = dict[str, Any]
 
 _LOG = logging.getLogger("interlingua.client")
 _ERROR_BODY_LIMIT = 1 << 20
+_NO_STREAM = frozenset(("text/html", "application/json", "application/problem+json"))
+_PASS_OVER = frozenset(("not_found", "unsupported"))
 
 
 def _now() -> datetime:
@@ -52,30 +58,39 @@ class Limits:
     answer: int = 256 << 20
 
 
-@dataclass(slots=True)
-class _Call:
-    """One call on its way. `__repr__` leaves out the headers, which hold the key."""
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What was asked of the client, checked: one request, the models to ask in turn, one message to be."""
 
-    endpoint: Endpoint
-    adapter: ModuleType
-    projection: adapt.Projection
-    url: str
-    headers: dict[str, str]
-    secrets: tuple[str, ...]
     request: Request
-    requested_model: str
+    models: tuple[str, ...]
     routing: dict[str, Any] | None
+    stream: bool
     message_id: str
     started: float
 
-    def __repr__(self) -> str:
-        return f"<call to {self.requested_model} {self.message_id}>"
+
+@dataclass(slots=True)
+class _Call:
+    """One call to one model. Headers and secrets hold the key and are not printed."""
+
+    plan: _Plan
+    endpoint: Endpoint
+    adapter: ModuleType
+    projection: translate.Projection
+    request: Request
+    model: str
+    url: str
+    headers: dict[str, str] = field(repr=False)
+    secrets: tuple[str, ...] = field(repr=False)
+    skipped: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
 
 class Client:
     """Calls providers. One client serves any number of calls at a time; close it when done, or use `async with`.
 
-    `transport` is the network (default: httpx). `credentials` knows the keys and base URLs (default: the environment).
+    `transport` is the network (default: httpx, and recorded exchanges for the provider `replay`).
+    `keys` and `base_urls`, by provider, stand over what the `registry` finds in the environment.
     `clock` measures latency, in seconds; `now` dates messages; `ulids` numbers them.
     """
 
@@ -83,14 +98,19 @@ class Client:
         self,
         transport: Transport | None = None,
         *,
-        credentials: Credentials | None = None,
+        keys: Mapping[str, str] | None = None,
+        base_urls: Mapping[str, str] | None = None,
+        registry: Registry | None = None,
         limits: Limits | None = None,
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], datetime] = _now,
         ulids: UlidSource | None = None,
     ) -> None:
-        self._transports: dict[str, Transport] = {} if transport is None else {"": transport}
-        self._credentials = credentials or Credentials()
+        self._transport = transport
+        self._opened: dict[str, Transport] = {}
+        self._keys = dict(keys or {})
+        self._base_urls = dict(base_urls or {})
+        self._registry = registry or default()
         self._limits = limits or Limits()
         self._clock = clock
         self._now = now
@@ -104,9 +124,10 @@ class Client:
 
     async def aclose(self) -> None:
         """Closes all connections. Any number of times."""
-        transports, self._transports = self._transports, {}
-        for transport in transports.values():
-            await transport.aclose()
+        opened, self._opened = self._opened, {}
+        for transport in (self._transport, *opened.values()):
+            if transport is not None:
+                await transport.aclose()
 
     # ------------------------------------------------------------------------------------------------ the two verbs
 
@@ -115,26 +136,29 @@ class Client:
         request: Any,
         *,
         model: str | None = None,
+        fallbacks: Sequence[str] = (),
         deadline: float | None = None,
         routing: Mapping[str, Any] | None = None,
         raw: bool = False,
     ) -> Response:
         """One answer, whole.
 
-        `request` is canonical: plain data, JSON text or `Request`. `model` stands for the request's own (provider:name).
+        `request` is canonical: plain data, JSON text or `Request`. `model` (provider:name) stands over its own;
+        `fallbacks` are asked in turn when it cannot serve (`response.skipped` then tells why).
         `deadline` is the time for the whole call in seconds, `routing` the record of why this model was chosen.
         `raw` keeps the provider's whole answer in `response.raw`.
         Raises `InvalidRequest`, `CannotAdapt` and `LossRefused` before anything is sent, `ProviderError` after.
         """
-        call = self._prepare(request, model, routing, stream=False)
+        plan = self._plan(request, model, fallbacks, routing, stream=False)
         interrupt = Interrupt(deadline)
+        call: _Call | None = None
         answer: Answer | None = None
         try:
-            answer = await interrupt.wait(self._send(call, deadline))
+            call, answer = await self._begin(plan, interrupt, deadline)
             body = await interrupt.wait(_whole(answer, self._limits.answer))
             response = _read(call, answer, body)
         except (TransportFailed, Interrupted) as problem:
-            raise _failure(problem, call.endpoint) from None
+            raise _failure(problem, call) from None
         finally:
             interrupt.done()
             if answer is not None:
@@ -148,61 +172,111 @@ class Client:
         request: Any,
         *,
         model: str | None = None,
+        fallbacks: Sequence[str] = (),
         deadline: float | None = None,
         routing: Mapping[str, Any] | None = None,
     ) -> "Stream":
         """One answer, event by event as it arrives. Nothing is sent before the first event is asked for.
 
-        Takes and raises what `generate` does. An answer that fails midway gives an `error` event with what had
-        arrived, then raises `StreamTruncated` or `ProviderError`. Use `async with`, or call `aclose`, or read to the end.
+        Takes and raises what `generate` does; there is no fallback once a provider has begun to answer.
+        An answer that fails midway gives an `error` event with what had arrived, then raises `StreamTruncated` or
+        `Cancelled`. Use `async with`, or call `aclose`, or read to the end.
         """
-        call = self._prepare(request, model, routing, stream=True)
-        return Stream(self, call, deadline)
+        return Stream(self, self._plan(request, model, fallbacks, routing, stream=True), deadline)
 
     # ------------------------------------------------------------------------------------------------ one call
 
-    def _prepare(
-        self, request: Any, model: str | None, routing: Mapping[str, Any] | None, *, stream: bool
-    ) -> _Call:
+    def _plan(
+        self,
+        request: Any,
+        model: str | None,
+        fallbacks: Sequence[str],
+        routing: Mapping[str, Any] | None,
+        *,
+        stream: bool,
+    ) -> _Plan:
         canonical = translate.load(request)
         chosen = model or canonical.get("model")
         if chosen is None:
             raise InvalidRequest("the request names no model; give one as provider:name", path="/model")
-        # a copy: the caller's request stays as it is and can be used again
-        canonical = {**canonical, "model": chosen, "stream": stream}
-        endpoint = registry.endpoint(model=chosen)
-        projection = translate.project(canonical, endpoint)
-        base_url, headers, secrets = self._credentials.of(endpoint.provider or endpoint.adapter)
-        return _Call(
-            endpoint=endpoint,
-            adapter=adapters.get(endpoint.adapter),
-            projection=projection,
-            url=base_url.rstrip("/") + projection.wire["path"],
-            headers={
-                "content-type": "application/json",
-                "accept": "text/event-stream" if stream else "application/json",
-                "accept-encoding": "identity",
-                "user-agent": "interlingua",
-                **projection.wire.get("headers", {}),
-                **headers,
-            },
-            secrets=secrets,
+        return _Plan(
             request=canonical,
-            requested_model=chosen,
+            models=(chosen, *fallbacks),
             routing=dict(routing) if routing else None,
+            stream=stream,
             message_id=self._ulids.next(),
             started=self._clock(),
         )
 
-    async def _send(self, call: _Call, deadline: float | None) -> Answer:
-        """Sends, and gives the answer when its head says success.
+    def _prepare(self, plan: _Plan, model: str) -> _Call:
+        endpoint = self._registry.endpoint(model=model)
+        requested = endpoint.model_id(endpoint.model) or model
+        # a copy: the caller's request stays as it is and can be used again
+        request = {**plan.request, "model": requested, "stream": plan.stream}
+        projection = translate.project(request, endpoint)
+        connection = self._connection(endpoint)
+        headers = {
+            "content-type": "application/json",
+            "accept": "text/event-stream" if plan.stream else "application/json",
+            "accept-encoding": "identity",
+            "user-agent": "interlingua",
+            **projection.wire.get("headers", {}),
+            **connection.headers,
+        }
+        return _Call(
+            plan=plan,
+            endpoint=endpoint,
+            adapter=adapters.get(endpoint.adapter),
+            projection=projection,
+            request=request,
+            model=requested,
+            url=connection.url(projection.wire["path"]),
+            headers=headers,
+            secrets=tuple(value.rpartition(" ")[2] for value in connection.headers.values()),
+        )
 
-        Retries and fail-over along a chain belong here: until this returns, nothing was delivered; afterwards
-        a failure belongs to the caller, who may have shown the first event already.
+    def _connection(self, endpoint: Endpoint) -> Connection:
+        provider = endpoint.provider or endpoint.adapter
+        found = self._registry.connection(provider, endpoint.adapter)
+        if provider in self._keys and (auth := self._registry.provider(provider)["auth"]):
+            found = replace(found, headers={auth["header"]: auth["prefix"] + self._keys[provider]})
+        if provider in self._base_urls:
+            found = replace(found, base_url=self._base_urls[provider])
+        elif found.base_url is None and (self._transport is not None or provider == "replay"):
+            found = replace(found, base_url=f"{provider}://")  # nothing that is played has an address
+        return found
+
+    async def _begin(self, plan: _Plan, interrupt: Interrupt, deadline: float | None) -> tuple[_Call, Answer]:
+        """The first candidate that begins to answer.
+
+        A candidate is passed over when the conversation cannot be carried to it, or when it fails in a way that
+        another may not. Until this returns nothing was delivered; afterwards a failure belongs to the caller, who may
+        have shown the first event already. Retries of one candidate would belong here too; there are none yet.
         """
+        skipped: list[dict[str, Any]] = []
+        for position, model in enumerate(plan.models, start=1):
+            call: _Call | None = None
+            try:
+                call = self._prepare(plan, model)
+                answer = await interrupt.wait(self._send(call, deadline))
+                call.skipped = skipped
+                return call, answer
+            except (CannotAdapt, ProviderError, TransportFailed) as problem:
+                error = _failure(problem, call) if isinstance(problem, TransportFailed) else problem
+                if position == len(plan.models) or not _another_may_do(error):
+                    raise error from None
+                reason = error.to_dict()["category"]
+                skipped.append({"model": call.model if call else model, "reason": reason, "message": error.message})
+            except Interrupted as problem:
+                raise _failure(problem, call) from None
+        raise AssertionError("there is always a last candidate")
+
+    async def _send(self, call: _Call, deadline: float | None) -> Answer:
+        """Sends, and gives the answer when its head says success. Raises `ProviderError` when it says failure."""
         idle = self._limits.idle
         timeout = idle if deadline is None else min(deadline, idle or deadline)
-        answer = await self._transport(call.url).send(call.url, call.headers, call.projection.body, timeout)
+        transport = self._transport_for(call.url)
+        answer = await transport.send(call.url, call.headers, call.projection.body, timeout)
         if 200 <= answer.status < 300:
             return answer
         try:
@@ -213,51 +287,57 @@ class Client:
             await answer.aclose()
         raise ProviderError(_refusal(call, answer, body))
 
-    def _transport(self, url: str) -> Transport:
-        scheme = url.partition(":")[0]
-        transport = self._transports.get("") or self._transports.get(scheme)
-        if transport is None:
-            transport = self._transports[scheme] = _open_transport(scheme)
-        return transport
+    def _transport_for(self, url: str) -> Transport:
+        if self._transport is not None:
+            return self._transport
+        scheme = "replay" if url.startswith("replay:") else "http"
+        if scheme not in self._opened:
+            self._opened[scheme] = _open_transport(scheme)
+        return self._opened[scheme]
 
     def _complete(self, response: Response, call: _Call, status: str = "complete") -> Response:
         """Fills in what only the caller of the provider knows: ids, times, cost, where it came from, what was lost."""
+        model = response.setdefault("model", call.model)
         usage = response.get("usage")
         if usage is None and status == "complete":
-            usage = response["usage"] = _estimated_usage(response, call)
+            usage = _estimated_usage(response, call)
         if usage is not None:
-            usage["latency_ms"] = round((self._clock() - call.started) * 1000)
-            _price(usage, response.get("model") or call.requested_model, call.requested_model)
-        response.setdefault("model", call.requested_model)
-        response["requested_model"] = call.requested_model
+            usage["latency_ms"] = round((self._clock() - call.plan.started) * 1000)
+            usage = response["usage"] = self._priced(usage, model, call)
+        response["requested_model"] = call.model
         if call.projection.loss:
             response["loss"] = call.projection.loss
+        if call.skipped:
+            response["skipped"] = call.skipped
         message = response["message"]
-        message["id"] = call.message_id
+        message["id"] = call.plan.message_id
         message["created_at"] = self._now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
         message["schema_version"] = 1
         message["metadata"] = {
-            "model": response["model"],
+            "model": model,
             "provider": call.endpoint.provider,
-            "routing": call.routing,
+            "routing": call.plan.routing,
             "usage": usage,
             "status": status,
         }
         return response
 
+    def _priced(self, usage: dict[str, Any], model: str, call: _Call) -> dict[str, Any]:
+        """The usage with its cost: of the model that served or, when no table knows that one, of the one asked for."""
+        priced = self._registry.priced(usage, model)
+        if priced["cost_usd"] is None and model != call.model:
+            priced = self._registry.priced(usage, call.model)
+        return priced
+
 
 class Stream:
     """The events of one answer. Iterate it once; `response` is the whole answer when the stream has ended."""
 
-    def __init__(self, client: Client, call: _Call, deadline: float | None) -> None:
-        self.message_id = call.message_id
-        """The id of the message that is being written; every event carries it."""
-        self.loss = call.projection.loss
-        """The report of what was lost on the way to the provider."""
+    def __init__(self, client: Client, plan: _Plan, deadline: float | None) -> None:
         self.response: Response | None = None
-        """The answer: whole after `message_complete`, what had arrived after `error` and after `cancel`."""
+        """The answer: whole after `message_complete`, what had arrived after `error`."""
         self._client = client
-        self._call = call
+        self._plan = plan
         self._deadline = deadline
         self._interrupt: Interrupt | None = None
         self._events = self._run()
@@ -286,29 +366,30 @@ class Stream:
             self._interrupt.stop("cancelled")
 
     async def _run(self) -> AsyncGenerator[Event, None]:
-        call = self._call
         self._interrupt = interrupt = Interrupt(self._deadline)
-        reader = translate.StreamReader(call.endpoint, DERIVED_IDS)
         answer: Answer | None = None
+        call: _Call | None = None
+        reader: translate.StreamReader | None = None
         event: Event | None = None
         try:
-            answer = await interrupt.wait(self._client._send(call, self._deadline))
-            _refuse_other_content(call, answer)
+            call, answer = await self._client._begin(self._plan, interrupt, self._deadline)
+            await _refuse_other_content(call, answer, interrupt)
+            reader = translate.StreamReader(call.endpoint, DERIVED_IDS)
             chunks = answer.chunks()
             while not reader.done:
                 for event in await self._pull(reader, chunks, interrupt):
-                    if self._is_last(event):
+                    if self._is_last(event, call):
                         # the caller may take its time with the last event: the provider is done with already
                         await answer.aclose()
                     yield event
             if event is not None and event["type"] == "error":
                 raise StreamTruncated(event["error"], event.get("response"))
         except (TransportFailed, Interrupted) as problem:
-            error = _failure(problem, call.endpoint)
+            error = _failure(problem, call)
             if answer is not None:
                 await answer.aclose()
-            if event is not None:
-                yield self._broken_off(reader, error)
+            if event is not None and reader is not None and call is not None:
+                yield self._broken_off(reader, error, call)
                 if isinstance(error, ProviderError):
                     error = StreamTruncated(error.error, self.response)
             raise error from None
@@ -317,7 +398,9 @@ class Stream:
             if answer is not None:
                 await answer.aclose()
 
-    async def _pull(self, reader: translate.StreamReader, chunks: AsyncIterator[bytes], interrupt: Interrupt) -> list[Event]:
+    async def _pull(
+        self, reader: translate.StreamReader, chunks: AsyncIterator[bytes], interrupt: Interrupt
+    ) -> list[Event]:
         """The events that the next bytes complete, or, at the end of input, those that it brings."""
         waiting = 0
         while waiting <= self._client._limits.answer:
@@ -330,25 +413,26 @@ class Stream:
             waiting += len(chunk)
         raise TransportFailed("network", f"the provider sent {waiting} bytes without completing an event")
 
-    def _is_last(self, event: Event) -> bool:
+    def _is_last(self, event: Event, call: _Call) -> bool:
         """Fills in an event; whether it is the last."""
-        event["message_id"] = self.message_id
+        event["message_id"] = call.plan.message_id
         match event["type"]:
             case "message_complete":
-                self.response = self._client._complete(event["response"], self._call)
+                self.response = self._client._complete(event["response"], call)
             case "error":
-                event["error"].setdefault("provider", self._call.endpoint.provider)
+                if call.endpoint.provider is not None:
+                    event["error"].setdefault("provider", call.endpoint.provider)
                 if "response" in event:
-                    self.response = self._client._complete(event["response"], self._call, "error")
+                    self.response = self._client._complete(event["response"], call, "error")
             case _:
                 return False
         return True
 
-    def _broken_off(self, reader: translate.StreamReader, error: InterlinguaError) -> Event:
+    def _broken_off(self, reader: translate.StreamReader, error: InterlinguaError, call: _Call) -> Event:
         """The last event of a stream that the provider did not end: the decoder tells what had arrived."""
         event: Event = next((event for event in reader.end() if event["type"] == "error"), {"type": "error"})
         event["error"] = error.to_dict()
-        self._is_last(event)
+        self._is_last(event, call)
         if isinstance(error, Cancelled) and "response" in event:
             event["response"]["finish_reason"] = "cancelled"
             event["response"]["message"]["metadata"]["status"] = "cancelled"
@@ -387,34 +471,42 @@ def _read(call: _Call, answer: Answer, body: bytes) -> Response:
     return response
 
 
-def _refuse_other_content(call: _Call, answer: Answer) -> None:
-    """A page or a JSON body where a stream was asked for is not an empty stream."""
+async def _refuse_other_content(call: _Call, answer: Answer, interrupt: Interrupt) -> None:
+    """A page or a JSON body where a stream was asked for is not an empty stream. Raises `ProviderError`."""
     kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind in ("text/html", "application/json", "application/problem+json") and call.adapter.FRAMING == "sse":
-        raise ProviderError(
-            _error(call.endpoint, "invalid_response", f"the provider answered with {kind} where a stream was asked for")
-            | {"status": answer.status}
-        )
+    if kind not in _NO_STREAM:
+        return
+    body = await interrupt.wait(_whole(answer, _ERROR_BODY_LIMIT, cut=True))
+    if b'"error"' in body and "json" in kind:
+        raise ProviderError(_refusal(call, answer, body))
+    error = _error(call.endpoint, "invalid_response", f"the provider answered with {kind} where a stream was asked for")
+    raise ProviderError(error | {"status": answer.status})
 
 
 def _refusal(call: _Call, answer: Answer, body: bytes) -> dict[str, Any]:
-    """The canonical error for an error answer, without the caller's secrets."""
+    """The canonical error for an error answer, without the caller's key."""
     error: dict[str, Any] = call.adapter.error(answer.status, dict(answer.headers), body, call.endpoint)
-    if "raw" in error and call.secrets:
-        text = json.dumps(error["raw"]).decode()
-        for secret in call.secrets:
+    if call.endpoint.provider is not None:
+        error.setdefault("provider", call.endpoint.provider)
+    text = json.dumps(error).decode()
+    for secret in call.secrets:
+        if secret in text:
             text = text.replace(secret, "[secret]")
-        error["raw"] = json.loads(text)
+    return json.loads(text)
+
+
+def _error(endpoint: Endpoint | None, category: str, message: str, *, retryable: bool = False) -> dict[str, Any]:
+    error = {"category": category, "message": message, "retryable": retryable}
+    if endpoint is not None:
+        error["adapter"] = endpoint.adapter
+        if endpoint.provider is not None:
+            error["provider"] = endpoint.provider
     return error
 
 
-def _error(endpoint: Endpoint, category: str, message: str, *, retryable: bool = False) -> dict[str, Any]:
-    error = {"category": category, "message": message, "retryable": retryable, "adapter": endpoint.adapter}
-    return error if endpoint.provider is None else error | {"provider": endpoint.provider}
-
-
-def _failure(problem: TransportFailed | Interrupted, endpoint: Endpoint) -> InterlinguaError:
+def _failure(problem: TransportFailed | Interrupted, call: _Call | None) -> InterlinguaError:
     """What a failed or interrupted wait is to the caller."""
+    endpoint = call.endpoint if call is not None else None
     match problem:
         case TransportFailed():
             return ProviderError(_error(endpoint, problem.category, problem.message, retryable=True))
@@ -423,15 +515,34 @@ def _failure(problem: TransportFailed | Interrupted, endpoint: Endpoint) -> Inte
                 _error(endpoint, "timeout", "the deadline passed before the answer was complete", retryable=True)
             )
         case _:
-            return Cancelled("the answer was cancelled before it was complete", adapter=endpoint.adapter)
+            return Cancelled(
+                "the answer was cancelled before it was complete", adapter=endpoint.adapter if endpoint else None
+            )
 
 
-# ---------------------------------------------------------------------------------------------------- usage and cost
+def _another_may_do(error: InterlinguaError) -> bool:
+    """Whether the next candidate is worth a try after this failure. A request that is wrong is wrong for all."""
+    if isinstance(error, ProviderError):
+        return error.retryable or error.error["category"] in _PASS_OVER
+    return isinstance(error, CannotAdapt)
+
+
+# ---------------------------------------------------------------------------------------------------- usage and network
 
 
 def _estimated_usage(response: Response, call: _Call) -> dict[str, Any]:
     """Usage for an answer whose provider gave none: estimates, marked as such."""
-    _LOG.warning("no usage from %s, estimated", call.endpoint.provider, extra={"message_id": call.message_id})
+    _LOG.warning("no usage from %s, estimated", call.endpoint.provider, extra={"message_id": call.plan.message_id})
     prompt = call.adapter.estimate(call.request, call.endpoint)["likely"]
     answer = call.adapter.estimate({"messages": [response["message"]]}, call.endpoint)["likely"]
     return {"input_tokens": prompt, "output_tokens": answer, "estimated": True}
+
+
+def _open_transport(scheme: str) -> Transport:
+    if scheme == "replay":
+        from interlingua.client.replay import ReplayTransport
+
+        return ReplayTransport()
+    from interlingua.client.httpx_transport import HttpxTransport
+
+    return HttpxTransport()

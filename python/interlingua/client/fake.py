@@ -14,7 +14,7 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequenc
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from interlingua import adapt
+from interlingua import translate
 from interlingua.canonical import json
 from interlingua.client.playing import Played, Sent, Sleep
 from interlingua.client.transport import TransportFailed
@@ -93,7 +93,11 @@ class FakeTransport:
         return len(self._steps)
 
     async def send(
-        self, url: str, headers: Mapping[str, str], body: bytes, timeout: float | None  # noqa: ARG002, ASYNC109
+        self,
+        url: str,
+        headers: Mapping[str, str],
+        body: bytes,
+        idle: float | None,  # noqa: ARG002 nothing here waits for a network
     ) -> Played:
         """Answers with the next step. Raises `AssertionError` when there is none, or when its check fails."""
         sent = Sent(url, dict(headers), body)
@@ -117,19 +121,18 @@ class FakeTransport:
         match step:
             case Fail():
                 raise TransportFailed(step.category, "the script says so")
-            case Refuse(body=bytes(body)):
-                return Played(step.status, step.headers, self._play([body]))
             case Refuse():
                 headers = {"content-type": "application/json", **step.headers}
-                return Played(step.status, headers, self._play([json.dumps(dict(step.body))]))  # pyright: ignore
+                body = step.body if isinstance(step.body, bytes) else json.dumps(dict(step.body))
+                return Played(step.status, headers, self._play([body]))
             case Bytes():
                 return Played(step.status, step.headers, self._play(step.chunks, step.pause, step.breaks))
             case Say():
                 response = said(step, model=sent.json.get("model"))
                 if sent.json.get("stream"):
-                    chunks = adapt.write_stream(events_of(response), sent.adapter)
+                    chunks = translate.write_stream(events_of(response), sent.adapter)
                     return Played(200, {"content-type": "text/event-stream"}, self._play(chunks, step.pause))
-                body, _ = adapt.write_response(response, sent.adapter)
+                body, _ = translate.write_response(response, sent.adapter)
                 return Played(200, {"content-type": "application/json"}, self._play([json.dumps(body)]))
 
     async def _play(
@@ -164,7 +167,9 @@ def said(step: Say, model: str | None = None) -> dict[str, Any]:
 
 def events_of(response: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The events with which a provider would have streamed a response, text word by word."""
-    events: list[dict[str, Any]] = [{"type": "message_start", "model": response["model"], "response_id": response["id"]}]
+    events: list[dict[str, Any]] = [
+        {"type": "message_start", "model": response["model"], "response_id": response["id"]}
+    ]
     for index, block in enumerate(response["message"]["content"]):
         at = {"index": index}
         match block["type"]:
@@ -173,8 +178,8 @@ def events_of(response: Mapping[str, Any]) -> list[dict[str, Any]]:
                 start = {**block, "input": {}}
                 events.append({"type": "block_start", **at, "block": start})
                 events.append({"type": "tool_use_start", **call, "name": block["name"]})
-                for piece in _pieces(json.dumps(block["input"]).decode()):
-                    events.append({"type": "tool_use_input_delta", **call, "text": piece})
+                pieces = _pieces(json.dumps(block["input"]).decode())
+                events += [{"type": "tool_use_input_delta", **call, "text": piece} for piece in pieces]
                 events.append({"type": "tool_use_end", **call, "name": block["name"], "input": block["input"]})
             case kind:
                 events.append({"type": "block_start", **at, "block": {**block, "text": ""}})

@@ -6,9 +6,10 @@ third of a call and none of them is wanted here. Proxies of the environment are 
 """
 
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Generator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
+from typing import cast
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -33,11 +34,15 @@ class HttpxTransport:
         self._pools: dict[str | None, httpx.AsyncHTTPTransport] = {}
 
     async def send(
-        self, url: str, headers: Mapping[str, str], body: bytes, timeout: float | None  # noqa: ASYNC109 part of the seam
+        self,
+        url: str,
+        headers: Mapping[str, str],
+        body: bytes,
+        idle: float | None,
     ) -> "HttpxAnswer":
         """Posts a body (see `Transport`)."""
-        connect = self._connect_timeout if timeout is None else min(timeout, self._connect_timeout)
-        limits = {"connect": connect, "read": timeout, "write": timeout, "pool": connect}
+        connect = self._connect_timeout if idle is None else min(idle, self._connect_timeout)
+        limits = {"connect": connect, "read": idle, "write": idle, "pool": connect}
         with _translated():
             request = httpx.Request("POST", url, headers=dict(headers), content=body, extensions={"timeout": limits})
             return HttpxAnswer(await self._pool(url).handle_async_request(request), request)
@@ -95,14 +100,14 @@ class HttpxAnswer:
     async def _read(self) -> AsyncGenerator[bytes, None]:
         # we ask for no compression; a server that compresses nevertheless is read through httpx's decoder
         plain = self.headers.get("content-encoding", "identity") == "identity"
-        body: AsyncIterator[bytes] = aiter(self._response.stream) if plain else self._response.aiter_bytes()  # pyright: ignore
+        body = cast("httpx.AsyncByteStream", self._response.stream) if plain else self._response.aiter_bytes()
         with _translated():
             async for chunk in body:
                 yield chunk
 
 
 @contextmanager
-def _translated() -> Iterator[None]:
+def _translated() -> Generator[None]:
     """Foreign errors become ours, once, here.
 
     Only their names are passed on: a text of theirs can quote a header, and a header can hold a key.
@@ -112,6 +117,8 @@ def _translated() -> Iterator[None]:
     except httpx.TimeoutException as problem:
         raise TransportFailed("timeout", f"the provider did not answer in time ({type(problem).__name__})") from None
     except (httpx.InvalidURL, httpx.UnsupportedProtocol):
-        raise TransportFailed("network", "the base URL cannot be used; it must begin with http:// or https://") from None
+        raise TransportFailed(
+            "network", "the base URL cannot be used; it must begin with http:// or https://"
+        ) from None
     except httpx.HTTPError as problem:
         raise TransportFailed("network", f"the connection to the provider failed ({type(problem).__name__})") from None

@@ -95,7 +95,11 @@ class ReplayTransport:
         self._sleep = sleep
 
     async def send(
-        self, url: str, headers: Mapping[str, str], body: bytes, timeout: float | None  # noqa: ASYNC109
+        self,
+        url: str,
+        headers: Mapping[str, str],
+        body: bytes,
+        idle: float | None,  # noqa: ARG002 nothing here waits for a network
     ) -> Played:
         """Answers with the first exchange that fits; status 404 when none does."""
         sent = Sent(url, headers, body)
@@ -108,8 +112,7 @@ class ReplayTransport:
             if exchange.fits(request) and (answer := exchange.answer(adapter, stream=stream)) is not None:
                 await self._pass(exchange.first)
                 kind = "text/event-stream" if stream else "application/json"
-                model = b'"model":' + json.dumps(str(wire.get("model", "")))
-                served = _MODEL.sub(lambda _: model, answer)  # whoever is asked for, serves
+                served = _served_by(str(wire.get("model", "")), answer)
                 return Played(200, {"content-type": kind}, self._play(served, exchange.between, stream=stream))
         return _refused(404, "no recorded exchange fits this request")
 
@@ -128,6 +131,12 @@ class ReplayTransport:
             if position:
                 await self._pass(between)
             yield frame
+
+
+def _served_by(model: str, answer: bytes) -> bytes:
+    # whichever model is asked for, serves
+    word = b'"model":' + json.dumps(model)
+    return _MODEL.sub(lambda _: word, answer)
 
 
 def _text(message: Mapping[str, Any]) -> str:

@@ -37,10 +37,10 @@ class Answer(Protocol):
 class Transport(Protocol):
     """Sends calls. One instance serves many calls at a time."""
 
-    async def send(self, url: str, headers: Mapping[str, str], body: bytes, timeout: float | None) -> Answer:
+    async def send(self, url: str, headers: Mapping[str, str], body: bytes, idle: float | None) -> Answer:
         """Posts a body and gives the answer as soon as its head has arrived.
 
-        `timeout` limits, in seconds, each wait for the network: to connect, to write, for the next bytes.
+        `idle` limits, in seconds, each wait for the network: to connect, to write, for the next bytes.
         Raises `TransportFailed`.
         """
         ...
