@@ -32,7 +32,7 @@ from .compare import (
     visible_events,
     visible_response,
 )
-from .oracles import oracle_for
+from .oracles import violations
 from .session import Failure, Refused, Session
 
 Note = str | None
@@ -200,7 +200,6 @@ def accept_refusal(refused: Refused) -> Note:
 
 def check_valid(session: Session, case: Case, adapter: str) -> Note:
     """The provider would take the request: the written rules of the wire, as far as they can be checked offline."""
-    oracle = oracle_for(adapter)
     request = canonical_request(session, case)
     try:
         wire, _ = to_wire(session, case, request, adapter)
@@ -208,7 +207,7 @@ def check_valid(session: Session, case: Case, adapter: str) -> Note:
         if adapter == case.adapter:
             raise
         return accept_refusal(refused)
-    broken = oracle.violations(wire)
+    broken = violations(adapter, wire)
     if not request.get("model"):
         broken = [item for item in broken if item[0] != "/body/model"]
     if broken:
