@@ -20,6 +20,7 @@ import json as standard_json
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ from interlingua.translate import load, project
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "conformance"))
+oracles: Any = import_module("runner.oracles")  # the suite's own judges; the suite is no package of ours
 
 FILES = {
     "anthropic_messages": "anthropic_messages",
@@ -181,12 +183,6 @@ def check_law(request: Entry, target: Endpoint) -> tuple[str | None, Entry | Non
     return (None if where is None else f"law broken at {_general(where)}"), wire
 
 
-def _oracle(adapter: str) -> Any:
-    import importlib
-
-    return importlib.import_module(f"runner.oracles.{adapter}")
-
-
 def run(folder: Path, names: list[str], limit: int | None, tally: Tally) -> None:
     """All checks over the files of the folder."""
     for name in names:
@@ -240,8 +236,8 @@ def cross(tally: Tally, name: str, adapter: str, other: str, entry: Entry, endpo
         return
     tally.note(name, check, entry, problem)
     if other != adapter and wire is not None:
-        broken = _oracle(other).violations(wire)
-        tally.note(name, f"valid:{other}", entry, broken[0]["rule"] if broken else None)
+        broken = oracles.violations(other, wire)
+        tally.note(name, f"valid:{other}", entry, broken[0][1] if broken else None)
 
 
 def main() -> int:

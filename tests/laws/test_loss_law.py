@@ -1,0 +1,59 @@
+"""The loss law on generated requests: what is written and read back is what the report says that a model sees."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from interlingua import adapters, apply, check, difference, registry, visible
+from interlingua.canonical import json
+from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.ids import DERIVED_IDS
+from interlingua.translate import load, project
+from strategies import requests
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "conformance"))
+ORACLES = pytest.importorskip("runner.oracles")
+
+
+@pytest.mark.parametrize("adapter", adapters.names())
+@given(request=requests)
+@settings(suppress_health_check=list(HealthCheck), print_blob=True)
+def test_what_is_read_back_is_what_was_reported(adapter: str, request: dict[str, Any]) -> None:
+    """The law, and the written rules of the provider, for any request; a refusal is typed and points somewhere."""
+    load(request)
+    assert [] == [v for v in check(request) if v["rule"] not in ("known_block", "tool_input_invalid")]
+    endpoint = registry.endpoint(adapter=adapter)
+    try:
+        projection = project(request, endpoint)
+    except InvalidRequest as refusal:
+        assert refusal.path is not None
+        return
+
+    wire = projection.wire | {"body": json.loads(projection.body)}
+    read, _ = adapters.get(adapter).from_wire_request(wire, endpoint, DERIVED_IDS)
+
+    load(read)
+    assert difference(visible(apply(request, projection.loss)), visible(read)) is None
+    assert [] == ORACLES.violations(adapter, wire)
+
+
+@pytest.mark.parametrize("adapter", adapters.names())
+@given(request=requests)
+@settings(suppress_health_check=list(HealthCheck), print_blob=True)
+def test_writing_what_was_read_changes_nothing(adapter: str, request: dict[str, Any]) -> None:
+    """The law for wires: what an adapter wrote once, it writes again, and reports no loss but what the wire lacks."""
+    endpoint = registry.endpoint(adapter=adapter)
+    module = adapters.get(adapter)
+    try:
+        first = project(request, endpoint)
+    except InvalidRequest:
+        return
+
+    read, _ = module.from_wire_request(first.wire, endpoint, DERIVED_IDS)
+    second, loss = module.to_wire(read, endpoint)
+
+    assert difference(first.wire["body"], second["body"]) is None
+    assert [] == [entry for entry in loss if entry["op"] != "replace" or entry["code"] != "envelope"]
