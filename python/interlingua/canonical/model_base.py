@@ -22,8 +22,6 @@ from pydantic import (
 
 T = TypeVar("T")
 
-_MICROSECONDS = "%Y-%m-%dT%H:%M:%S.%fZ"
-
 
 class Model(BaseModel):
     """A canonical value as an object: frozen, equal by value; members that this version does not know are kept."""
@@ -75,11 +73,14 @@ def _read_time(value: Any) -> Any:
 
 
 def _utc(value: datetime) -> datetime:
-    return value.astimezone(UTC)
+    try:
+        return value.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("not between the years 1 and 9999 in UTC") from None
 
 
 def _write_time(value: datetime) -> str:
-    return value.strftime(_MICROSECONDS)
+    return f"{value.replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
 
 
 Timestamp = Annotated[

@@ -1,0 +1,116 @@
+# Every verb of the repository. `make` alone tells them.
+
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+MAKEFLAGS += --warn-undefined-variables --no-builtin-rules
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+CORPUS ?=
+ARGS ?=
+
+BIN := .venv/bin
+INSTALLED := .venv/.installed
+CONFORMANCE := $(BIN)/python conformance/runner
+PLUG := $(BIN)/python -m interlingua plug
+# buf and the generators start `python` and `ruff` by name
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+
+.PHONY: help
+help: ## tell the verbs
+	@echo "usage: make VERB"
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | while IFS=$$'\t' read -r verb text; do printf '  %-12s %s\n' "$$verb" "$$text"; done
+
+# ------------------------------------------------------------------------------------------------ installing
+
+.PHONY: install
+install: $(INSTALLED) ## make the virtual environment, with all that the verbs below need
+
+$(INSTALLED): python/pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	# pip knows dependency groups since 25.1
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable 'python[server,cli]' \
+	    --group python/pyproject.toml:gen --group python/pyproject.toml:test --group python/pyproject.toml:lint
+	touch $@
+
+# ------------------------------------------------------------------------------------------------ seeing it work
+
+.PHONY: demo
+demo: $(INSTALLED) ## see it work, without a key and without a network
+	$(BIN)/python -m interlingua.demo
+
+# ------------------------------------------------------------------------------------------------ proving it
+
+.PHONY: test
+test: $(INSTALLED) ## run the tests and the conformance suite
+	$(BIN)/python -m pytest -q -n 2 tests $(ARGS)
+	$(CONFORMANCE) run --quiet --report report.jsonl -- $(PLUG)
+
+.PHONY: conformance
+conformance: $(INSTALLED) ## run the conformance suite against the reference; ARGS="-k PATTERN"
+	$(CONFORMANCE) run --report report.jsonl $(ARGS) -- $(PLUG)
+
+.PHONY: mutants
+mutants: $(INSTALLED) ## see whether the suite catches implementations that are broken on purpose
+	$(CONFORMANCE) mutants $(ARGS)
+
+.PHONY: fuzz
+fuzz: $(INSTALLED) ## run the property tests at length
+	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest -q -n 2 -m hypothesis --timeout 3600 tests $(ARGS)
+
+.PHONY: corpus
+corpus: $(INSTALLED) ## run recorded traffic through the adapters; CORPUS=FOLDER
+	test -n '$(CORPUS)' || { echo 'say which: make corpus CORPUS=FOLDER' >&2; exit 2; }
+	$(BIN)/python tools/corpus.py '$(CORPUS)' $(ARGS)
+
+.PHONY: bench
+bench: $(INSTALLED) ## measure, as ratios to the floor of one decode and one encode
+	$(BIN)/python bench/run.py $(ARGS)
+
+.PHONY: check
+check: check-python check-proto check-generated check-suite ## check form, types, contract and generated code; changes nothing
+
+.PHONY: check-python
+check-python: $(INSTALLED)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/pyright --project python
+	$(BIN)/python -m pytest -q tests/test_layers.py tests/test_public_api.py
+
+.PHONY: check-proto
+check-proto: $(INSTALLED)
+	$(BIN)/buf format --diff --exit-code
+	$(BIN)/buf lint
+	$(BIN)/buf breaking --against proto/baseline.binpb
+	$(BIN)/python -m pytest -q tests/test_parity.py
+
+.PHONY: check-generated
+check-generated: $(INSTALLED)
+	$(BIN)/python tools/generate.py --check
+
+.PHONY: check-suite
+check-suite: $(INSTALLED)
+	$(CONFORMANCE) lint
+
+# ------------------------------------------------------------------------------------------------ changing it
+
+.PHONY: generate
+generate: $(INSTALLED) ## make all generated code again: schema to types, models, Protobuf, converter, gRPC
+	$(BIN)/python tools/generate.py
+
+.PHONY: format
+format: $(INSTALLED) ## bring all files into form
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/buf format --write
+
+.PHONY: baseline
+baseline: $(INSTALLED) ## take the present Protobuf contract as the one that must not break (at a release)
+	$(BIN)/buf build --exclude-source-info --output proto/baseline.binpb
+
+.PHONY: clean
+clean: ## remove everything that can be made again, the virtual environment included
+	rm -rf .venv .pytest_cache .ruff_cache .hypothesis .cache report.jsonl python/build python/dist python/*.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,215 @@
+"""The generated code does what it is for, and is what the generators make."""
+
+import subprocess
+import sys
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+from google.protobuf.message import DecodeError
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+from schema_values import DEFS, SCHEMA, values
+
+from interlingua.canonical import json, models
+from interlingua.canonical.errors import InvalidRequest
+from interlingua.service.convert import from_proto, to_proto
+from interlingua.v1 import types_pb2 as pb
+
+ROOT = Path(__file__).resolve().parent.parent
+WHOLE = ["Request", "Response", "StreamEvent", "Error", "WireRequest", "TokenEstimate"]
+
+
+def valid(value: Any, name: str) -> bool:
+    return validator(name).is_valid(value)
+
+
+@cache
+def validator(name: str) -> Any:
+    schema = json.loads(SCHEMA.read_bytes())
+    return jsonschema_rs.validator_for({**schema, "$ref": f"#/$defs/{name}"})
+
+
+def named_values() -> st.SearchStrategy[tuple[str, Any]]:
+    return st.sampled_from(WHOLE).flatmap(lambda name: st.tuples(st.just(name), values(name)))
+
+
+# ---------------------------------------------------------------------------------------------------- up to date
+
+
+def test_the_generated_code_is_up_to_date() -> None:
+    """`make generate` would change nothing."""
+    command = [sys.executable, str(ROOT / "tools" / "generate.py"), "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_numbers_are_appended_and_never_given_again() -> None:
+    """A new field gets a new number, a removed one stays reserved and may not come back."""
+    sys.path.insert(0, str(ROOT / "tools"))
+    try:
+        from generate_proto import numbered  # type: ignore[import-not-found]
+    finally:
+        sys.path.pop(0)
+    from _schema import Enum  # type: ignore[import-not-found]
+
+    def enum(*words: str) -> dict[str, Any]:
+        return {"Colour": Enum("Colour", "", words)}
+
+    first = numbered(enum("red", "green"), {})
+    assert first == {"Colour": {"numbers": {"red": 1, "green": 2}}}
+    second = numbered(enum("blue", "green"), first)
+    assert second == {"Colour": {"numbers": {"blue": 3, "green": 2}, "reserved": {"red": 1}}}
+    with pytest.raises(ValueError, match="red was removed once"):
+        numbered(enum("red", "green"), second)
+    assert numbered({}, second)["Colour"]["reserved"] == {"red": 1, "blue": 3, "green": 2}
+
+
+# ---------------------------------------------------------------------------------------------------- models
+
+
+@given(named_values())
+def test_models_give_back_what_they_read(named: tuple[str, Any]) -> None:
+    """Plain data → model → the same plain data, unknown members, unknown blocks, nulls and big integers included."""
+    name, value = named
+    assert valid(value, name)
+    if name == "StreamEvent":
+        name, value = "ErrorEvent", {"type": "error", "error": {"category": "other", "message": ""}, "event": value}
+    plain = getattr(models, name).of(value).plain()
+    assert plain == value
+    assert valid(plain, name)
+
+
+@given(values("Message"), st.data())
+def test_a_malformed_block_is_refused(message: Any, data: st.DataObject) -> None:
+    """A known block that lacks a member is not taken for an unknown one: neither by the schema nor by the models."""
+    arm = data.draw(st.sampled_from([arm["$ref"].removeprefix("#/$defs/") for arm in DEFS["KnownBlock"]["oneOf"]]))
+    block = data.draw(values(arm))
+    del block[data.draw(st.sampled_from([key for key in DEFS[arm]["required"] if key != "type"]))]
+    broken = {**message, "content": [*message["content"], block]}
+    assert not valid(broken, "Message")
+    with pytest.raises(ValidationError):
+        models.Message.of(broken)
+
+
+def test_an_unknown_block_is_kept() -> None:
+    """A block of a later version arrives as what it is and goes out whole."""
+    block = {"type": "hologram", "depth": {"z": 2**80}}
+    message = models.Message.of({"role": "user", "content": [block]})
+    assert isinstance(message.content[0], models.UnknownBlock)
+    assert message.plain()["content"] == [block]
+    with pytest.raises(ValidationError):
+        models.UnknownBlock(type="text")
+
+
+def test_a_constructed_model_is_valid_data() -> None:
+    """Tags need not be written, None stands for absence, moments become UTC, money is exact."""
+    message = models.Message(
+        role="assistant",
+        content=[models.TextBlock(text="hello", cache=None)],
+        metadata=models.MessageMetadata(usage=models.Usage(input_tokens=1, output_tokens=2, cost_usd="0.000650")),
+        created_at="2026-05-08T14:00:00+02:00",
+    )
+    assert message.plain() == {
+        "role": "assistant",
+        "content": [{"type": "text", "text": "hello"}],
+        "metadata": {"usage": {"input_tokens": 1, "output_tokens": 2, "cost_usd": "0.000650"}},
+        "created_at": "2026-05-08T12:00:00.000000Z",
+    }
+    with pytest.raises(ValidationError):
+        models.Usage(input_tokens=1, output_tokens=2, cost_usd=0.1)
+    with pytest.raises(ValidationError):
+        models.TextBlock(text=3)
+    with pytest.raises(ValidationError):
+        message.role = "user"
+
+
+# ---------------------------------------------------------------------------------------------------- Protobuf
+
+
+@given(named_values())
+def test_protobuf_gives_back_what_it_carried(named: tuple[str, Any]) -> None:
+    """Plain data → message → bytes → message → the same plain data, for everything that the schema allows."""
+    name, value = named
+    kind = getattr(pb, name)
+    assert from_proto(kind.FromString(to_proto(kind, value).SerializeToString())) == value
+
+
+@given(st.sampled_from([pb.Request, pb.Response, pb.StreamEvent, pb.Message]), st.binary(max_size=200))
+def test_no_message_crashes_the_reader(kind: Any, noise: bytes) -> None:
+    """Whatever bytes parse as a message become plain data or an InvalidRequest."""
+    try:
+        message = kind.FromString(noise)
+    except DecodeError:
+        return
+    with suppress(InvalidRequest):
+        from_proto(message)
+
+
+@given(
+    st.sampled_from([pb.Request, pb.Message, pb.StreamEvent]),
+    st.recursive(st.none(), st.lists) | st.text(),
+)
+def test_no_value_crashes_the_writer(kind: Any, value: Any) -> None:
+    """Whatever is given for plain data becomes a message or an InvalidRequest."""
+    for data in (value, {"messages": value, "role": value, "content": value, "type": value}):
+        with suppress(InvalidRequest):
+            to_proto(kind, data)
+
+
+BAD_MESSAGES = {
+    "/messages/0/role": pb.Request(messages=[pb.Message()]),
+    "/messages/0/content/0": pb.Request(messages=[pb.Message(role=pb.ROLE_USER, content=[pb.ContentBlock()])]),
+    "/content/0/input": pb.Message(role=pb.ROLE_USER, content=[pb.ContentBlock(tool_use=pb.ToolUseBlock(id="tu_1"))]),
+    "/content/1/input": pb.Message(
+        role=pb.ROLE_USER,
+        content=[
+            pb.ContentBlock(text=pb.TextBlock()),
+            pb.ContentBlock(tool_use=pb.ToolUseBlock(id="tu_1", name="f", input_json="[]")),
+        ],
+    ),
+    "/content/0/type": pb.Message(
+        role=pb.ROLE_USER, content=[pb.ContentBlock(unknown=pb.UnknownBlock(type="a", json='{"type": "b"}'))]
+    ),
+    "/role": pb.Message(role=99),
+    "/rest_json": pb.CacheHint(rest_json="{"),
+    "/temperature": pb.Request(temperature=float("inf")),
+    "/created_at": pb.Message(role=pb.ROLE_USER, created_at={"seconds": 10**15}),
+}
+
+
+@pytest.mark.parametrize("path", BAD_MESSAGES)
+def test_a_bad_message_is_refused_where_it_is_bad(path: str) -> None:
+    """The error points at the member."""
+    with pytest.raises(InvalidRequest) as caught:
+        from_proto(BAD_MESSAGES[path])
+    assert caught.value.path == path
+
+
+BAD_DATA = {
+    "/messages/0": {"messages": [3]},
+    "/messages/0/role": {"messages": [{"role": "wizard", "content": []}]},
+    "/messages/0/content/0": {"messages": [{"role": "user", "content": [{"type": "text"}]}]},
+    "/messages/0/content/0/type": {"messages": [{"role": "user", "content": [{"text": "x"}]}]},
+    "/loss_policy/strict": {"messages": [], "loss_policy": {"strict": "no"}},
+}
+
+
+@pytest.mark.parametrize("path", BAD_DATA)
+def test_bad_data_is_refused_where_it_is_bad(path: str) -> None:
+    """The error points at the member."""
+    with pytest.raises(InvalidRequest) as caught:
+        to_proto(pb.Request, BAD_DATA[path])
+    assert caught.value.path == path
+
+
+def test_words_and_numbers_of_a_later_version_are_other() -> None:
+    """An enum that has `other` never fails on what it does not know."""
+    answer = {"message": {"role": "assistant", "content": []}, "finish_reason": "bored"}
+    assert from_proto(to_proto(pb.Response, answer))["finish_reason"] == "other"
+    message = pb.Response(message=pb.Message(role=pb.ROLE_ASSISTANT), finish_reason=99)
+    assert from_proto(message)["finish_reason"] == "other"
