@@ -1,0 +1,177 @@
+"""The door: policies, critical blocks, the log line, and streams."""
+
+import copy
+from typing import Any
+
+import pytest
+
+from interlingua import CannotAdapt, InvalidRequest, InvalidWire, LossRefused, StreamReader, adapt, adapters, registry
+from interlingua.translate import load, read_request
+
+Data = dict[str, Any]
+THINKING: Data = {"type": "thinking", "text": "the secret plan", "signature": "c2ln"}
+REQUEST: Data = {
+    "messages": [
+        {"role": "user", "content": [{"type": "text", "text": "hi"}]},
+        {"role": "assistant", "content": [THINKING, {"type": "text", "text": "hello"}]},
+        {"role": "user", "content": [{"type": "text", "text": "go on"}]},
+    ],
+    "max_output_tokens": 100,
+}
+
+
+def with_thinking(**members: Any) -> Data:
+    request = copy.deepcopy(REQUEST)
+    request["messages"][1]["content"][0] |= members
+    return request
+
+
+def test_a_drop_is_reported_and_logged(caplog: pytest.LogCaptureFixture) -> None:
+    """One entry, one line at WARN with five fields, no content."""
+    projection = adapt(REQUEST, "openai_chat")
+
+    assert ["/messages/1/content/0"] == [entry["path"] for entry in projection.loss]
+    (record,) = caplog.records
+    fields = {name: record.__dict__[name] for name in ("session_id", "message_id", "block_type", "adapter", "reason")}
+    assert {
+        "session_id": None,
+        "message_id": None,
+        "block_type": "thinking",
+        "adapter": "openai_chat",
+    }.items() <= fields.items()
+    assert fields["reason"]
+    assert "secret" not in caplog.text
+
+
+def test_strict_refuses_with_the_whole_report() -> None:
+    """And points at the first thing that would be lost."""
+    with pytest.raises(LossRefused) as caught:
+        adapt(REQUEST, "openai_chat", strict="lost")
+
+    assert "/messages/1/content/0" == caught.value.path
+    assert caught.value.to_dict()["loss"]
+    assert adapt(REQUEST, "anthropic_messages", strict="shape").loss == []
+
+
+def test_a_critical_block_is_never_dropped() -> None:
+    """Marked on the block or on the message; nothing is written."""
+    on_message = copy.deepcopy(REQUEST)
+    on_message["messages"][1]["critical"] = True
+
+    for request in (with_thinking(critical=True), on_message):
+        with pytest.raises(CannotAdapt) as caught:
+            adapt(request, "openai_chat")
+
+        assert "/messages/1/content/0" == caught.value.path
+
+
+def test_the_policy_error_refuses_a_dropped_block() -> None:
+    """But not a change that drops no block."""
+    with pytest.raises(LossRefused):
+        adapt(REQUEST | {"loss_policy": {"on_drop": "error"}}, "openai_chat")
+
+    seeded = {**REQUEST, "messages": REQUEST["messages"][:1], "seed": 1, "loss_policy": {"on_drop": "error"}}
+    assert ["/seed"] == [entry["path"] for entry in adapt(seeded, "anthropic_messages").loss]
+
+
+def test_a_placeholder_stands_where_a_block_was() -> None:
+    """It says what was there, not what it said."""
+    projection = adapt(REQUEST | {"loss_policy": {"on_drop": "placeholder"}}, "openai_chat")
+
+    (entry,) = projection.loss
+    assert ("replace", "placeholder") == (entry["op"], entry["code"])
+    assert b"thinking omitted" in projection.body
+    assert b"secret" not in projection.body
+
+
+def test_text_in_any_form_is_read() -> None:
+    """JSON text, bytes, plain data."""
+    text = '{"messages":[]}'
+
+    assert load(text) == load(text.encode()) == load({"messages": []})
+
+
+@pytest.mark.parametrize("text", ["", "[]", "nul", '{"messages":[{}]}', '{"messages":{}}'])
+def test_what_is_not_a_request_is_refused(text: str) -> None:
+    """With the category of the caller's fault."""
+    with pytest.raises(InvalidRequest):
+        load(text)
+
+
+@pytest.mark.parametrize("adapter", adapters.names())
+@pytest.mark.parametrize(
+    "body", ["[]", "3", '{"messages":7}', '{"model":"m","messages":[3]}', '{"messages":[{"role":"user","content":5}]}']
+)
+def test_what_is_not_a_wire_is_refused(adapter: str, body: str) -> None:
+    """With a pointer into the body."""
+    with pytest.raises(InvalidWire) as caught:
+        read_request(body, adapter)
+
+    assert caught.value.path is not None
+
+
+def test_an_unknown_adapter_is_named() -> None:
+    """With the ones that there are."""
+    with pytest.raises(InvalidRequest, match="anthropic_messages"):
+        adapt(REQUEST, "smoke_signals")
+
+
+@pytest.mark.parametrize("adapter", adapters.names())
+def test_an_empty_stream_is_an_error(adapter: str) -> None:
+    """And its reader is done."""
+    reader = StreamReader(registry.endpoint(adapter=adapter))
+
+    events = reader.end()
+
+    assert ["error"] == [event["type"] for event in events]
+    assert "stream_truncated" == events[0]["error"]["category"]
+    assert reader.done
+    assert [] == reader.feed(b"data: {}\n\n")
+
+
+def test_a_request_is_the_same_after_it_was_written() -> None:
+    """Adapters change nothing of what they are given."""
+    before = copy.deepcopy(REQUEST)
+
+    for adapter in adapters.names():
+        adapt(REQUEST, adapter)
+
+    assert before == REQUEST
+
+
+def test_state_comes_home_after_a_detour() -> None:
+    """A to B to A: the signature and the id are what they were, because the canonical conversation keeps them."""
+    wire = {
+        "model": "claude-sonnet-4-5",
+        "max_tokens": 100,
+        "messages": [
+            {"role": "user", "content": "read it"},
+            {
+                "role": "assistant",
+                "content": [
+                    {"type": "thinking", "thinking": "hm", "signature": "EqQBCkYIBxgCKkA"},
+                    {
+                        "type": "tool_use",
+                        "id": "toolu_01XFDUDYJgAACzvnptvVoYEL",
+                        "name": "read_file",
+                        "input": {"p": 1},
+                    },
+                ],
+            },
+            {
+                "role": "user",
+                "content": [
+                    {"type": "tool_result", "tool_use_id": "toolu_01XFDUDYJgAACzvnptvVoYEL", "content": "text"}
+                ],
+            },
+        ],
+    }
+    request, _ = read_request(wire, "anthropic_messages")
+    openai = adapt(request, "openai_chat")
+    request["messages"].append({"role": "user", "content": [{"type": "text", "text": "and now?"}]})
+
+    home = adapt(request, "anthropic_messages").wire["body"]
+
+    assert "toolu_01XFDUDYJgAACzvnptvVoYEL" not in str(openai.wire) or len("toolu_01XFDUDYJgAACzvnptvVoYEL") <= 40
+    assert wire["messages"][1] == home["messages"][1]
+    assert "toolu_01XFDUDYJgAACzvnptvVoYEL" == home["messages"][2]["content"][0]["tool_use_id"]
