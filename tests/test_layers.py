@@ -1,0 +1,137 @@
+"""Imports follow the arrows of the picture in the README, and a light import stays light."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parent.parent / "python" / "interlingua"
+
+PURE = ["canonical", "wire", "registry", "adapters", "translate", "router"]
+BELOW_SERVICE = [*PURE, "client", "sessions"]
+
+# who may import whom; everyone may import itself
+ALLOWED: dict[str, list[str]] = {
+    "canonical": [],
+    "wire": [],
+    "v1": [],
+    "_data": [],
+    "registry": ["canonical"],
+    "adapters": ["canonical", "wire"],
+    "translate": ["canonical", "wire", "registry", "adapters"],
+    "router": ["canonical", "registry"],
+    "client": PURE,
+    "sessions": ["canonical", "registry", "router", "translate"],
+    "service": [*BELOW_SERVICE, "v1"],
+    # the ways in: the public names, the command line, the conformance plug, the demonstration
+    "__init__": BELOW_SERVICE,
+    "plug": [*BELOW_SERVICE, "__init__"],
+    "demo": [*BELOW_SERVICE, "__init__"],
+    "cli": [*BELOW_SERVICE, "service", "plug", "demo", "v1", "__init__"],
+    "__main__": [*BELOW_SERVICE, "service", "plug", "demo", "cli", "v1", "__init__"],
+}
+
+# what pure code has no use for: sockets, files of others, clocks, chance, servers
+IMPURE = {
+    "asyncio",
+    "grpc",
+    "httpx",
+    "random",
+    "secrets",
+    "select",
+    "socket",
+    "sqlite3",
+    "ssl",
+    "subprocess",
+    "threading",
+}
+SEAMS = {"canonical/ids.py"}  # takes a clock and a source of chance as arguments; its defaults are the real ones
+
+MODULES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))
+
+
+def unit(path: str) -> str:
+    """The box of the picture that a file stands in."""
+    return path.split("/", maxsplit=1)[0].removesuffix(".py")
+
+
+def imports(path: str) -> Iterator[tuple[str, int]]:
+    """Every module that a file imports, wherever in the file, by full name."""
+    for node in ast.walk(ast.parse((PACKAGE / path).read_text("utf-8"))):
+        match node:
+            case ast.Import(names=names):
+                yield from ((name.name, node.lineno) for name in names)
+            case ast.ImportFrom(module=module, names=names, level=0) if module:
+                for name in names:
+                    full = f"{module}.{name.name}"
+                    yield (full if is_module(full) else module), node.lineno
+            case ast.ImportFrom():
+                raise AssertionError(f"{path}:{node.lineno}: imports are absolute here")
+            case _:
+                pass
+
+
+def is_module(full: str) -> bool:
+    """Whether a name is a module of ours."""
+    if not full.startswith("interlingua."):
+        return False
+    path = PACKAGE / full.removeprefix("interlingua.").replace(".", "/")
+    return path.is_dir() or path.with_suffix(".py").exists()
+
+
+@pytest.mark.parametrize("path", MODULES)
+def test_imports_follow_the_arrows(path: str) -> None:
+    """A module imports only what its box may import."""
+    box = unit(path)
+    assert box in ALLOWED, f"{path}: where does {box} stand in the picture? Add its arrows here and in the README."
+    for module, line in imports(path):
+        if module == "interlingua" or module.startswith("interlingua."):
+            target = unit(module.removeprefix("interlingua").removeprefix(".").replace(".", "/") or "__init__")
+            allowed = [box, *ALLOWED[box]]
+            arrow = f"{box} ──► {', '.join(ALLOWED[box]) or 'nothing of ours'}"
+            assert target in allowed, f"{path}:{line} imports {module}. Allowed: {arrow}"
+
+
+@pytest.mark.parametrize("path", [path for path in MODULES if unit(path) in PURE and path not in SEAMS])
+def test_pure_modules_are_pure(path: str) -> None:
+    """No I/O, no clock, no chance above the line."""
+    for module, line in imports(path):
+        assert module.split(".")[0] not in IMPURE, f"{path}:{line} imports {module}; {unit(path)} is pure"
+
+
+@pytest.mark.parametrize("path", [path for path in MODULES if path.startswith("adapters/")])
+def test_adapters_do_not_know_each_other(path: str) -> None:
+    """An adapter imports what all share (modules with an underscore) and its own folder."""
+    own = path.split("/")[1].removesuffix(".py")
+    for module, line in imports(path):
+        if own != "__init__" and module.startswith("interlingua.adapters."):
+            other = module.split(".")[2]
+            assert other == own or other.startswith("_"), f"{path}:{line} imports the adapter {other}"
+
+
+def loaded_by(code: str) -> set[str]:
+    """The modules that are loaded after running some code in a fresh interpreter."""
+    command = [sys.executable, "-c", f"{code}\nimport sys; print(*sys.modules)"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.split())
+
+
+HEAVY = {"grpc", "httpx", "pydantic", "google.protobuf", "typer", "rich", "sqlite3", "asyncio"}
+
+LIGHT = {
+    "the package": "import interlingua",
+    "the adapters": "from interlingua import adapters\nfor name in adapters.names(): adapters.get(name)",
+    "the translation": "import interlingua; interlingua.adapt",
+    "the router": "import interlingua.router",
+}
+
+
+@pytest.mark.parametrize("what", LIGHT)
+def test_a_light_import_stays_light(what: str) -> None:
+    """No server, no HTTP client and no model library is loaded for work on plain data."""
+    loaded = loaded_by(LIGHT[what]) & HEAVY
+    assert not loaded, f"{what} loads {', '.join(sorted(loaded))}"
