@@ -16,6 +16,7 @@ Per wire and per check: how many, how many hold, and the first kinds of failure 
 
 import argparse
 import gzip
+import itertools
 import json as standard_json
 import sys
 from collections import Counter, defaultdict
@@ -160,7 +161,7 @@ def _targeted(raw: bytes) -> list[bytes]:
         if raw[at] & 0xC0 == 0x80 or raw[at - 1] == 0x0D or raw[at - 1] == 0x0A:
             cuts.add(at)
     edges = sorted(cuts)
-    return [raw[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+    return [raw[a:b] for a, b in itertools.pairwise(edges)]
 
 
 def check_cuts(adapter: str, entry: Entry, endpoint: Endpoint) -> str | None:
@@ -215,7 +216,7 @@ def guarded(tally: Tally, name: str, check: str, entry: Entry, work: Any) -> Non
         tally.note(name, check, entry, work())
     except InterlinguaError as error:
         tally.note(name, check, entry, f"{error.category}: {error.message} {_general(error.path or '')}")
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 (a crash is a finding, not an end)
         tally.note(name, check, entry, f"CRASH {type(error).__name__}")
 
 
@@ -231,7 +232,7 @@ def cross(tally: Tally, name: str, adapter: str, other: str, entry: Entry, endpo
         tally.failures[(name, f"{check} (refused)")][f"{error.category}: {error.message}"] += 1
         tally.examples.setdefault((name, f"{check} (refused)", f"{error.category}: {error.message}"), entry["id"])
         return
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 (a crash is a finding, not an end)
         tally.note(name, check, entry, f"CRASH {type(error).__name__}")
         return
     tally.note(name, check, entry, problem)

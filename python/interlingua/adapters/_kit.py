@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from typing import Any, Generic, TypeVar
 
@@ -28,7 +28,7 @@ class Mirror(Generic[A, B]):
 
 
 @contextmanager
-def reading(what: str, *path: str | int) -> Iterator[None]:
+def reading(what: str, *path: str | int) -> Generator[None]:
     """Turns the plain exceptions of reading a malformed body into `InvalidWire` with the pointer of the part at hand."""
     try:
         yield

@@ -6,26 +6,19 @@ client, because pure code has neither clock nor randomness.
 """
 
 import base64
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar, cast
 
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.hash import comparable, content_hash
 from interlingua.canonical.validate import is_base64
 
 if TYPE_CHECKING:
-    from interlingua.canonical.models import (
-        KnownBlock,
-        Message,
-        TextBlock,
-        ToolResultBlock,
-        ToolUseBlock,
-        UnknownBlock,
-    )
+    from interlingua.canonical.models import KnownBlock, Message, ToolResultBlock, ToolUseBlock, UnknownBlock
 
     Block = KnownBlock | UnknownBlock
 
-Content = "str | Block | Iterable[Block]"
+T = TypeVar("T")
 
 
 class ThreeLists(NamedTuple):
@@ -50,8 +43,9 @@ def _blocks(content: Any) -> list[Any]:
 
     if isinstance(content, str):
         return [TextBlock(text=content)]
-    if isinstance(content, Iterable) and not isinstance(content, Mapping) and not hasattr(content, "type"):
-        return [TextBlock(text=item) if isinstance(item, str) else item for item in content]
+    if isinstance(content, (list, tuple)):
+        items = cast("list[Any]", content)
+        return [TextBlock(text=item) if isinstance(item, str) else item for item in items]
     return [content]
 
 
@@ -63,24 +57,29 @@ class MessageMethods:
     # -- constructors
 
     @classmethod
+    def _new(cls, role: str, content: Any, members: dict[str, Any]) -> Self:
+        make: Any = cls  # the generated class has the members; the mixin cannot know them
+        return make(role=role, content=_blocks(content), **members)
+
+    @classmethod
     def user(cls, content: Any, **members: Any) -> Self:
         """What a person says: a text, a block, or a list of texts and blocks."""
-        return cls(role="user", content=_blocks(content), **members)
+        return cls._new("user", content, members)
 
     @classmethod
     def system(cls, content: Any, **members: Any) -> Self:
         """Instructions."""
-        return cls(role="system", content=_blocks(content), **members)
+        return cls._new("system", content, members)
 
     @classmethod
     def developer(cls, content: Any, **members: Any) -> Self:
         """Instructions of the application, which rank above system at some providers."""
-        return cls(role="developer", content=_blocks(content), **members)
+        return cls._new("developer", content, members)
 
     @classmethod
     def assistant(cls, content: Any, **members: Any) -> Self:
         """What a model says: a text, a block, or a list of texts and blocks."""
-        return cls(role="assistant", content=_blocks(content), **members)
+        return cls._new("assistant", content, members)
 
     @classmethod
     def tool(cls, tool_use_id: str, content: Any, *, is_error: bool = False, **members: Any) -> Self:
@@ -90,7 +89,7 @@ class MessageMethods:
         result = ToolResultBlock(tool_use_id=tool_use_id, content=_blocks(content), is_error=is_error)
         metadata = members.pop("metadata", None) or MessageMetadata()
         linked = metadata.model_copy(update={"parent_tool_use_id": tool_use_id})
-        return cls(role="tool", content=[result], metadata=linked, **members)
+        return cls._new("tool", result, members | {"metadata": linked})
 
     @classmethod
     def from_lists(
@@ -101,7 +100,7 @@ class MessageMethods:
         tool_results: Sequence[Any] = (),
     ) -> list[Self]:
         """Messages from three lists: parts before calls in one message; each tool result is a message of its own."""
-        said = [cls(role=role, content=[*_blocks(list(parts)), *tool_calls])] if parts or tool_calls else []
+        said = [cls._new(role, [*parts, *tool_calls], {})] if parts or tool_calls else []
         return said + [
             cls.tool(result.tool_use_id, result.content, is_error=result.is_error) for result in tool_results
         ]
@@ -119,15 +118,15 @@ class MessageMethods:
 
     # -- modifiers
 
-    def cacheable(self: "Message", ttl: str | None = None) -> "Message":
+    def cacheable(self, ttl: str | None = None) -> Self:
         """The message with a cache hint: keep the prompt up to here for `ttl` (5m, 1h), or the provider's default."""
         from interlingua.canonical.models import CacheHint
 
-        return self.model_copy(update={"cache": CacheHint(ttl=ttl) if ttl else CacheHint()})
+        return _changed(self, cache=CacheHint(ttl=ttl) if ttl else CacheHint())
 
-    def with_priority(self: "Message", priority: int) -> "Message":
+    def with_priority(self, priority: int) -> Self:
         """The message with a priority for explicit sorting; lower is earlier."""
-        return self.model_copy(update={"priority": priority})
+        return _changed(self, priority=priority)
 
     def build(self) -> Self:
         """The message. A chain of modifiers may end with it."""
@@ -136,59 +135,70 @@ class MessageMethods:
     # -- views
 
     @property
-    def text(self: "Message") -> str:
+    def text(self) -> str:
         """All text blocks joined; "" when there is none."""
-        return "".join(block.text for block in self.content if block.type == "text")
+        return "".join(block.text for block in _content(self) if block.type == "text")
 
     @property
-    def parts(self: "Message") -> "list[Block]":
+    def parts(self) -> "list[Block]":
         """The blocks that are neither tool calls nor tool results, in order."""
-        return [block for block in self.content if block.type not in ("tool_use", "tool_result")]
+        return [block for block in _content(self) if block.type not in ("tool_use", "tool_result")]
 
     @property
-    def tool_calls(self: "Message") -> "list[ToolUseBlock]":
+    def tool_calls(self) -> "list[ToolUseBlock]":
         """The tool calls, in order."""
-        return [block for block in self.content if block.type == "tool_use"]
+        return [block for block in _content(self) if block.type == "tool_use"]
 
     @property
-    def tool_results(self: "Message") -> "list[ToolResultBlock]":
+    def tool_results(self) -> "list[ToolResultBlock]":
         """The tool results, in order."""
-        return [block for block in self.content if block.type == "tool_result"]
+        return [block for block in _content(self) if block.type == "tool_result"]
 
     @property
-    def tool_use_id(self: "Message") -> str | None:
+    def tool_use_id(self) -> str | None:
         """On a tool message, the id of the call that it answers."""
         return next((result.tool_use_id for result in self.tool_results), None)
 
-    def lists(self: "Message") -> ThreeLists:
+    def lists(self) -> ThreeLists:
         """Role, parts, tool calls and tool results as three lists; the order between the lists is lost."""
-        return ThreeLists(self.role, self.parts, self.tool_calls, self.tool_results)
+        return ThreeLists(cast("Message", self).role, self.parts, self.tool_calls, self.tool_results)
 
-    def single(self: "Message") -> SingleContent:
+    def single(self) -> SingleContent:
         """Role, the one content value, and the attributes. Raises `InvalidRequest` unless there is exactly one block."""
-        if len(self.content) != 1:
+        message = cast("Message", self)
+        if len(message.content) != 1:
             raise InvalidRequest(
                 "this view shows messages of exactly one block; split the message first", path="/content"
             )
-        attributes = {"cache_control": self.cache, "priority": self.priority, "metadata": self.extra}
-        return SingleContent(self.role, self.content[0], attributes)
+        attributes = {"cache_control": message.cache, "priority": message.priority, "metadata": message.extra}
+        return SingleContent(message.role, message.content[0], attributes)
 
-    def split(self: "Message") -> "list[Message]":
+    def split(self) -> list[Self]:
         """The message as messages of one block each, in order."""
-        return [self.model_copy(update={"content": [block]}) for block in self.content]
+        return [_changed(self, content=[block]) for block in _content(self)]
 
-    def content_hash(self: "Message") -> str:
+    def content_hash(self) -> str:
         """SHA-256 of what the message says; the same in every session, at every provider."""
-        return content_hash(self.plain())
+        return content_hash(cast("Message", self).plain())
 
     def __eq__(self, other: object) -> bool:
         """Equal in all but what adapters keep for themselves and the cache hint."""
         if not isinstance(other, MessageMethods):
             return NotImplemented
-        return comparable(self.plain()) == comparable(other.plain())  # type: ignore[attr-defined]
+        return comparable(cast("Message", self).plain()) == comparable(cast("Message", other).plain())
 
     def __hash__(self) -> int:
-        return hash(content_hash(self.plain()))  # type: ignore[attr-defined]
+        return hash(self.content_hash())
+
+
+def _changed(value: T, **members: Any) -> T:
+    """A copy of a model with other members."""
+    model: Any = value
+    return model.model_copy(update=members)
+
+
+def _content(message: Any) -> list[Any]:
+    return message.content
 
 
 def by_priority(messages: "Iterable[Message]") -> "list[Message]":
@@ -216,16 +226,18 @@ class MediaMethods:
         """A medium from its bytes. Nothing is inspected or converted."""
         from interlingua.canonical.models import MediaSource
 
+        make: Any = cls
         source = MediaSource(kind="base64", data=base64.b64encode(data).decode("ascii"))
-        return cls(source=source, media_type=media_type, **members)
+        return make(source=source, media_type=media_type, **members)
 
     @classmethod
     def from_url(cls, url: str, media_type: str | None = None, **members: Any) -> Self:
         """A medium that the provider fetches. Interlingua itself never fetches it."""
         from interlingua.canonical.models import MediaSource
 
+        make: Any = cls
         known = {} if media_type is None else {"media_type": media_type}
-        return cls(source=MediaSource(kind="url", data=url), **known, **members)
+        return make(source=MediaSource(kind="url", data=url), **known, **members)
 
     def bytes(self: Any) -> bytes:
         """The bytes of a base64 source. Raises `InvalidRequest` for any other source and for data that is not base64."""
@@ -243,7 +255,7 @@ class RequestMethods:
 
     def with_options(self, **members: Any) -> Self:
         """A copy with other members; the request itself stays as it is and can be used again."""
-        return self.model_copy(update=members)  # type: ignore[attr-defined]
+        return _changed(self, **members)
 
 
 class ResponseMethods:

@@ -94,6 +94,8 @@ class Decoder:
                 self._data.append(value.decode("utf-8", "replace"))
             case b"event":
                 self._event = value.decode("utf-8", "replace")
+            case _:
+                pass  # comments, id, retry and what the standard does not know
 
     def _take(self) -> Frame:
         frame = Frame(self._event, "\n".join(self._data))
