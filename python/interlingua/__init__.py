@@ -75,20 +75,6 @@ _HOMES = {
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 if TYPE_CHECKING:
-    from interlingua.translate import (
-        Projection,
-        StreamReader,
-        adapt,
-        error,
-        estimate,
-        load,
-        project,
-        read_request,
-        read_response,
-        read_stream,
-        write_response,
-        write_stream,
-    )
     from interlingua.canonical.check import check, register_tools, tool_schema_violations
     from interlingua.canonical.endpoint import Endpoint
     from interlingua.canonical.errors import (
@@ -134,6 +120,20 @@ if TYPE_CHECKING:
         UnknownBlock,
         Usage,
         VideoBlock,
+    )
+    from interlingua.translate import (
+        Projection,
+        StreamReader,
+        adapt,
+        error,
+        estimate,
+        load,
+        project,
+        read_request,
+        read_response,
+        read_stream,
+        write_response,
+        write_stream,
     )
 
 __all__ = [

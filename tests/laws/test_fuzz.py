@@ -155,10 +155,9 @@ def test_mutated_streams() -> None:
         raw = path.read_bytes()
         for number in range(ROUNDS):
             rng = random_of(path, number)
-            survive(
-                lambda adapter=adapter, mutated=mutate_bytes(raw, rng): stream(adapter, mutated),
-                f"{path.parent.name} round {number}",
-            )
+            mutated = mutate_bytes(raw, rng)
+            what = f"{path.parent.name} round {number}"
+            survive(lambda adapter=adapter, mutated=mutated: stream(adapter, mutated), what)
 
 
 def mutate_bytes(raw: bytes, rng: random.Random) -> bytes:
@@ -202,9 +201,8 @@ def test_mutated_messages_to_the_plug() -> None:
 def test_nesting_is_a_result_or_a_typed_error(adapter: str, depth: int) -> None:
     """Arguments a thousand deep, on the way in and on the way out."""
     text = '{"a":' * depth + "1" + "}" * depth
-    canonical = (
-        '{"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"tu_1","name":"f","input":%s}]}]}' % text
-    )
+    call = '{"type":"tool_use","id":"tu_1","name":"f","input":' + text + "}"
+    canonical = '{"messages":[{"role":"assistant","content":[' + call + "]}]}"
 
     survive(lambda: write(json.loads(canonical)), "canonical")
     survive(lambda: read_and_write(adapter, {"method": "POST", "path": "", "body": json.loads(text)}), "wire")

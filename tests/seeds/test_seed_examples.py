@@ -42,7 +42,7 @@ def provenance(model: str, reason: str = "workspace default", mode: str = "defau
     counted = {"input_tokens": 8, "output_tokens": 42, "latency_ms": 820, **usage}
     return {
         "model": model,
-        "provider": model.split(":")[0],
+        "provider": model.partition(":")[0],
         "routing": {"mode": mode, "chosen_model": model, "reason": reason},
         "usage": registry.priced(counted, model, version="2026-05-08"),
     }
