@@ -98,7 +98,9 @@ def canonical_request(session: Session, case: Case) -> dict[str, Any]:
     """The case's canonical request; read from its wire request where none is written down."""
     if case.has("request.canonical.json"):
         return case.value("request.canonical.json")
-    return read_request(session, case, case.value("request.wire.json"))
+    request = read_request(session, case, case.value("request.wire.json"))
+    _valid("Request", request)
+    return request
 
 
 # --- requests -----------------------------------------------------------------------------------------------------------
@@ -759,10 +761,10 @@ def check_cost_row(session: Session, case: Case) -> Note:
     """Exact money, null when unpriced; and additivity, where the row says that the price is linear."""
     row = _row(case)
     cost = _cost(session, row["usage"], row.get("price"))
-    wanted = row["cost_usd"]
+    wanted = row["cost"]["total"]
     if (wanted is None) != (cost is None) or (wanted is not None and Decimal(wanted) != cost):
         raise Failure("cost_usd", Difference("", wanted, None if cost is None else str(cost)))
-    if row.get("linear") and cost is not None:
+    if row.get("additive") and cost is not None:
         double = {name: value * 2 for name, value in row["usage"].items() if type(value) is int}
         twice = _cost(session, double, row.get("price"))
         if twice != 2 * cost:

@@ -9,7 +9,7 @@ from functools import partial
 from . import checks, frames
 from .cases import Case, matches
 from .compare import MISSING, get
-from .oracles import has_oracle
+from .oracles import has_oracle, judges
 from .session import Session
 
 Need = tuple[str, str | None]
@@ -91,7 +91,7 @@ def _request_checks(case: Case) -> Iterator[Check]:
         yield _check(case, "loss", checks.check_loss, "to_wire")
         yield _check(case, "schema:loss", checks.check_schema_loss, "to_wire")
         yield _check(case, "accounting", checks.check_accounting, "to_wire", "from_wire_request", profile="gateway")
-    if (canonical or wire) and has_oracle(case.adapter) and not case.meta.get("expects_invalid"):
+    if (canonical or wire) and judged(case):
         operations = ("to_wire",) if canonical else ("to_wire", "from_wire_request")
         yield _check(case, f"valid:{case.adapter}", partial(_valid, adapter=case.adapter), *operations)
     if not wire:
@@ -104,6 +104,12 @@ def _request_checks(case: Case) -> Iterator[Check]:
         if rule["in"] == "request" and checks.plant(case.value("request.wire.json"), rule["put"], rule["value"]) is not None:
             run = partial(checks.check_unknown_request, rule=rule)
             yield _check(case, f"unknown:{rule['name']}", run, "to_wire", "from_wire_request", profile="gateway")
+
+
+def judged(case: Case) -> bool:
+    """Whether the case's wire request must be one that its provider takes."""
+    home = case.wire.get("provider")
+    return case.adapter is not None and judges(case.adapter, case.provider, home) and not case.meta.get("expects_invalid")
 
 
 def _valid(session: Session, case: Case, adapter: str) -> str | None:
@@ -184,7 +190,7 @@ def _row_checks(case: Case) -> Iterator[Check]:
     """The kind of a row file follows from its place: cost/, estimate/, schema/, wire/, or errors.json of an adapter."""
     assert case.row is not None
     name = case.row["id"]
-    kind = case.meta.get("kind") or _kind_of(case.path)
+    kind = case.meta.get("kind") or kind_of(case.path)
     match kind:
         case "errors":
             yield _check(case, name, checks.check_error_row, "error")
@@ -204,6 +210,6 @@ def _row_checks(case: Case) -> Iterator[Check]:
                     yield _check(case, f"{name}:{cut}", run, profile="core", needs=(("stream", adapter),))
 
 
-def _kind_of(path: str) -> str:
+def kind_of(path: str) -> str:
     parts = path.split("/")
-    return "errors" if parts[-1] == "errors" else parts[0]
+    return "errors" if parts[-1].startswith("errors") else parts[0]

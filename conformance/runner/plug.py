@@ -238,14 +238,23 @@ class ProcessPlug:
         self._end()
 
     def close(self) -> None:
-        if self._process is not None and self._process.poll() is None:
-            self._number += 1
-            self._send(self._process, dumps(message_of(self._number, "bye", None, {})).encode() + b"\n")
-            with contextlib.suppress(OSError, ValueError, AttributeError):
-                self._process.stdin.close()  # type: ignore[union-attr]
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(timeout=2)
+        self.say_goodbye()
         self._end()
+
+    def say_goodbye(self) -> bool:
+        """Send bye and the end of input; whether the process then ends by itself."""
+        process = self._process
+        if process is None or process.poll() is not None:
+            return True
+        self._number += 1
+        self._send(process, dumps(message_of(self._number, "bye", None, {})).encode() + b"\n")
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            process.stdin.close()  # type: ignore[union-attr]
+        try:
+            process.wait(timeout=2)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
 
     def _end(self) -> None:
         if self._process is None:
@@ -282,8 +291,3 @@ def _keep_log(pipe: Any, log: collections.deque[str]) -> None:
     with contextlib.suppress(OSError, ValueError):
         for line in pipe:
             log.append(line.decode("utf-8", "replace").rstrip())
-
-
-# --- gRPC -----------------------------------------------------------------------------------------------------------------
-
-SERVICE = "interlingua.v1.InterlinguaService"

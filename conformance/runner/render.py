@@ -176,7 +176,7 @@ def markdown(reports: list[Report]) -> str:
 
 def _kind(check_id: str) -> str:
     path, _, name = check_id.partition("#")
-    return "errors" if path.endswith("/errors") else name.partition(":")[0]
+    return "errors" if path.rpartition("/")[2].startswith("errors") else name.partition(":")[0]
 
 
 def _cell(lines: list[Line]) -> str:

@@ -124,15 +124,34 @@ class Schema:
         if "not" in schema and next(self._violations(schema["not"], value, at), None) is None:
             yield Invalid(pointer_of(at), f"{show(value, 60)} is not allowed here")
         for word in ("oneOf", "anyOf"):
-            if word not in schema:
-                continue
-            found = [next(self._violations(part, value, at), None) for part in schema[word]]
-            fitting = found.count(None)
-            if fitting == 0:
-                # The branch that got furthest is the one that was meant.
-                yield max((item for item in found if item), key=lambda item: item.pointer.count("/"))
-            elif word == "oneOf" and fitting > 1:
-                yield Invalid(pointer_of(at), "more than one form fits")
+            if word in schema:
+                yield from self._form_violations(schema, word, value, at)
+
+    def _form_violations(self, schema: dict[str, Any], word: str, value: Any, at: list[str | int]) -> Iterator[Invalid]:
+        meant = self._meant_form(schema, word, value)
+        if meant is not None:
+            yield from self._violations(meant, value, at)
+            return
+        found = [next(self._violations(part, value, at), None) for part in schema[word]]
+        fitting = found.count(None)
+        if fitting == 0:
+            # The form that got furthest is the one that was meant; one that stumbled over the tag was not.
+            tag = pointer_of([*at, "type"])
+            failures = [item for item in found if item is not None]
+            yield max(failures, key=lambda item: (item.pointer != tag, item.pointer.count("/")))
+        elif word == "oneOf" and fitting > 1:
+            yield Invalid(pointer_of(at), "more than one form fits")
+
+    def _meant_form(self, schema: dict[str, Any], word: str, value: Any) -> Any:
+        """The form that the value's own tag names, where the union has a discriminator."""
+        name = schema.get("discriminator", {}).get("propertyName")
+        if name is None or not isinstance(value, dict):
+            return None
+        for part in schema[word]:
+            form = self._resolve(part["$ref"]) if "$ref" in part else part
+            if form.get("properties", {}).get(name, {}).get("const") == value.get(name):
+                return form
+        return None
 
 
 def _unknown_keywords(schema: Any, at: list[str | int]) -> Iterator[tuple[str, str]]:

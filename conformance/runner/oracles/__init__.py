@@ -16,6 +16,11 @@ def has_oracle(adapter: str) -> bool:
     return adapter.isidentifier() and importlib.util.find_spec(f"{__name__}.{adapter}") is not None
 
 
+def judges(adapter: str, provider: str | None, home: str | None) -> bool:
+    """Whether the rules hold here: they are those of the wire's own provider, not of the vendors that speak its dialects."""
+    return has_oracle(adapter) and provider in (None, home)
+
+
 def violations(adapter: str, wire: dict[str, Any]) -> list[Violation]:
     """All broken rules, each with the JSON Pointer of the place in the wire request."""
     found: list[Violation] = []
