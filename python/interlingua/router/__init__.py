@@ -1,0 +1,104 @@
+"""
+The router: which model serves a turn, and why (spec/7-routing.md).
+
+Pure: no network, no clock, no adapters. `turn` gathers the facts of a request, `decide` chooses, `preview` says what
+each candidate would cost and lose, `check_swap` refuses a change of model that the conversation does not allow.
+Everything that goes in and comes out is plain data; a recorded input can be decided again with `decide_json`.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from interlingua.canonical.errors import InvalidRequest
+from interlingua.router.capable import REASONS, failures, incapable
+from interlingua.router.decide import MODES, SLOTS, decide
+from interlingua.router.facts import Turn, strip_override, turn
+from interlingua.router.health import PRESETS, Backoff, Health, Windows
+from interlingua.router.policy import check as check_policy
+from interlingua.router.preview import cost_range, preview, worst
+from interlingua.router.swap import check_swap, sticky
+
+__all__ = [
+    "MODES",
+    "PRESETS",
+    "REASONS",
+    "SLOTS",
+    "Backoff",
+    "Health",
+    "Turn",
+    "Windows",
+    "check_policy",
+    "check_swap",
+    "cost_range",
+    "decide",
+    "decide_json",
+    "event",
+    "failures",
+    "incapable",
+    "preview",
+    "sticky",
+    "strip_override",
+    "turn",
+    "worst",
+]
+
+_SHAPES = {"request": dict, "turn": dict, "context": dict, "catalog": dict, "policy": dict, "health": dict, "now": str}
+
+
+def decide_json(given: Mapping[str, Any]) -> dict[str, Any]:
+    """A decision from one recorded input: {"request" or "turn", "context", "catalog", "policy", "health", "now"}.
+
+    Without a `catalog` the shared registry is asked. Raises what `decide` raises, and `InvalidRequest` for an input or a
+    policy that is malformed.
+    """
+    given = {name: value for name, value in given.items() if value is not None}
+    for name, kind in _SHAPES.items():
+        if name in given and not isinstance(given[name], kind):
+            raise InvalidRequest(f"{name} must be {'a text' if kind is str else 'an object'}", path=f"/{name}")
+    if "request" not in given and "turn" not in given:
+        raise InvalidRequest("give a request, or the facts of a turn", path="")
+    catalog = given.get("catalog")
+    if catalog is None:
+        from interlingua import registry
+
+        catalog = registry.snapshot()
+    catalog = _catalog(catalog)
+    policy = given.get("policy", {})
+    if violations := check_policy(policy, catalog):
+        first = violations[0]
+        raise InvalidRequest(
+            f"the policy is not valid: {first['message']}", path=f"/policy{first['path']}", violations=violations
+        )
+    asked = given["turn"] if "turn" in given else turn(given["request"], given.get("context"))
+    try:
+        return decide(asked, catalog, policy, given.get("health"), given.get("now", "1970-01-01T00:00:00Z"))
+    except (AttributeError, KeyError, TypeError, ValueError) as problem:
+        raise InvalidRequest(f"a fact of the turn has a wrong type ({type(problem).__name__})", path="/turn") from None
+
+
+def event(
+    decision: Mapping[str, Any], *, session_id: str | None = None, elapsed_ms: float | None = None
+) -> dict[str, Any]:
+    """The one `route.decided` event of a turn: the chosen model and the chain up to it."""
+    return {
+        "type": "route.decided",
+        "session_id": session_id,
+        "payload": {
+            "chosen_model": decision["chosen_model"],
+            "winner_index": decision["winner_index"],
+            "elapsed_ms": elapsed_ms,
+            "chain": decision["chain"],
+        },
+    }
+
+
+def _catalog(catalog: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A catalogue whose parts are there and are objects."""
+    for name in ("providers", "models", "aliases", "undeclared"):
+        part = catalog.get(name, {})
+        if not isinstance(part, dict):
+            raise InvalidRequest(f"{name} must be an object", path=f"/catalog/{name}")
+        for key, entry in part.items():
+            if name in ("providers", "models") and not isinstance(entry, dict):
+                raise InvalidRequest(f"an entry of {name} must be an object", path=f"/catalog/{name}/{key}")
+    return {"providers": {}, "models": {}, "aliases": {}, "undeclared": {}, **catalog}

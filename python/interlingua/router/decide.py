@@ -1,0 +1,308 @@
+"""
+The decision: seven slots in fixed order, the first candidate that can serve the turn wins.
+
+Strategy: each slot proposes targets and knows nothing of the others. All proposals are expanded into candidates and
+every candidate is checked, also behind the winner, so that the account is whole. Only then the first one that can
+serve is named. Inputs and outputs are plain data: the same input gives the same output, today and in a replay.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from interlingua.canonical.errors import InvalidRequest, NoCandidate
+from interlingua.registry import names
+from interlingua.router import capable, rules
+
+Turn = Mapping[str, Any]
+Policy = Mapping[str, Any]
+Decision = dict[str, Any]
+
+MODES = {
+    "per_message_override": "override",
+    "manual_sticky": "manual",
+    "rule": "rule",
+    "pattern": "pattern",
+    "delegate_request": "delegate",
+    "workspace_default": "default",
+    "global_default": "default",
+}
+"""The coarse word that stays with a message, for each slot."""
+
+SLOTS = tuple(MODES)
+"""The seven slots, in the order in which they are asked."""
+
+MANUAL_REASON = "user swap via /model command"
+_MIN_CONFIDENCE = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What a slot asks for: a spec, and why. `single`: one model only. `firm` is false when it should give way."""
+
+    spec: str | None
+    reason: str
+    single: bool = False
+    firm: bool = True
+    rule_name: str | None = None
+    confidence: float | None = None
+    alternatives: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One model of a proposal, or a target that leads to none, and all that speaks against it."""
+
+    slot: str
+    proposal: Proposal
+    model: str | None
+    failures: tuple[str, ...]
+
+    @property
+    def serves(self) -> bool:
+        """Whether it can serve the turn and is meant to."""
+        return not self.failures and self.proposal.firm
+
+
+def decide(
+    turn: Turn,
+    catalog: Mapping[str, Any],
+    policy: Policy,
+    health: Mapping[str, Any] | None = None,
+    now: str | datetime = "1970-01-01T00:00:00Z",
+) -> Decision:
+    """Chooses the model for a turn.
+
+    `turn` holds the facts (`facts.turn`), `catalog` the registry (`registry.snapshot`), `policy` rules and defaults,
+    `health` who rests until when (`Health.snapshot`), `now` the time as RFC 3339 text.
+    Raises `NoCandidate` with the whole chain when nothing can serve, `InvalidRequest` when the message's override
+    names nothing that is known.
+    """
+    at = capable.moment(now)
+    aliases = {**catalog.get("aliases", {}), **policy.get("aliases", {})}
+    if turn.get("override"):
+        _check_override(turn, catalog, aliases, policy)
+    checked: dict[str, tuple[str, ...]] = {}
+
+    def check(model: str) -> tuple[str, ...]:
+        if model not in checked:
+            checked[model] = tuple(capable.failures(turn, model, catalog, health or {}, at))
+        return checked[model]
+
+    candidates: list[Candidate] = []
+    for slot in SLOTS:
+        for proposal in _PROPOSERS[slot](turn, policy, at):
+            candidates += _candidates(slot, proposal, catalog, aliases, check)
+    return _decision(turn, candidates)
+
+
+# ------------------------------------------------------------------------------------------------ what slots propose
+
+
+def _override(turn: Turn, policy: Policy, _: datetime) -> Iterator[Proposal]:
+    if word := turn.get("override"):
+        yield Proposal(word, f"per-message override @{word}", single=not policy.get("chains"))
+
+
+def _sticky(turn: Turn, _: Policy, __: datetime) -> Iterator[Proposal]:
+    if spec := turn.get("sticky"):
+        yield Proposal(spec, MANUAL_REASON)
+
+
+def _rule(turn: Turn, policy: Policy, now: datetime) -> Iterator[Proposal]:
+    for scope in ("workspace", "global"):
+        for position, rule in enumerate(policy.get(scope, {}).get("rules", ())):
+            if rules.holds(rule.get("when", {}), turn, now):
+                name = rule.get("name") or f"rule_{position}"
+                yield Proposal(
+                    _spec(rule.get("use"), policy), f"rule {name}", single=not policy.get("chains"), rule_name=name
+                )
+
+
+def _pattern(turn: Turn, policy: Policy, _: datetime) -> Iterator[Proposal]:
+    found: list[dict[str, Any]] = (turn.get("pattern") or {}).get("candidates") or []
+    ranked = sorted(found, key=_by_score)
+    if not ranked or ranked[0]["score"] <= 0:
+        return
+    best = ranked[0]["score"]
+    second = ranked[1]["score"] if len(ranked) > 1 else 0.0
+    confidence = round((best - second) / best, 6)
+    enough = confidence >= policy.get("pattern", {}).get("min_confidence", _MIN_CONFIDENCE)
+    yield Proposal(
+        ranked[0]["model"],
+        "did well on similar turns" if enough else "confidence too small",
+        single=True,
+        firm=enough,
+        confidence=confidence,
+        alternatives=tuple(item["model"] for item in ranked[1:]),
+    )
+
+
+def _by_score(item: dict[str, Any]) -> tuple[float, str]:
+    return -item["score"], item["model"]
+
+
+def _delegate(turn: Turn, policy: Policy, _: datetime) -> Iterator[Proposal]:
+    if asked := turn.get("delegate"):
+        wanted = asked.get("model") or f"tier {asked.get('tier')}"
+        yield Proposal(_spec(asked.get("model") or asked, policy), f"delegated to {wanted}")
+
+
+def _default(scope: str) -> Callable[[Turn, Policy, datetime], Iterator[Proposal]]:
+    def propose(_: Turn, policy: Policy, __: datetime) -> Iterator[Proposal]:
+        if spec := policy.get(scope, {}).get("default"):
+            yield Proposal(_spec(spec, policy), f"{scope} default")
+
+    return propose
+
+
+_PROPOSERS: dict[str, Callable[[Turn, Policy, datetime], Iterator[Proposal]]] = {
+    "per_message_override": _override,
+    "manual_sticky": _sticky,
+    "rule": _rule,
+    "pattern": _pattern,
+    "delegate_request": _delegate,
+    "workspace_default": _default("workspace"),
+    "global_default": _default("global"),
+}
+
+
+def _spec(use: Any, policy: Policy) -> str | None:
+    """A target: a spec, or the spec of a tier. The workspace's tiers stand for the installation's, as a whole."""
+    if not isinstance(use, Mapping):
+        return use if isinstance(use, str) else None
+    tiers = policy.get("workspace", {}).get("tiers") or policy.get("global", {}).get("tiers") or {}
+    return tiers.get(use.get("tier"))
+
+
+# ------------------------------------------------------------------------------------------------ candidates
+
+
+def _candidates(
+    slot: str,
+    proposal: Proposal,
+    catalog: Mapping[str, Any],
+    aliases: Mapping[str, str],
+    check: Callable[[str], tuple[str, ...]],
+) -> list[Candidate]:
+    if proposal.spec is None:
+        return [Candidate(slot, proposal, None, ("unknown_target",))]
+    try:
+        targets = names.expand(proposal.spec, aliases, catalog["providers"].__contains__)
+    except InvalidRequest:
+        return [Candidate(slot, proposal, proposal.spec, ("unknown_target",))]
+    if proposal.single and len(targets) > 1:
+        return [Candidate(slot, proposal, proposal.spec, ("chain_not_allowed",))]
+    return [Candidate(slot, proposal, str(target), check(str(target))) for target in targets]
+
+
+def _check_override(turn: Turn, catalog: Mapping[str, Any], aliases: Mapping[str, str], policy: Policy) -> None:
+    """An override that leads nowhere is the writer's error and is said at once; it never falls through."""
+    word: str = turn["override"]
+    path = (turn.get("strip") or {}).get("path")
+    try:
+        targets = names.expand(word, aliases, catalog["providers"].__contains__)
+    except InvalidRequest:
+        known = ", ".join(f"@{alias}" for alias in sorted(aliases)) or "none"
+        raise InvalidRequest(
+            f"@{word} is no known alias or model; there are {known}. Write \\@ for a plain @", path=path
+        ) from None
+    if len(targets) > 1 and not policy.get("chains"):
+        raise InvalidRequest(f"@{word} stands for {len(targets)} models; the policy allows one here", path=path)
+
+
+# ------------------------------------------------------------------------------------------------ the account
+
+
+def _decision(turn: Turn, candidates: list[Candidate]) -> Decision:
+    winner = next((position for position, candidate in enumerate(candidates) if candidate.serves), None)
+    entries = _entries(candidates, winner)
+    if winner is None:
+        raise NoCandidate(_nothing_left(candidates), entries)
+    won = candidates[winner]
+    winner_index = next(position for position, entry in enumerate(entries) if entry["verdict"] == "chose")
+    chain = entries[: winner_index + 1]
+    passed_over = [c.model for c in candidates[:winner] if c.model is not None and c.model != won.model]
+    fallbacks = [c.model for c in candidates[winner + 1 :] if c.proposal is won.proposal and not c.failures]
+    return {
+        "chosen_model": won.model,
+        "policy": won.slot,
+        "winner_index": winner_index,
+        "targets": [won.model, *fallbacks],
+        "record": {
+            "mode": MODES[won.slot],
+            "chosen_model": won.model,
+            "reason": won.proposal.reason,
+            "rule_name": won.proposal.rule_name,
+            "confidence": won.proposal.confidence,
+            "alternatives_considered": list(dict.fromkeys(passed_over)),
+        },
+        "chain": chain,
+        "slots": _slots(candidates, winner),
+        "strip": turn.get("strip"),
+    }
+
+
+def _verdict(candidate: Candidate, *, won: bool) -> str:
+    if candidate.failures:
+        return "rejected"
+    return "chose" if won else "deferred"
+
+
+def _entries(candidates: list[Candidate], winner: int | None) -> list[dict[str, Any]]:
+    """One entry for each candidate in order, one for each slot that has none."""
+    entries: list[dict[str, Any]] = []
+    for slot in SLOTS:
+        here = [(position, candidate) for position, candidate in enumerate(candidates) if candidate.slot == slot]
+        entries += [_entry(candidate, _verdict(candidate, won=position == winner)) for position, candidate in here]
+        if not here:
+            entries.append(
+                {"policy": slot, "verdict": "not_applicable", "candidate_model": None, "reason": "nothing set"}
+            )
+    return entries
+
+
+def _entry(candidate: Candidate, verdict: str) -> dict[str, Any]:
+    proposal = candidate.proposal
+    entry: dict[str, Any] = {
+        "policy": candidate.slot,
+        "verdict": verdict,
+        "candidate_model": candidate.model,
+        "reason": proposal.reason,
+    }
+    if proposal.rule_name is not None:
+        entry["rule_name"] = proposal.rule_name
+    if proposal.confidence is not None:
+        entry["confidence"] = proposal.confidence
+        entry["pattern_alternatives"] = list(proposal.alternatives)
+    if candidate.failures:
+        entry["validation_failure"] = candidate.failures[0]
+    return entry
+
+
+def _slots(candidates: list[Candidate], winner: int) -> list[dict[str, Any]]:
+    """All seven slots, each with its verdict and with that of every candidate, also behind the winner."""
+    slots: list[dict[str, Any]] = []
+    for slot in SLOTS:
+        here: list[dict[str, Any]] = [
+            {
+                "model": candidate.model,
+                "verdict": _verdict(candidate, won=position == winner),
+                "failures": list(candidate.failures),
+            }
+            for position, candidate in enumerate(candidates)
+            if candidate.slot == slot
+        ]
+        verdicts = {item["verdict"] for item in here}
+        verdict = next((word for word in ("chose", "deferred", "rejected") if word in verdicts), "not_applicable")
+        slots.append({"policy": slot, "verdict": verdict, "candidates": here})
+    return slots
+
+
+def _nothing_left(candidates: list[Candidate]) -> str:
+    tried = {c.model or "no model": c.failures[0] if c.failures else "confidence too small" for c in candidates}
+    if not tried:
+        return "no model can serve the turn: the policy names none; set a default, or name a model"
+    listed = ", ".join(f"{model} ({reason})" for model, reason in tried.items())
+    return f"no model can serve the turn; tried: {listed}"

@@ -1,0 +1,200 @@
+"""
+Which models and providers rest, and until when.
+
+Strategy: the tracker is told of every attempt and keeps little more than counts. What rests is decided by a policy
+object; two are given, after the two ways in which such trackers are commonly built. Time is an argument: a clock that
+gives seconds since 1970.
+"""
+
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+Clock = Callable[[], float]
+Observer = Callable[[dict[str, Any]], None]
+
+COUNTED = frozenset(
+    ("rate_limit", "timeout", "network", "server_error", "overloaded", "invalid_response", "stream_truncated", "other")
+)
+"""Categories of errors that speak against a model's health. Others are the caller's fault, or say nothing."""
+
+AUTHENTICATION = frozenset(("authentication", "permission"))
+
+
+@dataclass(frozen=True, slots=True)
+class Backoff:
+    """Rest after some failures, twice as long each time, up to a limit; a success forgets everything."""
+
+    threshold: int = 2
+    base: float = 5.0
+    factor: float = 2.0
+    cap: float = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """Rest when failures gather in a window of time, for models and for whole providers; times in seconds."""
+
+    failures: int = 5
+    window: float = 120.0
+    models: int = 3
+    network_errors: int = 2
+    network_window: float = 30.0
+    forget: float = 300.0
+
+
+PRESETS: Mapping[str, Backoff | Windows] = {"backoff": Backoff(), "windows": Windows()}
+
+
+@dataclass(slots=True)
+class _Model:
+    failures: int = 0
+    rests: int = 0
+    until: float = 0.0
+    times: deque[float] = field(default_factory=lambda: deque(maxlen=64))
+    last_attempt: float = 0.0
+
+
+@dataclass(slots=True)
+class _Provider:
+    refused_key: bool = False
+    network_errors: deque[float] = field(default_factory=lambda: deque(maxlen=64))
+    last_attempt: float = 0.0
+
+
+class Health:
+    """Tracks attempts; `snapshot` is what `decide` takes.
+
+    `policy` is a preset's name or a policy object, `observer` is told of every rest that begins or ends.
+    """
+
+    def __init__(
+        self, policy: str | Backoff | Windows = "backoff", clock: Clock = time.time, observer: Observer | None = None
+    ) -> None:
+        self.policy = PRESETS[policy] if isinstance(policy, str) else policy
+        self._clock = clock
+        self._observer = observer
+        self._models: dict[str, _Model] = {}
+        self._providers: dict[str, _Provider] = {}
+        self._benched: dict[str, float | None] = {}
+
+    # ------------------------------------------------------------------------------------------ what happened
+
+    def failed(self, model: str, category: str) -> None:
+        """An attempt failed. `category` is that of the error; what is not the model's fault does not count."""
+        now = self._clock()
+        state, provider = self._model(model, now), self._provider(model, now)
+        if category in AUTHENTICATION and isinstance(self.policy, Windows):
+            provider.refused_key = True
+            self._tell("unavailable", _provider_of(model), "refused key")
+        if category not in COUNTED:
+            return
+        state.failures += 1
+        state.times.append(now)
+        if category == "network":
+            provider.network_errors.append(now)
+        if isinstance(self.policy, Backoff) and state.failures >= self.policy.threshold:
+            rest = min(self.policy.base * self.policy.factor**state.rests, self.policy.cap)
+            # past the cap a larger exponent means nothing and would only overflow
+            state.rests = state.rests + 1 if rest < self.policy.cap else state.rests
+            state.failures, state.until = 0, now + rest
+            self._tell("unavailable", model, f"rests {rest:g} s")
+
+    def succeeded(self, model: str) -> None:
+        """An attempt succeeded: all that spoke against the model and its provider is forgotten."""
+        known = self._models.pop(model, None)
+        provider = self._providers.pop(_provider_of(model), None)
+        benched = self._benched.pop(model, 0.0) is None or self._benched.pop(_provider_of(model), 0.0) is None
+        if known or provider or benched:
+            self._tell("available", model, "success")
+
+    def bench(self, name: str, seconds: float | None = None) -> None:
+        """Lets a model or a provider rest by hand: for some seconds, or until it is called back."""
+        self._benched[name] = None if seconds is None else self._clock() + seconds
+        self._tell("unavailable", name, "benched")
+
+    def unbench(self, name: str) -> None:
+        """Calls a model or a provider back and forgets what spoke against it."""
+        self._benched.pop(name, None)
+        self._models.pop(name, None)
+        self._providers.pop(name, None)
+        self._tell("available", name, "called back")
+
+    # ------------------------------------------------------------------------------------------ what rests
+
+    def snapshot(self) -> dict[str, Any]:
+        """Who rests now: {"models": {id: {"until", "reason"}}, "providers": {name: …}}; until null: until called back."""
+        now = self._clock()
+        self._forget(now)
+        models: dict[str, Any] = {}
+        providers: dict[str, Any] = {}
+        for name, until in self._benched.items():
+            if until is None or until > now:
+                (models if ":" in name else providers)[name] = _mark(until, "benched")
+        match self.policy:
+            case Backoff():
+                for name, state in self._models.items():
+                    if state.until > now:
+                        models.setdefault(name, _mark(state.until, "failures"))
+            case Windows() as policy:
+                self._windows(policy, now, models, providers)
+        return {"models": models, "providers": providers}
+
+    def _windows(self, policy: Windows, now: float, models: dict[str, Any], providers: dict[str, Any]) -> None:
+        failing: dict[str, list[float]] = {}
+        for name, state in self._models.items():
+            times = state.times
+            if len(times) >= policy.failures and times[-1] - times[-policy.failures] <= policy.window:
+                models.setdefault(name, _mark(state.last_attempt + policy.forget, "failures"))
+            if times and now - times[-1] <= policy.window:
+                failing.setdefault(_provider_of(name), []).append(state.last_attempt)
+        for name, provider in self._providers.items():
+            until = provider.last_attempt + policy.forget
+            errors = provider.network_errors
+            if provider.refused_key:
+                providers.setdefault(name, _mark(until, "refused key"))
+            elif (
+                len(errors) >= policy.network_errors
+                and errors[-1] - errors[-policy.network_errors] <= policy.network_window
+            ):
+                providers.setdefault(name, _mark(until, "network"))
+            elif len(failing.get(name, ())) >= policy.models:
+                providers.setdefault(name, _mark(until, "several models fail"))
+
+    def _forget(self, now: float) -> None:
+        """What was not tried for long speaks against nobody; this also keeps the memory small."""
+        span = self.policy.forget if isinstance(self.policy, Windows) else 2 * self.policy.cap
+        for states in (self._models, self._providers):
+            for name in [name for name, state in states.items() if now - state.last_attempt >= span]:
+                del states[name]
+        for name in [name for name, until in self._benched.items() if until is not None and until <= now]:
+            del self._benched[name]
+
+    def _model(self, model: str, now: float) -> _Model:
+        state = self._models.setdefault(model, _Model())
+        state.last_attempt = now
+        return state
+
+    def _provider(self, model: str, now: float) -> _Provider:
+        state = self._providers.setdefault(_provider_of(model), _Provider())
+        state.last_attempt = now
+        return state
+
+    def _tell(self, what: str, name: str, reason: str) -> None:
+        if self._observer is not None:
+            self._observer({"type": what, "name": name, "reason": reason, "at": _time(self._clock())})
+
+
+def _provider_of(model: str) -> str:
+    return model.partition(":")[0]
+
+
+def _mark(until: float | None, reason: str) -> dict[str, Any]:
+    return {"until": None if until is None else _time(until), "reason": reason}
+
+
+def _time(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,203 @@
+"""
+What is wrong with a routing policy: checked when it is loaded, so that a decision can rely on it.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from interlingua.canonical.errors import InvalidRequest
+from interlingua.registry import names
+from interlingua.router import rules
+
+VERSION = 1
+TIERS = ("fast", "balanced", "deep")
+_MEMBERS = frozenset(("version", "chains", "aliases", "workspace", "global", "pattern"))
+_SCOPE_MEMBERS = frozenset(("default", "rules", "tiers"))
+_RULE_MEMBERS = frozenset(("name", "when", "use"))
+_PATTERN_RANGES = {"min_confidence": (0, 1), "cost_weight": (0, 1), "min_sample": (1, 1_000_000), "k": (1, 10_000)}
+
+Found = Iterator[tuple[str, str, str]]
+
+
+def check(policy: Any, catalog: Mapping[str, Any]) -> list[dict[str, str]]:
+    """All that is wrong with a policy, as Violation objects: rule, path (JSON Pointer), message."""
+    if not isinstance(policy, dict):
+        return [{"rule": "form", "path": "", "message": "a policy is an object"}]
+    return [{"rule": rule, "path": path, "message": message} for rule, path, message in _check(policy, catalog)]
+
+
+def _check(policy: dict[str, Any], catalog: Mapping[str, Any]) -> Found:
+    yield from _unknown_members(policy, _MEMBERS, "")
+    if policy.get("version", VERSION) != VERSION:
+        yield "version", "/version", f"the version must be {VERSION}"
+    if not isinstance(policy.get("chains", False), bool):
+        yield "form", "/chains", "must be true or false"
+    aliases = policy.get("aliases", {})
+    if not isinstance(aliases, dict) or not all(isinstance(spec, str) for spec in aliases.values()):
+        yield "form", "/aliases", "must be an object of texts"
+        aliases = {}
+    known = {**catalog.get("aliases", {}), **aliases}
+    for alias in aliases:
+        yield from _check_spec(alias, f"/aliases/{_escape(alias)}", known, catalog)
+    for scope in ("workspace", "global"):
+        yield from _check_scope(policy.get(scope, {}), f"/{scope}", policy, known, catalog)
+    yield from _check_pattern(policy.get("pattern", {}))
+
+
+def _check_scope(
+    scope: Any, path: str, policy: dict[str, Any], aliases: Mapping[str, str], catalog: Mapping[str, Any]
+) -> Found:
+    if not isinstance(scope, dict):
+        yield "form", path, "must be an object"
+        return
+    yield from _unknown_members(scope, _SCOPE_MEMBERS, path)
+    if scope.get("default") is not None:
+        yield from _check_target(scope["default"], f"{path}/default", policy, aliases, catalog)
+    tiers = scope.get("tiers")
+    if tiers is not None:
+        if not isinstance(tiers, dict) or set(tiers) != set(TIERS):
+            yield "tiers", f"{path}/tiers", f"must name all of {', '.join(TIERS)}, or be left out"
+        else:
+            for tier, spec in tiers.items():
+                yield from _check_spec(spec, f"{path}/tiers/{tier}", aliases, catalog)
+    entries = scope.get("rules", [])
+    if not isinstance(entries, list):
+        yield "form", f"{path}/rules", "must be a list"
+        return
+    seen: set[str] = set()
+    for position, rule in enumerate(entries):
+        yield from _check_rule(rule, f"{path}/rules/{position}", position, seen, policy, aliases, catalog)
+
+
+def _check_rule(
+    rule: Any,
+    path: str,
+    position: int,
+    seen: set[str],
+    policy: dict[str, Any],
+    aliases: Mapping[str, str],
+    catalog: Mapping[str, Any],
+) -> Found:
+    if not isinstance(rule, dict):
+        yield "form", path, "must be an object"
+        return
+    yield from _unknown_members(rule, _RULE_MEMBERS, path)
+    name = rule.get("name", f"rule_{position}")
+    if not isinstance(name, str) or name in seen:
+        yield "unique_names", f"{path}/name", "must be a text that no other rule of this scope has"
+    else:
+        seen.add(name)
+    yield from check_condition(rule.get("when", {}), f"{path}/when")
+    if "use" not in rule:
+        yield "form", f"{path}/use", "must name a model, an alias or a tier"
+    else:
+        yield from _check_target(rule["use"], f"{path}/use", policy, aliases, catalog, single=not policy.get("chains"))
+
+
+def _check_target(
+    use: Any,
+    path: str,
+    policy: dict[str, Any],
+    aliases: Mapping[str, str],
+    catalog: Mapping[str, Any],
+    *,
+    single: bool = False,
+) -> Found:
+    if isinstance(use, dict):
+        tier = use.get("tier")
+        if tier not in TIERS:
+            yield "tiers", f"{path}/tier", f"must be one of {', '.join(TIERS)}"
+        elif not any(
+            isinstance(policy.get(scope), dict) and policy[scope].get("tiers") for scope in ("workspace", "global")
+        ):
+            yield "tiers", f"{path}/tier", "the policy maps no tiers"
+        return
+    yield from _check_spec(use, path, aliases, catalog, single=single)
+
+
+def _check_spec(
+    spec: Any, path: str, aliases: Mapping[str, str], catalog: Mapping[str, Any], *, single: bool = False
+) -> Found:
+    if not isinstance(spec, str):
+        yield "form", path, "must be a text: models and aliases, separated by commas"
+        return
+    try:
+        targets = names.expand(spec, aliases, catalog["providers"].__contains__)
+    except InvalidRequest as problem:
+        yield "known_models", path, problem.message
+        return
+    if single and len(targets) > 1:
+        yield "known_models", path, "stands for several models; set chains to true to allow this"
+
+
+_TEXT = ("message_matches", "workspace_path_matches")
+_WORDS = ("message_contains_any", "skills_matching_message_includes", "file_extensions_in_context")
+_TRUTH = ("has_images", "has_tool_calls_in_history")
+_TOKENS = ("estimated_input_tokens_gt", "estimated_input_tokens_lt")
+_MONEY = ("cost_today_exceeds_usd", "team_budget_remaining_lt")
+
+
+def check_condition(condition: Any, path: str) -> Found:
+    """What is wrong with the condition of a rule."""
+    if not isinstance(condition, dict):
+        yield "predicates", path, "a condition is an object"
+        return
+    for name, argument in condition.items():
+        where = f"{path}/{_escape(name)}"
+        if name in ("any_of", "all_of"):
+            if not isinstance(argument, list):
+                yield "predicates", where, "must be a list of conditions"
+            else:
+                for position, inner in enumerate(argument):
+                    yield from check_condition(inner, f"{where}/{position}")
+        elif name == "not":
+            yield from check_condition(argument, where)
+        elif problem := _argument_problem(name, argument):
+            yield problem[0], where, problem[1]
+
+
+def _argument_problem(name: str, argument: Any) -> tuple[str, str] | None:
+    match name:
+        case _ if name in _TEXT:
+            if not isinstance(argument, str):
+                return "predicates", "must be a text"
+            return None if rules.pattern(argument) else ("patterns", "is not a regular expression")
+        case _ if name in _WORDS:
+            words = argument if isinstance(argument, list) else [argument]
+            return (
+                None if words and all(isinstance(w, str) for w in words) else ("predicates", "must be a list of texts")
+            )
+        case _ if name in _TRUTH:
+            return None if isinstance(argument, bool) else ("predicates", "must be true or false")
+        case _ if name in _TOKENS:
+            right = isinstance(argument, int) and not isinstance(argument, bool) and argument >= 0
+            return None if right else ("ranges", "must be a whole number, 0 or more")
+        case _ if name in _MONEY:
+            value = rules.amount(argument)
+            return None if value is not None and value >= 0 else ("ranges", "must be a decimal, 0 or more")
+        case "time_of_day_between":
+            right = isinstance(argument, list) and len(argument) == 2 and all(rules.clock_time(t) for t in argument)
+            return None if right else ("ranges", 'must be two times, such as ["22:00", "06:00"]')
+        case _:
+            return "predicates", f"there is no predicate {name!r}"
+
+
+def _check_pattern(pattern: Any) -> Found:
+    if not isinstance(pattern, dict):
+        yield "form", "/pattern", "must be an object"
+        return
+    yield from _unknown_members(pattern, frozenset(_PATTERN_RANGES), "/pattern")
+    for name, (low, high) in _PATTERN_RANGES.items():
+        value = pattern.get(name, low)
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
+            yield "ranges", f"/pattern/{name}", f"must be a number from {low} to {high}"
+
+
+def _unknown_members(value: dict[str, Any], known: frozenset[str], path: str) -> Found:
+    for name in value:
+        if name not in known:
+            yield "form", f"{path}/{_escape(name)}", f"there is no such member; there are {', '.join(sorted(known))}"
+
+
+def _escape(name: str) -> str:
+    return name.replace("~", "~0").replace("/", "~1")

@@ -1,0 +1,90 @@
+"""
+Changing the model of a session: what the conversation needs is checked before anything changes.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from interlingua.canonical.errors import InvalidRequest
+from interlingua.registry import names
+from interlingua.router import capable, facts
+from interlingua.router.decide import MANUAL_REASON
+
+EVENT = "routing_constraint_failure"
+
+_CLAUSES = {
+    "not_configured": "its provider has no key or no address here",
+    "provider_unavailable": "it is not available at the moment",
+    "no_vision_support": "session contains images that this model can't process",
+    "exceeds_context_window": "session is longer than this model's context window",
+    "no_tool_support": "session contains tools that this model can't process",
+    "no_system_prompt_support": "session contains instructions that this model can't process",
+    "no_structured_output_support": "session asks for structured output that this model can't produce",
+}
+
+
+def sticky(argument: str, current: str | None = None) -> str | None:
+    """The session's model after the command `/model argument`: `-` clears it, nothing leaves it as it is."""
+    argument = argument.strip()
+    if argument == "-":
+        return None
+    return argument or current
+
+
+def check_swap(
+    request: Mapping[str, Any],
+    model: str,
+    catalog: Mapping[str, Any],
+    *,
+    active: str | None = None,
+    health: Mapping[str, Any] | None = None,
+    now: str | datetime = "1970-01-01T00:00:00Z",
+    session_id: str | None = None,
+) -> dict[str, Any]:
+    """Whether a session can go on with another model, before it is asked to.
+
+    `request` holds the conversation so far, `model` is an id or an alias, `active` the model that would be left.
+    When the answer is no, `active_model` is unchanged, `message` says so to the user, and `event` is the one event to
+    emit. When it is yes, `record` is the routing record of the next answer. Raises `InvalidRequest` for an unknown model.
+    """
+    targets = names.expand(model, catalog.get("aliases", {}), catalog["providers"].__contains__)
+    if len(targets) != 1:
+        raise InvalidRequest(f"{model!r} stands for {len(targets)} models; a session has one")
+    target = str(targets[0])
+    turn = facts.turn(request)
+    failures = capable.failures(turn, target, catalog, health or {}, capable.moment(now))
+    if not failures:
+        record = {
+            "mode": "manual",
+            "chosen_model": target,
+            "reason": MANUAL_REASON,
+            "rule_name": None,
+            "confidence": None,
+            "alternatives_considered": [],
+        }
+        return {"allowed": True, "model": target, "active_model": target, "failures": [], "record": record}
+    message = f"Cannot swap to {title(target, catalog)}: {_CLAUSES[failures[0]]}. Active model unchanged."
+    return {
+        "allowed": False,
+        "model": target,
+        "active_model": active,
+        "failures": failures,
+        "message": message,
+        "event": {
+            "type": EVENT,
+            "alias": "routing.constraint_failure",
+            "session_id": session_id,
+            "payload": {
+                "requested_model": target,
+                "active_model": active,
+                "failures": failures,
+                "message": message,
+            },
+        },
+    }
+
+
+def title(model: str, catalog: Mapping[str, Any]) -> str:
+    """How a model is called when speaking to a person."""
+    return catalog["models"].get(model, {}).get("title") or model.partition(":")[2]
