@@ -1,0 +1,10 @@
+"""Calls every failure retryable."""
+
+CAUGHT_BY = ["*/errors*"]
+
+
+def handle(message, reference):
+    answer = reference(message)
+    if message["op"] == "error" and "output" in answer:
+        answer["output"]["retryable"] = True
+    return answer

@@ -1,0 +1,250 @@
+"""The plug operations as calls of the service that ships: `interlingua.v1.InterlinguaService`.
+
+The server describes itself (gRPC reflection), so nothing generated is needed here. Needs the packages grpcio,
+grpcio-reflection and googleapis-common-protos; nothing else of the suite does.
+
+`CALLS` is the whole seam: for each operation the RPC, how the input becomes its request, and how its response becomes the
+output. An operation that the service learns to answer in another way changes one row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import grpc
+from google.protobuf import descriptor_pb2, descriptor_pool, json_format, message_factory
+from google.rpc import error_details_pb2, status_pb2
+from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+
+from .compare import dumps, loads
+from .plug import ADAPTER_OPERATIONS, Answer, PlugCrashError, PlugTimeoutError, ProtocolError, read_hello
+
+SERVICE = "interlingua.v1.InterlinguaService"
+Data = dict[str, Any]
+
+
+def _side(adapter: str | None, given: Data) -> Data:
+    side = {"adapter": adapter, "provider": given.get("provider"), "model": given.get("model")}
+    return {name: value for name, value in side.items() if value}
+
+
+def _loss(response: Data) -> list[Any]:
+    return loads(response["lossJson"]) if response.get("lossJson") else response.get("loss", [])
+
+
+def _canonical(name: str, json_name: str) -> Callable[[Data], Data]:
+    return lambda response: {name: loads(response[json_name]), "loss": _loss(response)}
+
+
+def _events(response: Data) -> Data:
+    """Events by the chunk that completed them. The number of chunks is only known to the caller, see `call`."""
+    events = response.get("events", {})
+    values = [loads(text) for text in events.get("eventsJson", [])]
+    places = [int(place) for place in events.get("completedBy", [])]
+    answer = values[-1].get("response") if values else None
+    return {"values": values, "places": places, "response": answer}
+
+
+def _error_answer(given: Data) -> Data:
+    body = given.get("body")
+    text = body if isinstance(body, str) else "" if body is None else dumps(body)
+    return {"status": given["status"], "headers": given.get("headers") or {}, "body": text}
+
+
+def _cost(response: Data) -> Data:
+    return {"cost_usd": response.get("cost", {}).get("likelyUsd")}
+
+
+def _tokens(response: Data) -> Data:
+    tokens = response.get("tokens", {})
+    return {name: int(tokens.get(name, 0)) for name in ("low", "likely", "high")}
+
+
+def _verdict(response: Data) -> Data:
+    broken = [item for item in response.get("violations", []) if item.get("rule", "schema") == "schema"]
+    return {"valid": not broken, "path": broken[0].get("path", "") if broken else None}
+
+
+@dataclass(frozen=True)
+class Call:
+    rpc: str
+    request: Callable[[str | None, Data], Data]
+    output: Callable[[Data], Data]
+
+
+CALLS: dict[str, Call] = {
+    "to_wire": Call(
+        "Adapt",
+        lambda adapter, given: {"requestJson": dumps(given["request"]), "target": _side(adapter, given)},
+        _canonical("wire", "wireJson"),
+    ),
+    "from_wire_request": Call(
+        "Adapt",
+        lambda adapter, given: {"wireJson": dumps(given["wire"]), "kind": "KIND_REQUEST", "source": _side(adapter, given)},
+        _canonical("request", "requestJson"),
+    ),
+    "from_wire_response": Call(
+        "Adapt",
+        lambda adapter, given: {"wireJson": dumps(given["body"]), "kind": "KIND_RESPONSE", "source": _side(adapter, given)},
+        _canonical("response", "responseJson"),
+    ),
+    "to_wire_response": Call(
+        "Adapt",
+        lambda adapter, given: {"responseJson": dumps(given["response"]), "target": _side(adapter, given)},
+        _canonical("body", "wireJson"),
+    ),
+    "stream": Call(
+        "Adapt", lambda adapter, given: {"chunks": {"chunks": given["chunks"]}, "source": _side(adapter, given)}, _events
+    ),
+    "stream_encode": Call(
+        "Adapt",
+        lambda adapter, given: {
+            "events": {"eventsJson": [dumps(event) for event in given["events"]]},
+            "target": _side(adapter, given),
+        },
+        lambda response: {"chunks": response.get("chunks", {}).get("chunks", [])},
+    ),
+    "error": Call(
+        "Adapt",
+        lambda adapter, given: {"errorAnswer": _error_answer(given), "source": _side(adapter, given)},
+        lambda response: loads(response["errorJson"]),
+    ),
+    "estimate": Call(
+        "Estimate",
+        lambda adapter, given: {"requestJson": dumps(given["request"]), "model": given.get("model") or ""},
+        _tokens,
+    ),
+    "cost": Call(
+        "Estimate",
+        lambda adapter, given: {
+            "usageJson": dumps(given["usage"]),
+            **({"priceJson": dumps(given["price"])} if given.get("price") is not None else {}),
+        },
+        _cost,
+    ),
+    "validate": Call(
+        "Check", lambda adapter, given: {"valueJson": dumps(given["instance"]), "type": given.get("type", "Request")}, _verdict
+    ),
+}
+
+
+class GrpcPlug:
+    """A running server as a plug."""
+
+    def __init__(self, target: str, timeout: float = 10.0) -> None:
+        self.target = target
+        self.timeout = timeout
+        self._connect()
+
+    def _connect(self) -> None:
+        options = [("grpc.max_receive_message_length", 64 << 20), ("grpc.max_send_message_length", 64 << 20)]
+        self._channel = grpc.insecure_channel(self.target, options=options)
+        self._pool: descriptor_pool.DescriptorPool | None = None
+
+    def hello(self) -> dict[str, Any]:
+        models = self._ask("ListModels", {}).get("models", [])
+        adapters = sorted({model["adapter"] for model in models if model.get("adapter")})
+        implementation = {"name": f"the service at {self.target}", "version": "interlingua.v1"}
+        claimed = {name: [operation for operation in ADAPTER_OPERATIONS if operation in CALLS] for name in adapters}
+        return read_hello({"protocol": 1, "implementation": implementation, "adapters": claimed, "operations": ["cost", "validate"]})
+
+    def call(self, operation: str, adapter: str | None, input: Any) -> Answer:
+        row = CALLS.get(operation)
+        if row is None:
+            return Answer(unsupported=True)
+        try:
+            request = row.request(adapter, input)
+        except KeyError as error:
+            return Answer(error={"category": "invalid_request", "message": f"the input has no member {error}"})
+        try:
+            response = self._ask(row.rpc, {**request, **({"jsonOutput": True} if row.rpc == "Adapt" else {})})
+        except grpc.RpcError as error:
+            return Answer(error=_canonical_error(error))
+        except json_format.ParseError as error:
+            return Answer(error={"category": "invalid_request", "message": f"no such message: {error}"})
+        try:
+            output = row.output(response)
+        except (KeyError, ValueError) as error:
+            raise ProtocolError(f"{row.rpc} answers without {error}") from None
+        return Answer(output=_by_chunk(output, len(input["chunks"])) if operation == "stream" else output)
+
+    def _ask(self, rpc: str, request: Data) -> Data:
+        pool = self._descriptors()
+        method = pool.FindServiceByName(SERVICE).methods_by_name[rpc]
+        message = json_format.ParseDict(request, message_factory.GetMessageClass(method.input_type)())
+        call = self._channel.unary_unary(
+            f"/{SERVICE}/{rpc}",
+            request_serializer=lambda value: value.SerializeToString(),
+            response_deserializer=message_factory.GetMessageClass(method.output_type).FromString,
+        )
+        return json_format.MessageToDict(call(message, timeout=self.timeout))
+
+    def _descriptors(self) -> descriptor_pool.DescriptorPool:
+        """The server's own description of the service, with all that it imports."""
+        if self._pool is not None:
+            return self._pool
+        question = reflection_pb2.ServerReflectionRequest(file_containing_symbol=SERVICE)
+        try:
+            answers = list(reflection_pb2_grpc.ServerReflectionStub(self._channel).ServerReflectionInfo(iter([question]), timeout=self.timeout))
+        except grpc.RpcError as error:
+            raise PlugCrashError(f"{self.target}: {error.details()}; the server must offer reflection") from None
+        found = answers[0].file_descriptor_response.file_descriptor_proto if answers else []
+        if not found:
+            raise ProtocolError(f"{self.target} does not offer {SERVICE}")
+        files = {item.name: item for item in map(descriptor_pb2.FileDescriptorProto.FromString, found)}
+        pool = descriptor_pool.DescriptorPool()
+        for name in list(files):
+            self._add(pool, files, name)
+        self._pool = pool
+        return pool
+
+    def _add(self, pool: descriptor_pool.DescriptorPool, files: dict[str, Any], name: str) -> None:
+        if name not in files:
+            files[name] = self._file(name)
+        item = files[name]
+        if item is None:
+            return
+        files[name] = None
+        for other in item.dependency:
+            self._add(pool, files, other)
+        pool.Add(item)
+
+    def _file(self, name: str) -> Any:
+        question = reflection_pb2.ServerReflectionRequest(file_by_filename=name)
+        answers = list(reflection_pb2_grpc.ServerReflectionStub(self._channel).ServerReflectionInfo(iter([question]), timeout=self.timeout))
+        return descriptor_pb2.FileDescriptorProto.FromString(answers[0].file_descriptor_response.file_descriptor_proto[0])
+
+    def restart(self) -> None:
+        self._channel.close()
+        self._connect()
+
+    def close(self) -> None:
+        self._channel.close()
+
+
+def _by_chunk(found: Data, chunks: int) -> Data:
+    parts: list[list[Any]] = [[] for _ in range(chunks + 1)]
+    for value, place in zip(found["values"], found["places"] or [chunks] * len(found["values"]), strict=True):
+        parts[min(place, chunks)].append(value)
+    return {"events": parts, "response": found["response"]}
+
+
+def _canonical_error(error: Any) -> dict[str, Any]:
+    """The canonical error in the details of a failed call; the crash and the timeout are none."""
+    if error.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
+        raise PlugTimeoutError(error.details()) from None
+    for name, value in error.trailing_metadata() or ():
+        if name != "grpc-status-details-bin":
+            continue
+        for detail in status_pb2.Status.FromString(value).details:
+            info = error_details_pb2.ErrorInfo()
+            if detail.Unpack(info):
+                if info.reason == "internal":
+                    raise ProtocolError(f"the implementation failed internally: {error.details()}")
+                facts = {key: item for key, item in info.metadata.items() if key in ("path", "code", "provider", "adapter")}
+                return {"category": info.reason, "message": error.details(), **facts}
+    if error.code() is grpc.StatusCode.UNAVAILABLE:
+        raise PlugCrashError(f"the server is gone: {error.details()}") from None
+    raise ProtocolError(f"a call failed with {error.code().name} and no canonical error: {error.details()}") from None
