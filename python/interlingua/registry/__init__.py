@@ -175,9 +175,9 @@ class Registry:
         row = self._row_for(provider, adapter)
         if row is None:
             return Endpoint(adapter or "", provider, name)
-        wire = adapter or row["adapter"]
-        spoken = row if wire == row["adapter"] else row.get("other_wires", {}).get(wire, {})
         entry = self._entry(ModelName(provider or "", name)) if name else {}
+        wire = adapter or entry.get("adapter") or row["adapter"]
+        spoken = row if wire == row["adapter"] else row.get("other_wires", {}).get(wire, {})
         return Endpoint(
             wire,
             provider,

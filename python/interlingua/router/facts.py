@@ -75,6 +75,7 @@ CONTEXT = frozenset(
 def turn(request: Mapping[str, Any], context: Mapping[str, Any] | None = None) -> Turn:
     """The facts of the turn that a canonical request asks for, with those of its `context`.
 
+    The request's own `model` is the standing choice, unless the context has another.
     Raises `InvalidRequest` for a member of the context that is not known.
     """
     context = context or {}
@@ -101,6 +102,7 @@ def turn(request: Mapping[str, Any], context: Mapping[str, Any] | None = None) -
         },
         "estimated_input_tokens": estimate(request, blocks),
         "has_tool_calls_in_history": calls,
+        "sticky": request.get("model"),
     }
     facts.update(context)  # type: ignore[typeddict-item]
     return facts
