@@ -316,7 +316,7 @@ class Client:
         message["metadata"] = {
             "model": model,
             "provider": call.endpoint.provider,
-            "routing": call.plan.routing,
+            "routing": _served(call.plan.routing, model, call.skipped),
             "usage": usage,
             "status": status,
         }
@@ -518,6 +518,14 @@ def _failure(problem: TransportFailed | Interrupted, call: _Call | None) -> Inte
             return Cancelled(
                 "the answer was cancelled before it was complete", adapter=endpoint.adapter if endpoint else None
             )
+
+
+def _served(routing: Mapping[str, Any] | None, model: str, skipped: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """The routing record, with the model that served in the end."""
+    if routing is None:
+        return None
+    passed_over = [*(routing.get("alternatives_considered") or ()), *(target["model"] for target in skipped)]
+    return {**routing, "chosen_model": model, "alternatives_considered": passed_over}
 
 
 def _another_may_do(error: InterlinguaError) -> bool:

@@ -1,0 +1,532 @@
+"""
+The command line. Every command is a plain function; what it needs is imported when it runs.
+
+Exit status: 0 well; 1 the provider or the network failed, or no model can answer; 2 the input or the command is wrong;
+3 the loss policy refuses, or something critical cannot be carried. An error is one line: what, where (JSON Pointer), and
+what to do. With `--json` it is a canonical error object on standard output.
+"""
+
+import asyncio
+import os
+import sys
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from interlingua.canonical import json
+from interlingua.canonical.errors import CannotAdapt, InterlinguaError, InvalidRequest, InvalidWire, LossRefused
+
+Data = dict[str, Any]
+
+app = typer.Typer(
+    name="interlingua",
+    help="Carry conversations with language models between providers, with a complete account of what is lost.",
+    epilog="Exit status: 0 well, 1 a provider failed, 2 wrong input or usage, 3 refused because of what would be lost.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+File = Annotated[str, typer.Argument(help="A file; - or nothing for standard input.", show_default=False)]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+Model = Annotated[str | None, typer.Option("--model", "-m", help="Model, as provider:name or an alias.")]
+Provider = Annotated[str | None, typer.Option(help="Row of the registry, e.g. groq; by default the wire's own.")]
+Replay = Annotated[bool, typer.Option("--replay", help="Answer from recorded exchanges: no key, no network.")]
+
+_CANONICAL = "canonical"
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Runs a command and gives the exit status."""
+    try:
+        status = app(args=list(arguments), standalone_mode=False)
+        sys.stdout.flush()
+    except InterlinguaError as problem:
+        return _report(problem, as_json="--json" in arguments)
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        return 130
+    except BrokenPipeError:
+        # whoever read our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as problem:
+        # usage errors of the parser have a status and can show themselves; anything else is a defect
+        if not hasattr(problem, "exit_code") or not hasattr(problem, "show"):
+            if type(problem).__name__ == "Abort":
+                return 130
+            raise
+        problem.show()  # type: ignore[attr-defined]
+        return 2
+    return status if isinstance(status, int) else 0
+
+
+# ---------------------------------------------------------------------------------------------------- adapt
+
+
+@app.command()
+def adapt(
+    file: File = "-",
+    source: Annotated[str, typer.Option("--from", help="Wire of the input, or canonical.")] = _CANONICAL,
+    target: Annotated[str, typer.Option("--to", help="Wire of the output, or canonical.")] = _CANONICAL,
+    kind: Annotated[str, typer.Option(help="What the input is: request, response or stream.")] = "request",
+    provider: Provider = None,
+    model: Annotated[str | None, typer.Option("--model", "-m", help="The target's own name of the model.")] = None,
+    strict: Annotated[
+        str | None, typer.Option(help="Refuse, with status 3, when something is shape, weakened or lost.")
+    ] = None,
+    loss: Annotated[bool, typer.Option("--loss", help="Show the loss report, on standard error.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Carry a request, an answer or a stream from one form to another."""
+    from interlingua import adapters, registry
+
+    _one_of("--strict", strict, ("shape", "weakened", "lost", None))
+    _one_of("--kind", kind, ("request", "response", "stream"))
+    for wire in (source, target):
+        if wire != _CANONICAL:
+            adapters.get(wire)
+    endpoint = None
+    if target != _CANONICAL:
+        endpoint = registry.endpoint(adapter=target, provider=provider, model=model)
+    given = _read(file)
+    if kind == "stream":
+        _adapt_stream(given, source, target, provider)
+        return
+    value, report = (_adapt_request if kind == "request" else _adapt_response)(given, source, endpoint, strict)
+    if as_json:
+        _print({"wire" if endpoint else kind: value, "loss": report})
+        return
+    _print(value["body"] if endpoint and kind == "request" else value)
+    if loss:
+        _show_loss(report)
+
+
+def _adapt_request(given: bytes, source: str, endpoint: Any, strict: str | None) -> tuple[Data, list[Data]]:
+    from interlingua import translate
+
+    request, report = (translate.load(given), []) if source == _CANONICAL else translate.read_request(given, source)
+    if strict is not None:
+        request = {**request, "loss_policy": {**request.get("loss_policy", {}), "strict": strict}}
+    if endpoint is None:
+        return request, report
+    projection = translate.project(request, endpoint)
+    return projection.wire, report + projection.loss
+
+
+def _adapt_response(given: bytes, source: str, endpoint: Any, strict: str | None) -> tuple[Data, list[Data]]:
+    from interlingua import adapters, translate
+    from interlingua.canonical.loss import SEVERITIES
+
+    if source == _CANONICAL:
+        response, report = translate.load(given, "Response"), []
+    else:
+        response, report = translate.read_response(given, source)
+    if endpoint is not None:
+        response, more = adapters.get(endpoint.adapter).to_wire_response(response, endpoint)
+        report = report + more
+    for entry in report:
+        if strict is not None and SEVERITIES.index(entry["severity"]) >= SEVERITIES.index(strict):
+            raise LossRefused(f"the answer would lose too much: {entry['message']}", report, path=entry["path"])
+    return response, report
+
+
+def _adapt_stream(given: bytes, source: str, target: str, provider: str | None) -> None:
+    from interlingua import translate
+
+    if source == _CANONICAL:
+        events = [translate.load(line, "StreamEvent") for line in given.split(b"\n") if line.strip()]
+    else:
+        events = list(translate.read_stream([given], source))
+    if target == _CANONICAL:
+        for event in events:
+            _write(json.dumps(event) + b"\n")
+        return
+    for chunk in translate.write_stream(events, target, provider=provider):
+        _write(chunk)
+
+
+# ---------------------------------------------------------------------------------------------------- route
+
+
+@app.command()
+def route(
+    file: File = "-",
+    model: Model = None,
+    policy: Annotated[Path | None, typer.Option(help="Routing policy, a JSON file.")] = None,
+    replay: Replay = False,
+    as_json: AsJson = False,
+) -> None:
+    """Tell which model should answer, why, and what each candidate would lose, take and cost."""
+    from interlingua import translate
+    from interlingua.client.routing import Routing
+
+    request = translate.load(_read(file))
+    routing = Routing(_registry(replay=replay), _policy(policy))
+    decision = routing.decide(request, target=model, now=_now())
+    candidates = routing.candidates(request, decision)
+    if as_json:
+        _print({"decision": decision, "candidates": candidates})
+        return
+    from interlingua import show
+
+    out = show.console()
+    out.print(show.decision(decision))
+    out.print(show.candidates(candidates))
+
+
+# ---------------------------------------------------------------------------------------------------- generate
+
+
+@app.command()
+def generate(
+    prompt: Annotated[str | None, typer.Argument(help="What to say to the model.", show_default=False)] = None,
+    request: Annotated[
+        str | None,
+        typer.Option("--request", "-r", help="A canonical request instead: a file, or - for standard input."),
+    ] = None,
+    model: Model = None,
+    system: Annotated[str | None, typer.Option("--system", "-s", help="Instructions.")] = None,
+    max_tokens: Annotated[int | None, typer.Option(min=1, help="Limit of the answer.")] = None,
+    stream: Annotated[bool, typer.Option(help="Print the answer as it arrives.")] = True,
+    deadline: Annotated[float | None, typer.Option(help="Seconds for the whole call.")] = None,
+    replay: Replay = False,
+    as_json: AsJson = False,
+) -> None:
+    """Ask a model. With --json: the response, or with --stream each event in a line."""
+    from interlingua import translate
+
+    if (prompt is None) == (request is None):
+        raise InvalidRequest("give a prompt or --request FILE, one of the two")
+    asked = _asked(prompt, system) if request is None else translate.load(_read(request))
+    if system is not None and request is not None:
+        raise InvalidRequest("--system goes with a prompt; put instructions into the request")
+    if max_tokens is not None:
+        asked["max_output_tokens"] = max_tokens
+    asyncio.run(_generate(asked, model, deadline, replay=replay, stream=stream, as_json=as_json))
+
+
+def _asked(prompt: str | None, system: str | None) -> Data:
+    messages: list[Data] = [{"role": "user", "content": [{"type": "text", "text": prompt}]}]
+    if system is not None:
+        messages.insert(0, {"role": "system", "content": [{"type": "text", "text": system}]})
+    return {"messages": messages}
+
+
+async def _generate(
+    asked: Data, model: str | None, deadline: float | None, *, replay: bool, stream: bool, as_json: bool
+) -> None:
+    async with _client(replay=replay) as client:
+        if not stream:
+            response = await client.generate(asked, model=model, deadline=deadline)
+            if as_json:
+                _print(response)
+                return
+            for block in response["message"]["content"]:
+                _show_block(block)
+        else:
+            async with client.stream(asked, model=model, deadline=deadline) as events:
+                async for event in events:
+                    if as_json:
+                        _write(json.dumps(event) + b"\n")
+                    else:
+                        _show_event(event)
+            response = events.response or {}
+    if not as_json:
+        from interlingua import show
+
+        _say(f"\n{response.get('model')}: {show.usage_line(response['usage'])}")
+
+
+def _show_event(event: Data) -> None:
+    match event["type"]:
+        case "text_delta":
+            _write(event["text"].encode())
+        case "block_stop" if event["block"]["type"] == "text":
+            _write(b"\n")
+        case "tool_use_end":
+            _write(b"call %s %s\n" % (event["name"].encode(), json.dumps(event["input"])))
+        case _:
+            pass
+
+
+def _show_block(block: Data) -> None:
+    match block["type"]:
+        case "text":
+            _write(block["text"].encode() + b"\n")
+        case "tool_use":
+            _write(b"call %s %s\n" % (block["name"].encode(), json.dumps(block["input"])))
+        case _:
+            pass
+
+
+# ---------------------------------------------------------------------------------------------------- serve
+
+
+@app.command()
+def serve(
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = 50051,
+    policy: Annotated[Path | None, typer.Option(help="Routing policy, a JSON file.")] = None,
+    replay: Replay = False,
+    pace: Annotated[
+        float, typer.Option(min=0, help="With --replay: stretch the recorded times; 0 leaves them out.")
+    ] = 1,
+    max_message_mb: Annotated[int, typer.Option(min=1, max=2047, help="Limit of one message, in MiB.")] = 64,
+    grace: Annotated[float, typer.Option(min=0, help="Seconds that running calls get when the server ends.")] = 10,
+    log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
+    as_json: AsJson = False,
+) -> None:
+    """Serve gRPC: Adapt, Route, Generate, Estimate, Check, ListModels. Keys come from the environment."""
+    import logging
+
+    _one_of("--log-level", log_level, ("debug", "info", "warning", "error"))
+    logging.basicConfig(level=log_level.upper(), format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    rules = _policy(policy)
+    run_loop: Callable[[Any], None] = asyncio.run
+    try:
+        import uvloop  # type: ignore[import-not-found]
+
+        run_loop = uvloop.run
+    except ImportError:
+        pass
+    run_loop(_serve(host, port, rules, max_message_mb << 20, grace, replay=replay, pace=pace, as_json=as_json))
+
+
+async def _serve(
+    host: str,
+    port: int,
+    policy: Data,
+    limit: int,
+    grace: float,
+    *,
+    replay: bool,
+    pace: float,
+    as_json: bool,
+) -> None:
+    from interlingua.client.routing import Routing
+    from interlingua.service import server
+
+    address = f"[{host}]" if ":" in host else host
+    try:
+        running = await server.start(
+            f"{address}:{port}",
+            client=_client(replay=replay, pace=pace),
+            routing=Routing(_registry(replay=replay), policy),
+            max_message_bytes=limit,
+        )
+    except OSError as problem:
+        raise InvalidRequest(str(problem)) from None
+    ready = {"host": host, "port": running.port, "provider": "replay" if replay else "as configured"}
+    _write(json.dumps(ready) + b"\n" if as_json else f"serving gRPC on {address}:{running.port}\n".encode())
+    await server.run(running, grace)
+
+
+# ---------------------------------------------------------------------------------------------------- check, plug
+
+
+@app.command()
+def check(
+    file: File = "-",
+    kind: Annotated[str, typer.Option("--type", help="Type of the schema, e.g. Request or Message.")] = "Request",
+    profile: Annotated[str, typer.Option(help="Profile to satisfy as well, e.g. strict-004.")] = "core",
+    as_json: AsJson = False,
+) -> None:
+    """Tell which rules of the contract a value breaks; exit status 2 when it breaks any."""
+    from interlingua.canonical import validate
+    from interlingua.canonical.check import check as check_rules
+
+    if kind not in validate.schema()["$defs"]:
+        raise InvalidRequest(f"the schema has no type {kind!r}; try Request, Message or Response")
+    value = json.loads(_read(file))
+    found = validate.violations(value, kind)
+    if not found and kind in ("Request", "Message"):
+        found = check_rules(value, profile)
+    if as_json:
+        _print({"violations": found})
+    elif found:
+        for one in found:
+            _write(f"{one['path'] or '/'}: {one['message']} [{one['rule']}]\n".encode())
+    else:
+        _write(f"a good {kind.lower()}\n".encode())
+    if found:
+        raise typer.Exit(2)
+
+
+@app.command()
+def plug() -> None:
+    """Speak the protocol of the conformance suite on standard input and output."""
+    from interlingua.plug import serve as serve_plug
+
+    serve_plug()
+
+
+# ---------------------------------------------------------------------------------------------------- models, cost
+
+
+@app.command()
+def models(
+    provider: Annotated[str | None, typer.Option(help="Only those of this provider.")] = None,
+    capability: Annotated[str | None, typer.Option(help="Only those that declare it, e.g. supports_images.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the models of the registry, with limits and prices."""
+    from interlingua import registry
+
+    if provider is not None:
+        registry.provider(provider)
+    rows = [
+        {**row, "price": registry.price(row["id"]), "configured": registry.configured(row["provider"])}
+        for row in registry.models(provider=provider, capability=capability)
+    ]
+    if as_json:
+        _print({"models": rows})
+        return
+    from interlingua import show
+
+    show.console().print(show.models(rows))
+
+
+@app.command()
+def cost(
+    model: Annotated[str, typer.Argument(help="Model, as provider:name or an alias.")],
+    file: Annotated[
+        str | None, typer.Argument(help="A usage, a response, or a request to estimate; - for standard input.")
+    ] = None,
+    input_tokens: Annotated[int, typer.Option("--input", min=0, help="Prompt tokens that no cache served.")] = 0,
+    output_tokens: Annotated[int, typer.Option("--output", min=0, help="Generated tokens.")] = 0,
+    cached: Annotated[int, typer.Option(min=0, help="Prompt tokens read from a cache.")] = 0,
+    written: Annotated[int, typer.Option(min=0, help="Prompt tokens written to a cache.")] = 0,
+    version: Annotated[str | None, typer.Option(help="Price table, e.g. 2026-05-08; the newest by default.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Tell what an answer cost, exactly, or what a request will cost. A model without a price is unpriced, never free."""
+    from interlingua import registry
+
+    name = str(registry.parse(model))
+    usage: Data = {
+        "input_tokens": input_tokens,
+        "output_tokens": output_tokens,
+        "cached_input_tokens": cached,
+        "cache_creation_input_tokens": written,
+    }
+    if file is not None:
+        usage = _usage(json.loads(_read(file)), name)
+    priced = registry.priced(usage, name, version)
+    if as_json:
+        _print({"model": name, "usage": priced})
+        return
+    from interlingua import show
+
+    amount = priced["cost_usd"]
+    money = "unpriced" if amount is None else f"{amount} USD (prices of {priced['pricing_version']})"
+    _write(f"{name}: {show.tokens(priced)} → {money}\n".encode())
+
+
+def _usage(value: Any, model: str) -> Data:
+    from interlingua import registry, translate
+    from interlingua.canonical.validate import validate
+
+    if isinstance(value, dict) and "messages" in value:
+        name = registry.endpoint(model=model)
+        tokens = translate.estimate(translate.load(value), name.adapter, provider=name.provider, model=name.model)
+        limit = value.get("max_output_tokens", 0)
+        return {"input_tokens": tokens["likely"], "output_tokens": limit, "estimated": True}
+    usage = value.get("usage", value) if isinstance(value, dict) else value
+    validate(usage, "Usage")
+    return usage
+
+
+# ---------------------------------------------------------------------------------------------------- what they share
+
+
+def _read(file: str) -> bytes:
+    if file == "-":
+        return sys.stdin.buffer.read()
+    try:
+        return Path(file).read_bytes()
+    except OSError as problem:
+        raise InvalidRequest(f"cannot read {file}: {problem.strerror or type(problem).__name__}") from None
+
+
+def _write(text: bytes) -> None:
+    sys.stdout.buffer.write(text)
+    sys.stdout.buffer.flush()
+
+
+def _print(value: Any) -> None:
+    import orjson
+
+    try:
+        text = orjson.dumps(value, option=orjson.OPT_INDENT_2)
+    except TypeError:
+        text = json.dumps(value)  # numbers beyond 64 bits: exact comes before pretty
+    _write(text + b"\n")
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr)
+
+
+def _one_of(option: str, value: str | None, words: tuple[str | None, ...]) -> None:
+    if value not in words:
+        raise InvalidRequest(f"{option} takes {', '.join(word for word in words if word)}; not {value!r}")
+
+
+def _policy(file: Path | None) -> Data:
+    policy = {} if file is None else json.loads(_read(str(file)))
+    if not isinstance(policy, dict):
+        raise InvalidRequest("a policy must be an object", path="")
+    return policy
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat().replace("+00:00", "Z")
+
+
+def _registry(*, replay: bool) -> Any:
+    from interlingua import registry
+
+    if not replay:
+        return registry.default()
+    from interlingua.client.replay import open_registry
+
+    return open_registry()
+
+
+def _client(*, replay: bool, pace: float = 1.0) -> Any:
+    from interlingua.client import Client
+
+    if not replay:
+        return Client()
+    from interlingua.client.replay import ReplayTransport, open_registry
+
+    return Client(ReplayTransport(pace=pace), registry=open_registry())
+
+
+def _show_loss(report: list[Data]) -> None:
+    from interlingua import show
+
+    show.console(stderr=True).print(show.loss_table(report))
+
+
+def _report(problem: InterlinguaError, *, as_json: bool) -> int:
+    if as_json:
+        _print({"error": problem.to_dict()})
+    else:
+        _say(f"interlingua: {problem}")
+        if isinstance(problem, LossRefused):
+            _show_loss(problem.loss)
+        if isinstance(problem, InvalidRequest):
+            for one in problem.violations[1:]:
+                _say(f"  also {one['path'] or '/'}: {one['message']}")
+    match problem:
+        case CannotAdapt():
+            return 3
+        case InvalidRequest() | InvalidWire():
+            return 2
+        case _:
+            return 1

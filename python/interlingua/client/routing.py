@@ -1,0 +1,110 @@
+"""
+The router, bound to a registry, a policy and the adapters: what the service and the command line ask.
+
+The router itself is pure and knows neither; here is where its inputs come from.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from interlingua import adapters, router
+from interlingua.canonical.errors import InvalidRequest
+from interlingua.registry import Registry, default
+
+Data = dict[str, Any]
+
+NAMED = "named by the caller"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Whom to ask: `models` in turn, `request` as it is sent, `record` for the message, `decision` when it was routed."""
+
+    models: tuple[str, ...]
+    request: Data
+    record: Data
+    decision: Data | None = None
+
+
+class Routing:
+    """Chooses models with one registry and one policy. Keeps nothing between calls but the registry's description."""
+
+    def __init__(self, registry: Registry | None = None, policy: Mapping[str, Any] | None = None) -> None:
+        self.registry = registry or default()
+        self.policy = dict(policy or {})
+
+    @cached_property
+    def catalog(self) -> Data:
+        """The registry as the router sees it."""
+        return self.registry.snapshot()
+
+    def choose(
+        self, request: Data, target: str | None = None, policy: Data | None = None, now: str | None = None
+    ) -> Choice:
+        """Whom to ask. A named target, or the request's own model, is asked; else the policy routes.
+
+        Raises `InvalidRequest` for an unknown name and a bad policy, `NoCandidate` when nothing can take the turn.
+        """
+        named = target or request.get("model")
+        if named:
+            models = tuple(str(model) for model in self.registry.expand(named))
+            record = {"mode": "manual", "chosen_model": models[0], "reason": NAMED, "alternatives_considered": []}
+            return Choice(models, request, record)
+        decision = self.decide(request, policy=policy, now=now)
+        sent = router.strip_override(request, decision["strip"])
+        return Choice(tuple(decision["targets"]), sent, decision["record"], decision)
+
+    def decide(
+        self,
+        request: Data,
+        *,
+        target: str | None = None,
+        policy: Data | None = None,
+        catalog: Data | None = None,
+        health: Data | None = None,
+        now: str | None = None,
+    ) -> Data:
+        """The whole decision, with the verdict of every slot. A target, or the request's model, is the manual choice."""
+        sticky = target or request.get("model")
+        given = {
+            "request": request,
+            "context": {"sticky": sticky} if sticky else None,
+            "catalog": catalog or self.catalog,
+            "policy": self.policy if policy is None else policy,
+            "health": health,
+            "now": now,
+        }
+        return router.decide_json(given)
+
+    def candidates(self, request: Data, decision: Data) -> list[Data]:
+        """What each candidate of a decision would lose of this conversation, take and cost; the chosen one first.
+
+        `rejection` is the first reason for which a candidate cannot take the turn; null when it can.
+        """
+        rejections: dict[str, str | None] = dict.fromkeys(decision["targets"])
+        for slot in decision["slots"]:
+            for candidate in slot["candidates"]:
+                if candidate["model"] is not None:
+                    rejections.setdefault(candidate["model"], next(iter(candidate["failures"]), None))
+        sent = router.strip_override(request, decision["strip"])
+        known = [model for model, reason in rejections.items() if reason not in ("unknown_target", "chain_not_allowed")]
+        rows = router.preview(sent, known, self._loss, self._tokens, self.registry.price)
+        return [{**row, "rejection": rejections[row["model"]]} for row in rows]
+
+    def _loss(self, request: Any, model: str) -> list[Any]:
+        # not through the door: nothing is dropped yet, so nothing is to be logged or refused
+        endpoint = self.registry.endpoint(model=model)
+        return adapters.get(endpoint.adapter).to_wire({**request, "model": model}, endpoint)[1]
+
+    def _tokens(self, request: Any, model: str) -> Mapping[str, int]:
+        endpoint = self.registry.endpoint(model=model)
+        return adapters.get(endpoint.adapter).estimate(request, endpoint)
+
+
+def policy_of(value: Any) -> Data:
+    """A policy that came from outside. Raises `InvalidRequest` unless it is an object; its rules are checked on use."""
+    if not isinstance(value, dict):
+        raise InvalidRequest("a policy must be an object", path="")
+    return value

@@ -1,0 +1,318 @@
+"""
+Adapt: one value from any form to any other. Two steps, read and write, with the canonical form between them.
+
+What is carried is a request, a response, a stream of events, or a failure; each side is canonical or a wire.
+"""
+
+import queue
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from interlingua import adapters, registry, translate
+from interlingua.canonical import json
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.ids import DERIVED_IDS
+from interlingua.canonical.validate import validate
+from interlingua.service import convert
+from interlingua.v1 import service_pb2 as service
+from interlingua.v1 import types_pb2 as types
+
+Data = dict[str, Any]
+Conversation = service.AdaptRequest | service.RouteRequest | service.GenerateRequest | service.GenerateStreamRequest
+
+
+@dataclass
+class Carried:
+    """What was read: a canonical value and what was lost on the way to it."""
+
+    kind: str
+    value: Any
+    loss: list[Data] = field(default_factory=list[Data])
+    completed_by: Sequence[int] = ()
+
+
+def adapt(request: service.AdaptRequest) -> service.AdaptResponse:
+    """Carries one value. Raises the typed errors of reading and writing."""
+    carried = _read(request)
+    target = endpoint(request.target) if request.HasField("target") else None
+    return _write(carried, target, as_json=request.json_output)
+
+
+def endpoint(side: service.Side, model: str | None = None) -> Endpoint | None:
+    """Who is at a side; None for the canonical form."""
+    if not (side.adapter or side.provider or side.model):
+        return None
+    if side.adapter:
+        adapters.get(side.adapter)  # an unknown wire is told before anything else
+    return registry.endpoint(
+        adapter=side.adapter or None, provider=side.provider or None, model=side.model or model or None
+    )
+
+
+# ---------------------------------------------------------------------------------------------------- read
+
+
+def conversation(request: Conversation) -> Data:
+    """The canonical request of a call, validated. Raises `InvalidRequest`."""
+    match request.WhichOneof("conversation" if not isinstance(request, service.AdaptRequest) else "input"):
+        case "request":
+            return message_data(request.request, "Request")
+        case "request_json":
+            return translate.load(request.request_json)
+        case _:
+            raise InvalidRequest("there is no conversation; set request or request_json", path="")
+
+
+def message_data(message: Any, name: str) -> Data:
+    """The plain data of a message, validated. Raises `InvalidRequest`."""
+    data = convert.from_proto(message)
+    validate(data, name)
+    return data
+
+
+def _read(request: service.AdaptRequest) -> Carried:
+    side = endpoint(request.source) if request.HasField("source") else None
+    kind = request.WhichOneof("input")
+    if kind in ("wire_json", "chunks", "error_answer"):
+        if side is None:
+            raise InvalidRequest(f"{kind} needs a source; name its adapter", path="/source")
+        return _read_wire(request, kind, side)
+    if side is not None:
+        raise InvalidRequest(f"{kind or 'the input'} is canonical and takes no source", path="/source")
+    match kind:
+        case "request" | "request_json":
+            return Carried("request", _with_policy(conversation(request), request))
+        case "response":
+            return Carried("response", message_data(request.response, "Response"))
+        case "response_json":
+            return Carried("response", translate.load(request.response_json, "Response"))
+        case "events":
+            return Carried("events", _events(request.events))
+        case _:
+            raise InvalidRequest("there is no input; set one of the oneof", path="")
+
+
+def _read_wire(request: service.AdaptRequest, kind: str, side: Endpoint) -> Carried:
+    adapter = adapters.get(side.adapter)
+    match kind:
+        case "chunks":
+            reader = translate.StreamReader(side)
+            per_chunk = [reader.feed(chunk) for chunk in request.chunks.chunks]
+            per_chunk.append(reader.end())
+            events = [(event, position) for position, events in enumerate(per_chunk) for event in events]
+            return Carried("events", [event for event, _ in events], completed_by=[at for _, at in events])
+        case "error_answer":
+            answer = request.error_answer
+            headers = {name.lower(): value for name, value in answer.headers.items()}
+            return Carried("error", adapter.error(answer.status, headers, answer.body, side))
+        case _:
+            pass
+    body = json.loads(request.wire_json)
+    if not isinstance(body, dict):
+        raise InvalidRequest("the wire must be a JSON object", path="")
+    match request.kind:
+        case service.KIND_UNSPECIFIED | service.KIND_REQUEST:
+            wire = body if "body" in body and "path" in body else {"method": "POST", "path": "", "body": body}
+            value, loss = adapter.from_wire_request(wire, side, DERIVED_IDS)
+            return Carried("request", _with_policy(value, request), loss)
+        case service.KIND_RESPONSE:
+            value, loss = adapter.from_wire_response(body, side, DERIVED_IDS)
+            return Carried("response", value, loss)
+        case service.KIND_ERROR:
+            raise InvalidRequest("a failure is given as error_answer, with its status", path="/kind")
+        case service.KIND_STREAM:
+            raise InvalidRequest("a stream is given as chunks, not as wire_json", path="/kind")
+        case other:
+            raise InvalidRequest(f"the kind {other} is not known to this version", path="/kind")
+
+
+def _with_policy(value: Data, request: service.AdaptRequest) -> Data:
+    if not request.HasField("loss_policy"):
+        return value
+    return {**value, "loss_policy": message_data(request.loss_policy, "LossPolicy")}
+
+
+def _events(given: service.Events) -> list[Data]:
+    if given.events and given.events_json:
+        raise InvalidRequest("give events or events_json, not both", path="/events")
+    return [event_data(event) for event in given.events] + [event_of_text(text) for text in given.events_json]
+
+
+def event_data(message: types.StreamEvent) -> Data:
+    """An event as plain data, validated."""
+    return message_data(message, "StreamEvent")
+
+
+def event_of_text(text: str) -> Data:
+    """An event from its JSON text, validated."""
+    return translate.load(text, "StreamEvent")
+
+
+# ---------------------------------------------------------------------------------------------------- write
+
+
+def _write(carried: Carried, target: Endpoint | None, *, as_json: bool) -> service.AdaptResponse:
+    response = service.AdaptResponse()
+    loss = list(carried.loss)
+    match carried.kind:
+        case "request" if target is not None:
+            projection = translate.project(carried.value, target)
+            loss += projection.loss
+            response.wire_json = _text(projection.wire)
+        case "response" if target is not None:
+            body, more = adapters.get(target.adapter).to_wire_response(carried.value, target)
+            loss += more
+            response.wire_json = _text(body)
+        case "events" if target is not None:
+            response.chunks.chunks.extend(
+                translate.write_stream(carried.value, target.adapter, provider=target.provider)
+            )
+        case "events":
+            _write_events(carried, response.events, as_json=as_json)
+        case "error" if target is not None:
+            raise InvalidRequest("a failure is only read, not written; leave the target out", path="/target")
+        case kind if as_json:
+            setattr(response, f"{kind}_json", _text(carried.value))
+        case kind:
+            kinds: dict[str, Any] = {"request": types.Request, "response": types.Response, "error": types.Error}
+            getattr(response, kind).CopyFrom(convert.to_proto(kinds[kind], carried.value))
+    if as_json:
+        response.loss_json = _text(loss)
+    else:
+        response.loss.extend(convert.to_proto(types.LossEntry, entry) for entry in loss)
+    return response
+
+
+def _write_events(carried: Carried, out: service.Events, *, as_json: bool) -> None:
+    out.SetInParent()
+    out.completed_by.extend(carried.completed_by)
+    if as_json:
+        out.events_json.extend(_text(event) for event in carried.value)
+    else:
+        out.events.extend(convert.to_proto(types.StreamEvent, event) for event in carried.value)
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value).decode()
+
+
+# ---------------------------------------------------------------------------------------------------- streams
+
+
+class StreamAdapter:
+    """One streamed answer on its way from one form to another, piece by piece."""
+
+    def __init__(self, start: service.AdaptStreamRequest.Start) -> None:
+        source = endpoint(start.source) if start.HasField("source") else None
+        target = endpoint(start.target) if start.HasField("target") else None
+        self._reader = None if source is None else translate.StreamReader(source)
+        self._writer = None if target is None else _Writer(target)
+        self._as_json = start.json_output
+        self._position = 0
+
+    def piece(self, message: service.AdaptStreamRequest) -> service.AdaptStreamResponse | None:
+        """What a piece completes; None when it completes nothing."""
+        kind = message.WhichOneof("piece")
+        match kind:
+            case "chunk" if self._reader is not None:
+                events = self._reader.feed(message.chunk)
+            case "event" if self._reader is None:
+                events = [event_data(message.event)]
+            case "event_json" if self._reader is None:
+                events = [event_of_text(message.event_json)]
+            case "start":
+                raise InvalidRequest("start comes once, first", path="/start")
+            case None:
+                raise InvalidRequest("the message holds no piece; set one of the oneof", path="")
+            case _:
+                wanted = "events" if self._reader is None else "chunks"
+                raise InvalidRequest(f"by its start this stream takes {wanted}", path=f"/{kind}")
+        response = self._response(events, [] if self._writer is None else self._writer.push(events))
+        self._position += 1
+        return response
+
+    def end(self) -> service.AdaptStreamResponse | None:
+        """What the end of input completes."""
+        events = [] if self._reader is None else self._reader.end()
+        chunks: list[bytes] = []
+        if self._writer is not None:
+            chunks = [*self._writer.push(events), *self._writer.close()]
+        return self._response(events, chunks)
+
+    def close(self) -> None:
+        """Frees what the stream holds. Any number of times."""
+        if self._writer is not None:
+            self._writer.close()
+
+    def _response(self, events: list[Data], chunks: list[bytes]) -> service.AdaptStreamResponse | None:
+        if not (chunks if self._writer is not None else events):
+            return None
+        response = service.AdaptStreamResponse(completed_by=self._position)
+        if self._writer is not None:
+            response.chunks.extend(chunks)
+        elif self._as_json:
+            response.events_json.extend(_text(event) for event in events)
+        else:
+            response.events.extend(convert.to_proto(types.StreamEvent, event) for event in events)
+        return response
+
+
+class _Writer:
+    """Writes a stream for a wire, event by event.
+
+    Encoders are generators that pull events, and here events are pushed. The two meet by a hand-over: the encoder runs
+    on a thread of its own and always either waits for an event or is being waited for, so nothing runs at the same time.
+    """
+
+    def __init__(self, target: Endpoint) -> None:
+        self._in: queue.SimpleQueue[Data | None] = queue.SimpleQueue()
+        self._out: queue.SimpleQueue[tuple[list[bytes], bool, Exception | None]] = queue.SimpleQueue()
+        self._open = True
+        threading.Thread(target=self._run, args=(target,), name="interlingua-stream-writer", daemon=True).start()
+        self._first = self._take()
+
+    def push(self, events: Iterable[Data]) -> list[bytes]:
+        """The chunks that these events complete."""
+        chunks, self._first = self._first, []
+        for event in events:
+            if self._open:
+                self._in.put(event)
+                chunks += self._take()
+        return chunks
+
+    def close(self) -> list[bytes]:
+        """The chunks that the end brings; ends the thread. Any number of times."""
+        if not self._open:
+            return []
+        self._in.put(None)
+        return self._take()
+
+    def _take(self) -> list[bytes]:
+        chunks, over, problem = self._out.get()
+        if over:
+            self._open = False
+        if problem is not None:
+            raise problem
+        return chunks
+
+    def _run(self, target: Endpoint) -> None:
+        written: list[bytes] = []
+
+        def pulled() -> Iterator[Data]:
+            while True:
+                self._out.put((list(written), False, None))
+                written.clear()
+                event = self._in.get()
+                if event is None:
+                    return
+                yield event
+
+        try:
+            for chunk in translate.write_stream(pulled(), target.adapter, provider=target.provider):
+                written.append(chunk)  # noqa: PERF402 handed over whenever the encoder asks for more
+            self._out.put((written, True, None))
+        except Exception as problem:  # noqa: BLE001 it is raised again where it was caused
+            self._out.put(([], True, problem))

@@ -1,0 +1,112 @@
+"""
+The server: grpc.aio with health, reflection, limits and a graceful end.
+
+Back-pressure: what gRPC buffers ahead of a client that does not read is kept small, and a method that cannot write
+does not pull, so the provider is not read either.
+"""
+
+import asyncio
+import contextlib
+import logging
+import signal
+from dataclasses import dataclass
+from typing import Any
+
+import grpc.aio
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+
+from interlingua.client import Client
+from interlingua.client.routing import Routing
+from interlingua.service.servicer import Servicer
+from interlingua.v1 import service_pb2
+from interlingua.v1.service_pb2_grpc import add_InterlinguaServiceServicer_to_server
+
+_LOG = logging.getLogger("interlingua.service")
+
+SERVICE = service_pb2.DESCRIPTOR.services_by_name["InterlinguaService"].full_name
+MAX_MESSAGE_BYTES = 64 << 20
+
+_SERVING = health_pb2.HealthCheckResponse.SERVING
+_NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
+
+CLIENT_OPTIONS: tuple[tuple[str, int], ...] = (
+    ("grpc.http2.bdp_probe", 0),
+    ("grpc.http2.lookahead_bytes", 64 << 10),
+    ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
+    ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
+)
+"""Channel options that a client should use: with them a server runs at most some 100 KiB ahead of a client that stalls."""
+
+
+def server_options(max_message_bytes: int) -> list[tuple[str, int]]:
+    """The options of the server's side."""
+    return [
+        ("grpc.max_receive_message_length", max_message_bytes),
+        ("grpc.max_send_message_length", max_message_bytes),
+        ("grpc.http2.write_buffer_size", 16 << 10),
+        ("grpc.so_reuseport", 0),
+        # clients may keep an idle connection alive, once in ten seconds
+        ("grpc.http2.min_recv_ping_interval_without_data_ms", 10_000),
+        ("grpc.keepalive_permit_without_calls", 1),
+    ]
+
+
+@dataclass
+class Running:
+    """A started server."""
+
+    server: grpc.aio.Server
+    health: Any
+    port: int
+    client: Client
+
+    async def stop(self, grace: float = 10.0) -> None:
+        """Ends gracefully: says NOT_SERVING, takes no new calls, lets running ones finish for `grace` seconds."""
+        await self.health.enter_graceful_shutdown()
+        await self.server.stop(grace)
+        await self.client.aclose()
+
+
+async def start(
+    address: str = "127.0.0.1:50051",
+    *,
+    client: Client | None = None,
+    routing: Routing | None = None,
+    max_message_bytes: int = MAX_MESSAGE_BYTES,
+    credentials: grpc.ServerCredentials | None = None,
+) -> Running:
+    """Starts a server; port 0 takes a free one. Raises `OSError` when the address cannot be used."""
+    client = client or Client()
+    server = grpc.aio.server(options=server_options(max_message_bytes))
+    add_InterlinguaServiceServicer_to_server(Servicer(client, routing), server)
+    checks: Any = health.aio.HealthServicer()  # pyright: ignore[reportAttributeAccessIssue] set when aio is there
+    health_pb2_grpc.add_HealthServicer_to_server(checks, server)
+    for name in ("", SERVICE):
+        await checks.set(name, _SERVING)
+    reflection.enable_server_reflection((SERVICE, health.SERVICE_NAME, reflection.SERVICE_NAME), server)
+    try:
+        port = server.add_secure_port(address, credentials) if credentials else server.add_insecure_port(address)
+    except RuntimeError:
+        raise OSError(f"cannot listen on {address}; is the port in use?") from None
+    await server.start()
+    _LOG.info("listening on port %d", port)
+    return Running(server, checks, port, client)
+
+
+async def run(running: Running, grace: float = 10.0) -> None:
+    """Serves until SIGTERM or SIGINT, then ends gracefully. A second signal ends at once."""
+    stopping = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def stop() -> None:
+        if stopping.is_set():
+            loop.create_task(running.server.stop(None))  # noqa: RUF006 the server waits for it
+        stopping.set()
+
+    for word in (signal.SIGTERM, signal.SIGINT):
+        with contextlib.suppress(NotImplementedError):  # not on every platform
+            loop.add_signal_handler(word, stop)
+    await stopping.wait()
+    _LOG.info("draining")
+    await running.stop(grace)

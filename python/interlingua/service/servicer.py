@@ -1,0 +1,224 @@
+"""
+The methods of the service, each a few lines over the modules that do the work.
+
+Streaming methods are async generators: what they hold is released in their `finally`, however they end.
+"""
+
+import logging
+import traceback
+from collections.abc import AsyncIterator, Awaitable, Callable
+from datetime import UTC, datetime
+from functools import wraps
+from typing import Any, NoReturn, TypeVar
+
+import grpc.aio
+
+from interlingua.canonical import json
+from interlingua.canonical.check import check
+from interlingua.canonical.errors import InterlinguaError, InvalidRequest
+from interlingua.canonical.fold import buffered
+from interlingua.canonical.validate import schema, violations
+from interlingua.client import Client
+from interlingua.client.routing import Choice, Routing
+from interlingua.registry import Registry
+from interlingua.service import adapting, convert, estimating, routing
+from interlingua.service.status import status_of
+from interlingua.v1 import service_pb2 as service
+from interlingua.v1 import types_pb2 as types
+
+_LOG = logging.getLogger("interlingua.service")
+
+Context = grpc.aio.ServicerContext[Any, Any]
+S = TypeVar("S", bound="Servicer")
+I = TypeVar("I")  # noqa: E741
+O = TypeVar("O")  # noqa: E741
+
+
+async def _fail(context: Context, problem: Exception) -> NoReturn:
+    """Ends a call with the status of an error. What is not one of ours is a defect: logged without its text."""
+    if not isinstance(problem, InterlinguaError):
+        # the text of a foreign exception may quote content
+        where = "".join(traceback.format_tb(problem.__traceback__))
+        _LOG.error("%s in a method of the service\n%s", type(problem).__name__, where)
+        problem = InterlinguaError("a defect of the server; its log tells where")
+    code, message, trailer = status_of(problem)
+    await context.abort(code, message, trailer)
+
+
+def _unary(method: Callable[[S, I, Context], Awaitable[O]]) -> Callable[[S, I, Context], Awaitable[O]]:
+    @wraps(method)
+    async def guarded(self: S, request: I, context: Context) -> O:
+        try:
+            return await method(self, request, context)
+        except Exception as problem:  # noqa: BLE001
+            await _fail(context, problem)
+
+    return guarded
+
+
+def _stream(method: Callable[[S, I, Context], AsyncIterator[O]]) -> Callable[[S, I, Context], AsyncIterator[O]]:
+    @wraps(method)
+    async def guarded(self: S, request: I, context: Context) -> AsyncIterator[O]:
+        answers: Any = method(self, request, context)
+        try:
+            async for answer in answers:
+                yield answer
+        except Exception as problem:  # noqa: BLE001
+            await _fail(context, problem)
+        finally:
+            await answers.aclose()
+
+    return guarded
+
+
+class Servicer:
+    """The service over one client. Stateless: any number of servers may stand side by side."""
+
+    def __init__(self, client: Client, chooser: Routing | None = None) -> None:
+        self._client = client
+        self._routing = chooser or Routing()
+        self._registry = self._routing.registry
+
+    @_unary
+    async def Adapt(self, request: service.AdaptRequest, context: Context) -> service.AdaptResponse:  # noqa: ARG002
+        """Carries one value from any form to any other."""
+        return adapting.adapt(request)
+
+    @_stream
+    async def AdaptStream(
+        self,
+        request: AsyncIterator[service.AdaptStreamRequest],
+        context: Context,  # noqa: ARG002
+    ) -> AsyncIterator[service.AdaptStreamResponse]:
+        """Carries a streamed answer while it arrives."""
+        first = await anext(request, None)
+        if first is None or first.WhichOneof("piece") != "start":
+            raise InvalidRequest("the first message must hold start", path="/start")
+        carried = adapting.StreamAdapter(first.start)
+        try:
+            async for message in request:
+                if (response := carried.piece(message)) is not None:
+                    yield response
+            if (response := carried.end()) is not None:
+                yield response
+        finally:
+            carried.close()
+
+    @_unary
+    async def Route(self, request: service.RouteRequest, context: Context) -> service.RouteResponse:  # noqa: ARG002
+        """Tells which model should answer, and why."""
+        return routing.route(request, self._routing)
+
+    @_unary
+    async def Generate(self, request: service.GenerateRequest, context: Context) -> service.GenerateResponse:
+        """Routes unless told the model, asks the provider and gives its answer."""
+        choice = self._choose(request)
+        response = await self._client.generate(
+            choice.request,
+            model=choice.models[0],
+            fallbacks=choice.models[1:],
+            deadline=context.time_remaining(),
+            routing=choice.record,
+            raw=request.include_raw,
+        )
+        answer = service.GenerateResponse()
+        if choice.decision is not None:
+            answer.decision.CopyFrom(routing.decision_message(choice.decision))
+        if request.json_output:
+            answer.response_json = json.dumps(response).decode()
+        else:
+            answer.response.CopyFrom(convert.to_proto(types.Response, response))
+        return answer
+
+    @_stream
+    async def GenerateStream(
+        self, request: service.GenerateStreamRequest, context: Context
+    ) -> AsyncIterator[service.GenerateStreamResponse]:
+        """Does the same as Generate and gives the answer as events."""
+        choice = self._choose(request)
+        if choice.decision is not None:
+            yield service.GenerateStreamResponse(decision=routing.decision_message(choice.decision))
+        stream = self._client.stream(
+            choice.request,
+            model=choice.models[0],
+            fallbacks=choice.models[1:],
+            deadline=context.time_remaining(),
+            routing=choice.record,
+        )
+        try:
+            async for event in stream:
+                if request.buffered and not any(buffered([event])):
+                    continue
+                if request.json_output:
+                    yield service.GenerateStreamResponse(event_json=json.dumps(event).decode())
+                else:
+                    yield service.GenerateStreamResponse(event=convert.to_proto(types.StreamEvent, event))
+        finally:
+            await stream.aclose()
+
+    def _choose(self, request: service.GenerateRequest | service.GenerateStreamRequest) -> Choice:
+        return self._routing.choose(
+            adapting.conversation(request),
+            request.target or None,
+            routing.optional_object(request.policy_json, "policy_json"),
+            datetime.now(UTC).isoformat().replace("+00:00", "Z"),
+        )
+
+    @_unary
+    async def Estimate(self, request: service.EstimateRequest, context: Context) -> service.EstimateResponse:  # noqa: ARG002
+        """Tells what a request will take and cost, or what an answer did cost."""
+        return estimating.estimate(request, self._registry)
+
+    @_unary
+    async def Check(self, request: service.CheckRequest, context: Context) -> service.CheckResponse:  # noqa: ARG002
+        """Tells which rules of the contract a value breaks."""
+        value, name = _value(request)
+        found = violations(value, name)
+        if not found and name in ("Request", "Message"):
+            found = check(value, request.profile or "core")
+        return service.CheckResponse(violations=[convert.to_proto(types.Violation, one) for one in found])
+
+    @_unary
+    async def ListModels(
+        self,
+        request: service.ListModelsRequest,
+        context: Context,  # noqa: ARG002
+    ) -> service.ListModelsResponse:
+        """Lists the models of the registry."""
+        if request.provider:
+            self._registry.provider(request.provider)
+        rows = self._registry.models(provider=request.provider or None)
+        return service.ListModelsResponse(
+            models=[_model(row, self._registry) for row in sorted(rows, key=lambda row: row["id"])]
+        )
+
+
+def _value(request: service.CheckRequest) -> tuple[Any, str]:
+    match request.WhichOneof("value"):
+        case "request":
+            return convert.from_proto(request.request), "Request"
+        case "message":
+            return convert.from_proto(request.message), "Message"
+        case "value_json":
+            name = request.type or "Request"
+            if name not in schema()["$defs"]:
+                raise InvalidRequest(f"the schema has no type {name!r}", path="/type")
+            return json.loads(request.value_json), name
+        case _:
+            raise InvalidRequest("there is no value; set one of the oneof", path="")
+
+
+def _model(row: dict[str, Any], models: Registry) -> service.Model:
+    capabilities = row["capabilities"]
+    price = models.price(row["id"])
+    return service.Model(
+        id=row["id"],
+        provider=row["provider"],
+        adapter=models.provider(row["provider"])["adapter"],
+        name=row["name"],
+        aliases=sorted(alias for alias, spec in models.aliases.items() if spec == row["id"]),
+        context_window=capabilities.get("max_context_tokens"),
+        max_output_tokens=capabilities.get("max_output_tokens"),
+        capabilities_json=json.dumps(capabilities).decode(),
+        price_json="" if price is None else json.dumps(dict(price)).decode(),
+    )

@@ -1,0 +1,131 @@
+"""
+Errors on the wire of gRPC (spec/9-service.md#errors): every failure ends with a status that says whose fault it is,
+with a `google.rpc.Status` of details: `ErrorInfo` (reason: the category), `BadRequest` (a JSON Pointer for each
+violation), `RetryInfo`, and the canonical `Error`.
+
+Details travel in the trailing metadata, which clients cap at 8 KiB by default. So what is long is cut: the counts in
+`ErrorInfo` tell how much there was.
+"""
+
+from typing import Any
+
+import grpc
+from google.protobuf.any_pb2 import Any as AnyMessage
+from google.protobuf.message import Message
+from google.rpc import error_details_pb2, status_pb2
+
+from interlingua.canonical.errors import InterlinguaError
+from interlingua.service import convert
+from interlingua.v1 import types_pb2
+
+DOMAIN = "interlingua"
+DETAILS_KEY = "grpc-status-details-bin"
+
+_BUDGET = 6_000  # bytes of details, base64 not counted; below the 8 KiB at which clients refuse metadata
+_LONGEST = 500  # characters of one text
+
+CODES: dict[str, grpc.StatusCode] = {
+    "invalid_request": grpc.StatusCode.INVALID_ARGUMENT,
+    "unsupported": grpc.StatusCode.FAILED_PRECONDITION,
+    "loss_refused": grpc.StatusCode.FAILED_PRECONDITION,
+    "authentication": grpc.StatusCode.UNAUTHENTICATED,
+    "permission": grpc.StatusCode.PERMISSION_DENIED,
+    "billing": grpc.StatusCode.FAILED_PRECONDITION,
+    "not_found": grpc.StatusCode.NOT_FOUND,
+    "rate_limit": grpc.StatusCode.RESOURCE_EXHAUSTED,
+    "context_overflow": grpc.StatusCode.OUT_OF_RANGE,
+    "content_filter": grpc.StatusCode.FAILED_PRECONDITION,
+    "timeout": grpc.StatusCode.DEADLINE_EXCEEDED,
+    "network": grpc.StatusCode.UNAVAILABLE,
+    "server_error": grpc.StatusCode.UNAVAILABLE,
+    "overloaded": grpc.StatusCode.UNAVAILABLE,
+    "invalid_response": grpc.StatusCode.INTERNAL,
+    "stream_truncated": grpc.StatusCode.ABORTED,
+    "cancelled": grpc.StatusCode.CANCELLED,
+    "no_candidate": grpc.StatusCode.FAILED_PRECONDITION,
+    "internal": grpc.StatusCode.INTERNAL,
+    "other": grpc.StatusCode.INTERNAL,
+}
+"""The gRPC status of each category of spec/8-errors.md."""
+
+Trailer = tuple[tuple[str, bytes], ...]
+
+
+def status_of(error: InterlinguaError) -> tuple[grpc.StatusCode, str, Trailer]:
+    """What a call that fails with this error ends with: code, message, trailing metadata."""
+    data = error.to_dict()
+    code = CODES.get(data["category"], grpc.StatusCode.INTERNAL)
+    message = _cut(str(error))
+    number: int = code.value[0]
+    status = status_pb2.Status(code=number, message=message)
+    for detail in _details(data):
+        packed = AnyMessage()
+        packed.Pack(detail)
+        if status.ByteSize() + packed.ByteSize() <= _BUDGET:
+            status.details.append(packed)
+    return code, message, ((DETAILS_KEY, status.SerializeToString()),)
+
+
+def _details(data: dict[str, Any]) -> list[Message]:
+    """The details, what matters most first: when there is no room for all, the last ones are left out."""
+    details: list[Message] = [_info(data)]
+    if data["category"] == "invalid_request":
+        violations = data.get("violations") or [{"path": data.get("path", ""), "message": data["message"], "rule": ""}]
+        details.append(_bad_request(violations))
+    if data.get("retry_after") is not None:
+        retry = error_details_pb2.RetryInfo()
+        retry.retry_delay.FromMilliseconds(round(data["retry_after"] * 1000))
+        details.append(retry)
+    details.append(_canonical(data))
+    return details
+
+
+def _info(data: dict[str, Any]) -> error_details_pb2.ErrorInfo:
+    facts = {
+        "retryable": "true" if data.get("retryable") else "false",
+        "provider": data.get("provider"),
+        "adapter": data.get("adapter"),
+        "path": data.get("path"),
+        "status": data.get("status"),
+        "code": data.get("code"),
+        "loss_entries": len(data["loss"]) if "loss" in data else None,
+        "violations": len(data["violations"]) if "violations" in data else None,
+    }
+    metadata = {key: _cut(str(value)) for key, value in facts.items() if value is not None}
+    return error_details_pb2.ErrorInfo(reason=data["category"], domain=DOMAIN, metadata=metadata)
+
+
+def _bad_request(violations: list[dict[str, str]]) -> error_details_pb2.BadRequest:
+    found = error_details_pb2.BadRequest()
+    for violation in violations:
+        field = found.field_violations.add()
+        field.field = _cut(violation["path"])
+        field.description = _cut(violation["message"])
+        field.reason = violation.get("rule", "")
+        if found.ByteSize() > _BUDGET // 2:
+            del found.field_violations[-1]
+            break
+    return found
+
+
+def _canonical(data: dict[str, Any]) -> Message:
+    """The canonical error, its lists as long as there is room for."""
+    short = {key: _cut(value) if isinstance(value, str) else value for key, value in data.items() if key != "raw"}
+    short.pop("violations", None)  # they stand in BadRequest
+    loss: list[Any] = data.get("loss", [])
+    short.pop("loss", None)
+    room = _BUDGET // 2
+    kept: list[Any] = []
+    for entry in loss:
+        kept.append({key: value for key, value in entry.items() if key != "value"})
+        room -= sum(len(str(value)) + 4 for value in kept[-1].values())
+        if room < 0:
+            kept.pop()
+            break
+    if kept:
+        short["loss"] = kept
+    return convert.to_proto(types_pb2.Error, short)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

@@ -1,0 +1,151 @@
+"""For people: loss reports, routing chains, usage and cost as tables of rich. Used by the command line and the demo."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+Data = Mapping[str, Any]
+
+SEVERITY_STYLES = {"lost": "bold red", "weakened": "yellow", "shape": "cyan"}
+SEVERITY_MEANINGS = {
+    "lost": "the meaning is gone",
+    "weakened": "the meaning is there, but weaker",
+    "shape": "another shape, the same meaning",
+}
+OP_WORDS = {"drop": "dropped", "replace": "replaced", "move": "moved", "merge": "merged"}
+VERDICT_STYLES = {"chose": "bold green", "rejected": "red", "deferred": "yellow", "not_applicable": "dim"}
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A console that stays readable when it is piped: 80 to 100 columns."""
+    made = Console(stderr=stderr, highlight=False)
+    if not made.is_terminal or made.width > 100:
+        made.width = 100
+    return made
+
+
+def loss_summary(loss: Sequence[Data]) -> Text:
+    """A line: how many entries of each severity."""
+    if not loss:
+        return Text("nothing lost: all of it arrives", style="green")
+    counts = Counter(entry["severity"] for entry in loss)
+    parts = [
+        Text.assemble((f"{counts[word]} {word}", style)) for word, style in SEVERITY_STYLES.items() if counts[word]
+    ]
+    return Text(", ").join(parts)
+
+
+def loss_table(loss: Sequence[Data]) -> RenderableType:
+    """The loss report, gravest first: what happened, where, and why."""
+    if not loss:
+        return loss_summary(loss)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, expand=False)
+    table.add_column("severity", no_wrap=True)
+    table.add_column("what", no_wrap=True)
+    table.add_column("where", overflow="fold", ratio=2)
+    table.add_column("why", overflow="fold", ratio=3)
+    order = list(SEVERITY_STYLES)
+    for entry in sorted(loss, key=lambda entry: order.index(entry["severity"])):
+        style = SEVERITY_STYLES[entry["severity"]]
+        where = entry["path"] or "/"
+        if "to" in entry:
+            where += f"\n→ {entry['to']}"
+        table.add_row(
+            Text(entry["severity"], style=style),
+            OP_WORDS[entry["op"]],
+            where,
+            f"{entry['message']} [{entry['code']}]",
+        )
+    return Group(loss_summary(loss), table)
+
+
+def usage_line(usage: Data) -> str:
+    """Tokens, time and exact money of one answer, in a line."""
+    cached, written = usage.get("cached_input_tokens", 0), usage.get("cache_creation_input_tokens", 0)
+    beside = [f"{cached} cached" if cached else "", f"{written} to cache" if written else ""]
+    prompt = " + ".join([str(usage["input_tokens"]), *filter(None, beside)])
+    thought = usage.get("reasoning_tokens")
+    answer = f"{usage['output_tokens']} out" + (f" ({thought} thinking)" if thought else "")
+    cost = usage.get("cost_usd")
+    money = "unpriced" if cost is None else f"${cost}"
+    return f"{prompt} in, {answer} · {usage.get('latency_ms', 0)} ms · {money}"
+
+
+def tokens(usage: Data) -> str:
+    """The buckets of a usage that are not empty."""
+    names = {
+        "input_tokens": "in",
+        "cached_input_tokens": "cached",
+        "cache_creation_input_tokens": "to cache",
+        "output_tokens": "out",
+    }
+    return ", ".join(f"{usage[name]} {word}" for name, word in names.items() if usage.get(name)) or "nothing"
+
+
+def decision(found: Data) -> RenderableType:
+    """A routing decision: the winner, and what every slot said."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ("slot", "verdict", "model", "reason"):
+        table.add_column(heading, overflow="fold")
+    for entry in found["chain"]:
+        style = VERDICT_STYLES.get(entry["verdict"], "")
+        reason = entry["reason"]
+        if failure := entry.get("validation_failure"):
+            reason += f": {failure}"
+        table.add_row(entry["policy"], Text(entry["verdict"], style=style), entry["candidate_model"] or "", reason)
+    head = Text.assemble(
+        ("→ ", "bold green"), (found["chosen_model"], "bold green"), f"  ({found['record']['reason']})"
+    )
+    return Group(head, table)
+
+
+def candidates(rows: Sequence[Data]) -> RenderableType:
+    """What each candidate would take, cost and lose."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ("candidate", "tokens", "likely cost", "would lose", "verdict"):
+        table.add_column(heading, overflow="fold")
+    for row in rows:
+        guess, cost = row["estimated_tokens"], row["estimated_cost_usd"]
+        verdict = row.get("rejection") or (row["error"]["category"] if "error" in row else "")
+        table.add_row(
+            row["model"],
+            f"{guess['low']}–{guess['high']}" if guess else "?",
+            f"${cost['likely']}" if cost else "unpriced",
+            loss_summary(row["loss"]),
+            Text(verdict, style="red") if verdict else Text("can serve", style="green"),
+        )
+    return table
+
+
+def models(rows: Sequence[Data]) -> RenderableType:
+    """The models of the registry."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("model", no_wrap=True)
+    for heading in ("context", "answer", "$/M in", "$/M out"):
+        table.add_column(heading, justify="right")
+    table.add_column("takes", overflow="fold")
+    table.add_column("key")
+    flags = {"supports_tools": "tools", "supports_images": "images", "supports_thinking": "thinking"}
+    for row in rows:
+        able, price = row["capabilities"], row["price"] or {}
+        table.add_row(
+            row["id"],
+            _thousands(able.get("max_context_tokens")),
+            _thousands(able.get("max_output_tokens")),
+            price.get("input_per_mtok_usd", "?"),
+            price.get("output_per_mtok_usd", "?"),
+            " ".join(word for flag, word in flags.items() if able.get(flag)),
+            Text("set", style="green") if row["configured"] else Text("–", style="dim"),
+        )
+    return table
+
+
+def _thousands(number: int | None) -> str:
+    if number is None:
+        return "?"
+    return f"{number / 1_000_000:g}M" if number >= 1_000_000 else f"{number // 1000}k"
