@@ -1,0 +1,34 @@
+"""
+Anthropic Messages.
+
+Wire:  POST /v1/messages, answers as JSON or server-sent events, documented versions 2023-06-01 and 2026-10-21.
+Spec:  spec/adapters/anthropic_messages.md
+
+Strategy: a request is written top-down. Leading instructions leave the list and become `system`; each run of tool
+results and the user message after it travel as one user message, results first; blocks keep their order.
+What has no canonical meaning is kept: whole items as opaque blocks, members in provider state, top-level members in
+options. How an item was spelt is kept as `form`, so that what came from this wire goes back as it came.
+A request that came from this wire is not repaired; one that did not is made valid, and every repair is reported.
+The stream decoder puts the provider's own final message together and reads it as the unary answer is read.
+
+Sections: tables · requests (members) · turns (messages) · blocks · tools · responses · streams · errors (and estimate).
+"""
+
+from interlingua.adapters.anthropic_messages.errors import error, estimate
+from interlingua.adapters.anthropic_messages.requests import from_wire_request, to_wire
+from interlingua.adapters.anthropic_messages.responses import from_wire_response, to_wire_response
+from interlingua.adapters.anthropic_messages.streams import encode_stream, stream_decoder
+from interlingua.adapters.anthropic_messages.tables import FRAMING, NAME
+
+__all__ = [
+    "FRAMING",
+    "NAME",
+    "encode_stream",
+    "error",
+    "estimate",
+    "from_wire_request",
+    "from_wire_response",
+    "stream_decoder",
+    "to_wire",
+    "to_wire_response",
+]

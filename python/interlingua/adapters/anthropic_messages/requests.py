@@ -1,0 +1,545 @@
+"""Requests both ways: the members beside the messages."""
+
+import re
+from typing import Any
+
+from interlingua.adapters._kit import Wire, report_foreign_options, report_foreign_state, report_unknown
+from interlingua.adapters.anthropic_messages.reasoning import reasoning_to_wire
+from interlingua.adapters.anthropic_messages.tables import (
+    DEFAULT_MAX_TOKENS,
+    PATH,
+    STRICTER_VERSION,
+    VERSION,
+    Reading,
+    Writing,
+    cache_from_wire,
+)
+from interlingua.adapters.anthropic_messages.tools import (
+    tool_choice_from_wire,
+    tool_choice_to_wire,
+    tool_from_wire,
+    tools_to_wire,
+)
+from interlingua.adapters.anthropic_messages.turns import (
+    messages_from_wire,
+    messages_to_wire,
+    system_from_wire,
+    unreadable,
+)
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import InvalidWire
+from interlingua.canonical.ids import DERIVED_IDS, IdSource
+from interlingua.canonical.loss import Loss
+
+Request = dict[str, Any]
+Entries = list[dict[str, Any]]
+
+# ---------------------------------------------------------------------------------------------- from the wire
+
+
+def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> tuple[Request, Entries]:
+    """Reads a request of this wire, given as `{method, path, headers, body}`.
+
+    Raises `InvalidWire` with a pointer into the body when it cannot be read.
+    Nothing is lost: members without canonical meaning stand in `options` or in provider state.
+    """
+    body = wire.get("body") if isinstance(wire, dict) else None
+    if not isinstance(body, dict):
+        raise InvalidWire("the body must be an object", path="")
+    reading = Reading(endpoint, ids)
+    form: dict[str, Any] = {}
+    request: Request = {}
+    if "messages" not in body or type(body["messages"]) is not list:
+        raise InvalidWire("messages must be a list", path="/messages")
+    messages: list[Any] = []
+    request["messages"] = messages
+    options: dict[str, Any] = {}
+    _members_from_wire(body, request, options, form, reading, endpoint)
+    if body.get("system") is not None:
+        messages.append(system_from_wire(body["system"], reading))
+    messages_from_wire(body["messages"], reading, messages)
+    _address_from_wire(wire, request, form, endpoint)
+    if options:
+        request["options"] = {endpoint.adapter: options}
+    request["provider_state"] = reading.state(form=form)
+    return request, []
+
+
+def _members_from_wire(
+    body: Wire, request: Request, options: dict[str, Any], form: dict[str, Any], reading: Reading, endpoint: Endpoint
+) -> None:
+    for name, value in body.items():
+        match name:
+            case "messages":
+                pass
+            case _ if value is None:
+                form.setdefault("null", []).append(name)
+            case "system":
+                pass
+            case "model" if type(value) is str:
+                request["model"] = endpoint.model_id(value) or ""
+            case "max_tokens" if type(value) is int and value >= 0:
+                request["max_output_tokens"] = value
+            case "temperature" | "top_p" | "top_k" if type(value) in _NUMBER:
+                request[name] = value
+            case "stream" if type(value) is bool:
+                request["stream"] = value
+            case "stop_sequences" if type(value) is list and all(type(text) is str for text in value):
+                request["stop"] = value
+            case "metadata" if type(value) is dict:
+                request["metadata"] = value
+            case "service_tier" if type(value) is str:
+                request["service_tier"] = value
+            case "tools" if type(value) is list:
+                request["tools"] = _tools_from_wire(value, reading)
+            case "tool_choice" | "thinking" | "output_config" if type(value) is dict:
+                _settings_from_wire(name, value, request, options)
+            case "output_format" if type(value) is dict:
+                _output_format_from_wire(value, body, request, options, form)
+            case "anthropic_version" if type(value) is str:
+                form["body_version"] = value
+            case "cache_control" if (hint := cache_from_wire(value)) is not None:
+                request["cache"] = hint
+            case _ if name in _TYPES:
+                raise InvalidWire(f"{name} must be {_TYPES[name]}", path=f"/{name}")
+            case _:
+                options[name] = value
+
+
+_NUMBER = (int, float)
+_TYPES = {
+    "model": "a string",
+    "max_tokens": "a whole number, zero or more",
+    "temperature": "a number",
+    "top_p": "a number",
+    "top_k": "a number",
+    "stream": "true or false",
+    "stop_sequences": "a list of strings",
+    "metadata": "an object",
+    "service_tier": "a string",
+    "tools": "a list",
+    "tool_choice": "an object",
+    "thinking": "an object",
+    "output_config": "an object",
+    "output_format": "an object",
+    "anthropic_version": "a string",
+}
+
+
+def _tools_from_wire(wires: list[Any], reading: Reading) -> list[Any]:
+    tools: list[Any] = []
+    try:
+        for wire in wires:
+            tools.append(tool_from_wire(wire, reading))
+    except (KeyError, TypeError, AttributeError) as problem:
+        raise unreadable("a tool", ("tools", len(tools))) from problem
+    return tools
+
+
+def _settings_from_wire(name: str, value: Wire, request: Request, options: dict[str, Any]) -> None:
+    try:
+        match name:
+            case "tool_choice":
+                tool_choice_from_wire(value, request, options)
+            case "thinking":
+                _thinking_from_wire(value, request, options)
+            case _:
+                _output_config_from_wire(value, request, options)
+    except (KeyError, TypeError) as problem:
+        raise unreadable(name, (name,)) from problem
+
+
+_THINKING = {"type": ("mode", str), "budget_tokens": ("budget_tokens", int), "display": ("display", str)}
+
+
+def _thinking_from_wire(value: Wire, request: Request, options: dict[str, Any]) -> None:
+    others: dict[str, Any] = {}
+    reasoning: dict[str, Any] = request.get("reasoning") or {}
+    for name, member in value.items():
+        canonical, kind = _THINKING.get(name, (None, None))
+        if canonical is not None and type(member) is kind:
+            reasoning[canonical] = member
+        else:
+            others[name] = member
+    if reasoning:
+        request["reasoning"] = reasoning
+    if others or not value:
+        options["thinking"] = others
+
+
+def _output_config_from_wire(value: Wire, request: Request, options: dict[str, Any]) -> None:
+    others: dict[str, Any] = {}
+    for name, member in value.items():
+        if name == "effort" and type(member) is str:
+            request.setdefault("reasoning", {})["effort"] = member
+        elif name == "format" and (found := _format_from_wire(member)) is not None:
+            request["response_format"] = found
+        else:
+            others[name] = member
+    if others or not value:
+        options["output_config"] = others
+
+
+def _format_from_wire(value: Any) -> dict[str, Any] | None:
+    if (
+        type(value) is dict
+        and value.keys() == {"type", "schema"}
+        and value["type"] == "json_schema"
+        and type(value["schema"]) is dict
+    ):
+        return {"type": "json_schema", "schema": value["schema"]}
+    return None
+
+
+def _output_format_from_wire(
+    value: Wire, body: Wire, request: Request, options: dict[str, Any], form: dict[str, Any]
+) -> None:
+    """The old spelling of `output_config.format`."""
+    config = body.get("output_config")
+    found = _format_from_wire(value)
+    if found is None or (isinstance(config, dict) and "format" in config):
+        options["output_format"] = value
+    else:
+        request["response_format"] = found
+        form["output_format"] = True
+
+
+def _address_from_wire(wire: Wire, request: Request, form: dict[str, Any], endpoint: Endpoint) -> None:
+    """What path and headers say: the model and whether to stream on clouds, versions and betas."""
+    path = wire.get("path")
+    if isinstance(path, str):
+        for template, streamed in _templates(endpoint):
+            found = re.fullmatch(re.escape(template).replace(r"\{model\}", "(?P<model>.+)"), path.partition("?")[0])
+            if found is None:
+                continue
+            if "model" in found.groupdict():
+                request.setdefault("model", endpoint.model_id(found["model"]) or "")
+            if streamed and endpoint.dialect.get("stream_in_body") is False:
+                request["stream"] = True
+            break
+    headers = wire.get("headers")
+    if isinstance(headers, dict):
+        kept = {name.lower(): value for name, value in headers.items() if name.lower() in _HEADERS}
+        if kept:
+            form["headers"] = kept
+
+
+_HEADERS = ("anthropic-version", "anthropic-beta")
+
+
+def _templates(endpoint: Endpoint) -> list[tuple[str, bool]]:
+    dialect = endpoint.dialect
+    plain = dialect.get("path", PATH)
+    return [(dialect["stream_path"], True), (plain, False)] if "stream_path" in dialect else [(plain, False)]
+
+
+# ---------------------------------------------------------------------------------------------- to the wire
+
+_KNOWN = frozenset(
+    (
+        "model",
+        "system",
+        "messages",
+        "tools",
+        "tool_choice",
+        "parallel_tool_calls",
+        "response_format",
+        "max_output_tokens",
+        "temperature",
+        "top_p",
+        "top_k",
+        "stop",
+        "reasoning",
+        "service_tier",
+        "user",
+        "metadata",
+        "cache",
+        "stream",
+        "options",
+        "loss_policy",
+        "provider_state",
+    )
+)
+_UNSUPPORTED = {
+    "frequency_penalty": "weakened",
+    "presence_penalty": "weakened",
+    "seed": "weakened",
+    "n": "lost",
+    "logprobs": "lost",
+    "top_logprobs": "lost",
+    "verbosity": "weakened",
+}
+
+
+def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
+    """Writes a request for this wire, with the report of all that changes (spec/6-loss.md).
+
+    Raises `InvalidRequest` for a request that has no valid wire (calls and results that do not pair, two tools of one
+    name) and `CannotAdapt` for one that the model refuses, both with a pointer into the request.
+    """
+    loss = Loss(request.get("loss_policy"))
+    state = request.get("provider_state")
+    form: dict[str, Any] = (state.get("form") or {}) if state is not None and endpoint.owns(state) else {}
+    version = _version(form, endpoint)
+    writing = Writing(request, endpoint, loss, version)
+    body: Wire = {}
+    model = endpoint.model or _wire_model(request)
+    if model is not None and "{model}" not in endpoint.dialect.get("path", PATH):
+        body["model"] = model
+    tools_to_wire(request, body, writing)
+    messages_to_wire(request, body, writing)
+    tool_choice_to_wire(request, body, writing)
+    _limit_to_wire(request, body, writing)
+    reasoning_to_wire(request, body, writing)
+    _members_to_wire(request, body, form, writing)
+    writing.finish()
+    return {
+        "method": "POST",
+        "path": _path(request, model, endpoint),
+        "headers": _headers(form, version, endpoint),
+        "body": body,
+    }, loss.entries
+
+
+def _wire_model(request: Request) -> str | None:
+    """The wire's name of the model that a request asks for: what stands after the first colon."""
+    model = request.get("model")
+    return (model.partition(":")[2] or model) if model else None
+
+
+def _version(form: dict[str, Any], endpoint: Endpoint) -> str:
+    return endpoint.dialect.get("api_version") or form.get("headers", {}).get("anthropic-version") or VERSION
+
+
+def _headers(form: dict[str, Any], version: str, endpoint: Endpoint) -> dict[str, str]:
+    headers = {"content-type": "application/json"}
+    if "body_version" not in endpoint.dialect:
+        headers["anthropic-version"] = version
+    beta = form.get("headers", {}).get("anthropic-beta") or endpoint.dialect.get("beta")
+    if beta:
+        headers["anthropic-beta"] = beta
+    return headers
+
+
+def _path(request: Request, model: str | None, endpoint: Endpoint) -> str:
+    dialect = endpoint.dialect
+    template = dialect.get("path", PATH)
+    if request.get("stream"):
+        template = dialect.get("stream_path", template)
+    return template.replace("{model}", model or "") if "{model}" in template else template
+
+
+def _limit_to_wire(request: Request, body: Wire, writing: Writing) -> None:
+    limit = request.get("max_output_tokens")
+    most = writing.capabilities.get("max_output_tokens")
+    if limit is not None:
+        if most is not None and limit > most and not writing.own:
+            writing.loss.replace(("max_output_tokens",), most, "limit_exceeded", "weakened", "the model's own limit")
+            limit = most
+        body["max_tokens"] = limit
+    elif not writing.own:
+        limit = DEFAULT_MAX_TOKENS
+        budget = (request.get("reasoning") or {}).get("budget_tokens")
+        if budget is not None:
+            limit += budget
+        if most is not None:
+            limit = min(limit, most)
+        body["max_tokens"] = limit
+        writing.loss.replace(("max_output_tokens",), limit, "required_default", "shape", "the target demands a limit")
+
+
+def _members_to_wire(request: Request, body: Wire, form: dict[str, Any], writing: Writing) -> None:
+    _sampling_to_wire(request, body, writing)
+    if "stop" in request:
+        _stop_to_wire(request["stop"], body, writing)
+    if "response_format" in request:
+        _format_to_wire(request["response_format"], body, form, writing)
+    if "metadata" in request or "user" in request:
+        _metadata_to_wire(request, body, writing)
+    if "service_tier" in request:
+        _tier_to_wire(request["service_tier"], body, writing)
+    if "stream" in request and writing.endpoint.dialect.get("stream_in_body") is not False:
+        body["stream"] = request["stream"]
+    if "cache" in request:
+        control: Wire = {}
+        writing.mark(control, request["cache"], ())
+        if control:
+            body["cache_control"] = control["cache_control"]
+    body_version = writing.endpoint.dialect.get("body_version") or form.get("body_version")
+    if body_version:
+        body["anthropic_version"] = body_version
+    if request.get("options"):
+        _options_to_wire(request["options"], body, writing)
+    for name in form.get("null") or ():
+        body.setdefault(name, None)
+    if not request.keys() <= _KNOWN:
+        _unsupported(request, writing)
+    if "provider_state" in request and not writing.own:
+        report_foreign_state(request, writing.endpoint, writing.loss, ())
+
+
+def _unsupported(request: Request, writing: Writing) -> None:
+    for name, severity in _UNSUPPORTED.items():
+        if request.get(name) is not None:
+            writing.loss.drop((name,), "unsupported_field", severity, f"the wire has no {name}")
+    report_unknown(request, _KNOWN | _UNSUPPORTED.keys(), writing.loss, ())
+
+
+# ---------------------------------------------------------------------------------------------- sampling
+
+_SAMPLING = ("temperature", "top_p", "top_k")
+
+
+def _sampling_to_wire(request: Request, body: Wire, writing: Writing) -> None:
+    if request.keys().isdisjoint(_SAMPLING):
+        return
+    for name in _SAMPLING:
+        value = request.get(name)
+        if value is None:
+            continue
+        problem = _refused(name, value, request, body, writing)
+        if problem is not None:
+            writing.loss.drop((name,), problem[0], "weakened", problem[1])
+            continue
+        fitted = value if writing.own else _fitted_sampling(name, value)
+        if fitted != value:
+            writing.loss.replace((name,), fitted, "unsupported_value", "weakened", "the target's range is narrower")
+        body[name] = fitted
+
+
+def _refused(name: str, value: float, request: Request, body: Wire, writing: Writing) -> tuple[str, str] | None:
+    if writing.stricter:
+        return "unsupported_model", f"API version {STRICTER_VERSION} has no {name}"
+    if writing.lacks("sampling"):
+        return "unsupported_model", f"the model takes no {name}"
+    if writing.own:
+        return None
+    if name == "top_p" and "temperature" in body and writing.capabilities.get("temperature_or_top_p"):
+        return "combination", "the model takes temperature or top_p"
+    if body.get("thinking", {}).get("type") == "enabled":
+        if name == "top_k" or (name == "temperature" and value != 1) or (name == "top_p" and value < _TOP_P):
+            return "combination", f"the target does not take this {name} together with reasoning"
+    return None
+
+
+_TOP_P = 0.95  # the least that is taken together with reasoning of a fixed budget
+
+
+def _fitted_sampling(name: str, value: Any) -> Any:
+    if name == "top_k":
+        return max(int(value), 0)
+    return min(max(value, 0), 1)
+
+
+# ---------------------------------------------------------------------------------------------- other members
+
+
+def _stop_to_wire(stop: list[str], body: Wire, writing: Writing) -> None:
+    kept: list[str] = []
+    for position, text in enumerate(stop):
+        if writing.own or text.strip():
+            kept.append(text)
+        else:
+            writing.loss.drop(
+                ("stop", position), "unsupported_value", "weakened", "the target takes no stop text of white space"
+            )
+    if kept or writing.own:
+        body["stop_sequences"] = kept
+
+
+def _format_to_wire(wanted: dict[str, Any], body: Wire, form: dict[str, Any], writing: Writing) -> None:
+    path = ("response_format",)
+    match wanted["type"]:
+        case "json_schema" if "schema" in wanted:
+            pass
+        case "text":
+            for name in wanted.keys() - {"type"}:
+                writing.loss.drop((*path, name), "unsupported_field", "shape", "free text has no such member")
+            return
+        case _:
+            writing.loss.drop(path, "unsupported_value", "lost", "the target only takes a format that has a schema")
+            return
+    if writing.lacks("structured_output"):
+        writing.loss.drop(path, "unsupported_model", "lost", "the model does not enforce schemas")
+        return
+    for name, severity in _FORMAT_MEMBERS.items():
+        if wanted.get(name) is not None:
+            writing.loss.drop((*path, name), "unsupported_field", severity, f"the format has no {name} here")
+    report_unknown(wanted, _FORMAT, writing.loss, path)
+    wire = {"type": "json_schema", "schema": wanted["schema"]}
+    if form.get("output_format"):
+        body["output_format"] = wire
+    else:
+        body.setdefault("output_config", {})["format"] = wire
+
+
+_FORMAT_MEMBERS = {"name": "shape", "description": "weakened", "strict": "shape"}
+_FORMAT = frozenset(("type", "schema", *_FORMAT_MEMBERS))
+
+
+def _metadata_to_wire(request: Request, body: Wire, writing: Writing) -> None:
+    metadata: dict[str, Any] = request.get("metadata") or {}
+    kept: dict[str, Any] = {}
+    for name, value in metadata.items():
+        if writing.own or (name == "user_id" and isinstance(value, str)):
+            kept[name] = value
+        else:
+            writing.loss.drop(
+                ("metadata", name), "unsupported_field", "weakened", "the target takes the id of the user only"
+            )
+    user = request.get("user")
+    if user is not None:
+        if "user_id" in metadata:
+            writing.loss.drop(("user",), "unsupported_field", "weakened", "the metadata name the user already")
+        else:
+            kept["user_id"] = user
+            writing.loss.move(("user",), ("metadata", "user_id"), "unsupported_field", "shape", "the user's id")
+    if kept or writing.own:
+        body["metadata"] = kept
+
+
+_TIERS = ("auto", "standard_only")
+
+
+def _tier_to_wire(tier: str, body: Wire, writing: Writing) -> None:
+    if writing.own or tier in _TIERS:
+        body["service_tier"] = tier
+    elif tier == "default":
+        body["service_tier"] = "standard_only"
+        writing.loss.replace(("service_tier",), "standard_only", "unsupported_value", "shape", "the same service class")
+    else:
+        writing.loss.drop(("service_tier",), "unsupported_value", "weakened", "the target has no such service class")
+
+
+# ---------------------------------------------------------------------------------------------- options
+
+
+def _options_to_wire(options: dict[str, Any], body: Wire, writing: Writing) -> None:
+    """Writes the wire's own members verbatim; what has a canonical member of its own is not taken from here."""
+    report_foreign_options(writing.source, writing.endpoint, writing.loss)
+    for name, value in (options.get(writing.endpoint.adapter) or {}).items():
+        if _is_option(name, value, writing):
+            body[name] = _merged(body.get(name), value)
+        else:
+            where = ("options", writing.endpoint.adapter, name)
+            writing.loss.drop(where, "unsupported_field", "lost", "the request has a member of its own for this")
+
+
+def _is_option(name: str, value: Any, writing: Writing) -> bool:
+    """Whether this member, read from the wire, would be an option again."""
+    if name in ("messages", "system") or value is None:
+        return False
+    read: Request = {}
+    options: dict[str, Any] = {}
+    form: dict[str, Any] = {}
+    try:
+        _members_from_wire({name: value}, read, options, form, Reading(writing.endpoint, DERIVED_IDS), writing.endpoint)
+    except InvalidWire:
+        return False
+    return not read and not form and options == {name: value}
+
+
+def _merged(present: Any, option: Any) -> Any:
+    if isinstance(present, dict) and isinstance(option, dict):
+        return {**present, **{name: _merged(present.get(name), value) for name, value in option.items()}}
+    return option

@@ -1,0 +1,210 @@
+"""Answers both ways, and their usage."""
+
+import hashlib
+from typing import Any
+
+from interlingua.adapters._kit import Wire, report_foreign_state
+from interlingua.adapters.anthropic_messages.blocks import ASSISTANT, block_from_wire, blocks_to_wire, replayed
+from interlingua.adapters.anthropic_messages.errors import error
+from interlingua.adapters.anthropic_messages.tables import FINISH, STOP_REASON, Reading, Writing
+from interlingua.canonical import json
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import InvalidAnswer, ProviderError
+from interlingua.canonical.ids import DERIVED_IDS, IdSource
+from interlingua.canonical.loss import Loss, pointer
+
+Response = dict[str, Any]
+Entries = list[dict[str, Any]]
+
+# ---------------------------------------------------------------------------------------------- from the wire
+
+
+def from_wire_response(body: Any, endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> tuple[Response, Entries]:
+    """Reads an answer that is not streamed. Nothing is lost.
+
+    Raises `InvalidAnswer` with a pointer into the body when it cannot be read,
+    and `ProviderError` when the body is an error in spite of its status.
+    """
+    if not isinstance(body, dict):
+        raise InvalidAnswer("the answer must be an object", path="", adapter=endpoint.adapter)
+    if body.get("type") == "error":
+        raise ProviderError(error(200, {}, body, endpoint))
+    content = body.get("content")
+    if type(content) is not list:
+        raise InvalidAnswer("content must be a list of blocks", path="/content", adapter=endpoint.adapter)
+    reading = Reading(endpoint, ids)
+    blocks: list[Any] = []
+    try:
+        for block in content:
+            blocks.append(block_from_wire(block, reading))
+    except (KeyError, TypeError, AttributeError) as problem:
+        raise InvalidAnswer(
+            "a block cannot be read: a member is missing or has the wrong type",
+            path=pointer(("content", len(blocks))),
+            adapter=endpoint.adapter,
+        ) from problem
+    return assembled(body, blocks, reading, endpoint), []
+
+
+def assembled(body: Wire, blocks: list[Any], reading: Reading, endpoint: Endpoint) -> Response:
+    """The canonical answer of a wire message whose blocks have been read."""
+    response: Response = {"message": {"role": "assistant", "content": blocks}}
+    fields: dict[str, Any] = {}
+    form: dict[str, Any] = {}
+    reason = None
+    for name, value in body.items():
+        match name:
+            case "content":
+                pass
+            case "id" if type(value) is str:
+                response["id"] = value
+            case "model" if type(value) is str:
+                response["model"] = endpoint.model_id(value) or ""
+            case "stop_reason" if value is None or type(value) is str:
+                response["finish_reason_raw"] = reason = value
+            case "stop_sequence" if value is None or type(value) is str:
+                response["stop_sequence"] = value
+            case "usage" if type(value) is dict:
+                response["usage"] = usage_from_wire(value)
+            case "type" if value == "message":
+                pass
+            case "role" if value == "assistant":
+                pass
+            case "id" | "model" | "stop_reason" | "stop_sequence" | "usage" | "type" | "role" if value is not None:
+                raise InvalidAnswer(f"{name} has the wrong type", path=pointer((name,)), adapter=endpoint.adapter)
+            case _:
+                fields[name] = value
+    for name in ("type", "role"):
+        if name not in body:
+            form.setdefault("absent", []).append(name)
+    response["finish_reason"] = finish_reason(reason, blocks)
+    response["provider_state"] = state = reading.state()
+    if fields:
+        state["fields"] = fields
+    if form:
+        state["form"] = form
+    return response
+
+
+def finish_reason(raw: str | None, blocks: list[Any]) -> str:
+    """Why an answer ended. Content decides: an answer that holds calls to run waits for their results."""
+    reason = FINISH.get(raw, "other") if raw is not None else "other"
+    if reason not in ("length", "refusal") and any(block["type"] == "tool_use" for block in blocks):
+        return "tool_calls"
+    return reason
+
+
+def usage_from_wire(wire: Wire) -> dict[str, Any]:
+    """Usage in disjoint buckets, as the wire has them: the prompt is input + cache reads + cache writes."""
+    usage: dict[str, Any] = {
+        "input_tokens": _count(wire.get("input_tokens")) or 0,
+        "output_tokens": _count(wire.get("output_tokens")) or 0,
+    }
+    for canonical, value in (
+        ("cached_input_tokens", wire.get("cache_read_input_tokens")),
+        ("cache_creation_input_tokens", wire.get("cache_creation_input_tokens")),
+        ("cache_creation_1h_input_tokens", _part(wire, "cache_creation", "ephemeral_1h_input_tokens")),
+        ("reasoning_tokens", _part(wire, "output_tokens_details", "thinking_tokens")),
+    ):
+        if (count := _count(value)) is not None:
+            usage[canonical] = count
+    usage["raw"] = wire
+    return usage
+
+
+def _part(wire: Wire, name: str, member: str) -> Any:
+    part = wire.get(name)
+    return part.get(member) if isinstance(part, dict) else None
+
+
+def _count(value: Any) -> int | None:
+    return value if type(value) is int and value >= 0 else None
+
+
+# ---------------------------------------------------------------------------------------------- to the wire
+
+
+def to_wire_response(response: Response, endpoint: Endpoint) -> tuple[Wire, Entries]:
+    """Writes an answer as this provider would give it, whatever its origin; one of this wire as it came.
+
+    The report names what the wire cannot say, with pointers into the response.
+    """
+    loss = Loss()
+    writing = Writing(response, endpoint, loss)
+    message = response["message"]
+    writing.message = message
+    content = blocks_to_wire(message["content"], ASSISTANT, writing, ("message", "content"))
+    body: Wire = {"id": message_id(response), "type": "message", "role": "assistant"}
+    if "model" in response:
+        body["model"] = wire_model(response["model"])
+    body["content"] = content
+    if writing.own:
+        _own_members(response, body, writing)
+    else:
+        _played_members(response, body, writing)
+    for name in ("alternatives", "logprobs"):
+        if response.get(name):
+            loss.drop((name,), "unsupported_field", "lost", "an answer of this wire holds one message and no odds")
+    return body, loss.entries
+
+
+def _own_members(response: Response, body: Wire, writing: Writing) -> None:
+    if "id" not in response:
+        del body["id"]
+    if "finish_reason_raw" in response:
+        body["stop_reason"] = response["finish_reason_raw"]
+    if "stop_sequence" in response:
+        body["stop_sequence"] = response["stop_sequence"]
+    if "usage" in response:
+        body["usage"] = usage_to_wire(response["usage"], own=True)
+    state = response["provider_state"]
+    for name in (state.get("form") or {}).get("absent") or ():
+        body.pop(name, None)
+    replayed(state, body, writing, ())
+
+
+def _played_members(response: Response, body: Wire, writing: Writing) -> None:
+    body.setdefault("model", writing.endpoint.model or "unknown")
+    reason = response["finish_reason"]
+    body["stop_reason"] = STOP_REASON.get(reason, "end_turn")
+    if reason == "content_filter":
+        writing.loss.replace(("finish_reason",), "refusal", "unsupported_value", "shape", "a filter is a refusal here")
+    elif reason not in STOP_REASON:
+        writing.loss.replace(("finish_reason",), "stop", "unsupported_value", "weakened", "the wire has no such reason")
+    body["stop_sequence"] = response.get("stop_sequence")
+    body["usage"] = usage_to_wire(response.get("usage") or {}, own=False)
+    report_foreign_state(response, writing.endpoint, writing.loss, ())
+
+
+def wire_model(model: str) -> str:
+    """The wire's name of a canonical model id."""
+    return model.partition(":")[2] or model
+
+
+def message_id(response: Response) -> str:
+    """The id of an answer; one that has none gets an id that follows from its content."""
+    if given := response.get("id"):
+        return given
+    content = json.dumps_sorted(response["message"]["content"])
+    return "msg_" + hashlib.sha256(content).hexdigest()[:24]
+
+
+def usage_to_wire(usage: dict[str, Any], own: bool) -> Wire:
+    """Usage as the wire counts it: the provider's own object where there is one."""
+    if own and isinstance(usage.get("raw"), dict):
+        return usage["raw"]
+    wire: Wire = {
+        "input_tokens": usage.get("input_tokens", 0),
+        "cache_creation_input_tokens": usage.get("cache_creation_input_tokens", 0),
+        "cache_read_input_tokens": usage.get("cached_input_tokens", 0),
+        "output_tokens": usage.get("output_tokens", 0),
+    }
+    hour = usage.get("cache_creation_1h_input_tokens")
+    if hour is not None:
+        wire["cache_creation"] = {
+            "ephemeral_5m_input_tokens": max(wire["cache_creation_input_tokens"] - hour, 0),
+            "ephemeral_1h_input_tokens": hour,
+        }
+    if "reasoning_tokens" in usage:
+        wire["output_tokens_details"] = {"thinking_tokens": usage["reasoning_tokens"]}
+    return wire

@@ -1,0 +1,326 @@
+"""Tools and the choice among them, both ways."""
+
+from typing import Any
+
+from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
+from interlingua.adapters.anthropic_messages.blocks import finished, replayed, string
+from interlingua.adapters.anthropic_messages.tables import (
+    MAX_STRICT_TOOLS,
+    TOOL_CHOICE,
+    Reading,
+    Writing,
+    cache_from_wire,
+)
+from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.loss import Path, pointer
+
+Tool = dict[str, Any]
+
+# ---------------------------------------------------------------------------------------------- from the wire
+
+
+def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
+    """A tool of the caller, or one that the provider defines, kept whole."""
+    kind = tool.get("type", "custom")
+    if kind is not None and kind != "custom":
+        name = tool.get("name")
+        canonical_name = name if isinstance(name, str) else string(kind)
+        return {"kind": "provider", "name": canonical_name, "adapter": reading.adapter, "definition": tool}
+    canonical: Tool = {"name": string(tool["name"])}
+    fields: dict[str, Any] = {}
+    form: dict[str, Any] = {}
+    for name, value in tool.items():
+        match name:
+            case "name":
+                pass
+            case _ if value is None:
+                form.setdefault("null", []).append(name)
+            case "description":
+                canonical["description"] = string(value)
+            case "input_schema":
+                if type(value) is not dict:
+                    raise TypeError(name)
+                canonical["input_schema"] = value
+            case "strict":
+                if type(value) is not bool:
+                    raise TypeError(name)
+                canonical["strict"] = value
+            case "cache_control" if (hint := cache_from_wire(value)) is not None:
+                canonical["cache"] = hint
+            case "type":
+                form["type"] = value
+            case _:
+                fields[name] = value
+    if fields or form:
+        canonical["provider_state"] = state = reading.state()
+        if fields:
+            state["fields"] = fields
+        if form:
+            state["form"] = form
+    return canonical
+
+
+def tool_choice_from_wire(choice: Wire, request: dict[str, Any], options: dict[str, Any]) -> None:
+    """The choice of tools and whether several may be called; a kind of choice that is not known stays an option."""
+    kind = choice.get("type")
+    canonical_type = TOOL_CHOICE.back.get(kind) if isinstance(kind, str) else None
+    if kind is not None and canonical_type is None:
+        options["tool_choice"] = choice
+        return
+    canonical: dict[str, Any] = {}
+    others: dict[str, Any] = {}
+    for name, value in choice.items():
+        match name:
+            case "type":
+                canonical["type"] = canonical_type
+            case "name" if canonical_type == "tool":
+                canonical["name"] = string(value)
+            case "disable_parallel_tool_use" if isinstance(value, bool):
+                request["parallel_tool_calls"] = not value
+            case _:
+                others[name] = value
+    if canonical:
+        request["tool_choice"] = canonical
+    if others:
+        options["tool_choice"] = others
+
+
+# ---------------------------------------------------------------------------------------------- to the wire
+
+_TOOL = frozenset(
+    (
+        "kind",
+        "name",
+        "description",
+        "input_schema",
+        "strict",
+        "side_effects",
+        "requires_workspace",
+        "cache",
+        "provider_state",
+        "format",
+        "adapter",
+        "definition",
+    )
+)
+
+
+def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
+    """The tools of a request."""
+    tools = request.get("tools")
+    if tools is None:
+        return
+    wires: list[Wire] = []
+    names: set[str] = set()
+    strict = 0
+    for position, tool in enumerate(tools):
+        path = ("tools", position)
+        if not writing.own:
+            if writing.lacks("tools"):
+                writing.loss.drop(path, "unsupported_model", "lost", "the model takes no tools")
+                continue
+            if tool["name"] in names:
+                raise InvalidRequest("two tools have one name; give each its own", path=pointer((*path, "name")))
+            names.add(tool["name"])
+        wire = _tool_to_wire(tool, writing, path)
+        if wire is None:
+            continue
+        if wire.get("strict") is True and not writing.own and tool.get("kind") != "provider":
+            strict += 1
+            _limit_strict(wire, strict, writing, path)
+        wires.append(wire)
+    if wires or not tools:
+        body["tools"] = wires
+
+
+def _limit_strict(wire: Wire, count: int, writing: Writing, path: Path) -> None:
+    if writing.lacks("structured_output"):
+        del wire["strict"]
+        writing.loss.drop((*path, "strict"), "unsupported_model", "weakened", "the model does not enforce schemas")
+    elif count > MAX_STRICT_TOOLS:
+        del wire["strict"]
+        writing.loss.drop((*path, "strict"), "limit_exceeded", "weakened", "the target takes twenty strict tools")
+
+
+def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
+    match tool.get("kind", "function"):
+        case "provider":
+            return _provider_tool_to_wire(tool, writing, path)
+        case "custom":
+            return _custom_tool_to_wire(tool, writing, path)
+        case _:
+            return _function_to_wire(tool, writing, path)
+
+
+def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
+    wire: Wire = {"name": writing.tool_name(tool["name"], (*path, "name"))}
+    if "description" in tool:
+        wire["description"] = tool["description"]
+    schema = tool.get("input_schema")
+    if writing.own:
+        if schema is not None:
+            wire["input_schema"] = schema
+    else:
+        wire["input_schema"] = _schema_to_wire(schema, writing, (*path, "input_schema"))
+    if "strict" in tool:
+        wire["strict"] = tool["strict"]
+    for name in tool.keys() & {"format", "adapter", "definition"}:
+        writing.loss.drop((*path, name), "unsupported_field", "weakened", "a function has no such member")
+    state = tool.get("provider_state")
+    if state is not None and writing.endpoint.owns(state) and "type" in (state.get("form") or ()):
+        wire["type"] = state["form"]["type"]
+    return finished(tool, wire, _TOOL, writing, path)
+
+
+_ROOT_UNIONS = ("oneOf", "anyOf", "allOf")
+
+
+def _schema_to_wire(schema: dict[str, Any] | None, writing: Writing, path: Path) -> dict[str, Any]:
+    """The schema of the arguments: its root is an object and no union."""
+    if schema is None:
+        default: dict[str, Any] = {"type": "object", "properties": {}}
+        writing.loss.replace(path, default, "required_default", "shape", "the target demands a schema")
+        return default
+    kind = schema.get("type")
+    if kind == "object" and schema.keys().isdisjoint(_ROOT_UNIONS):
+        return schema
+    fitted = dict(schema)
+    if kind != "object":
+        fitted["type"] = "object"
+        severity = "shape" if kind is None or (isinstance(kind, list) and "object" in kind) else "weakened"
+        code = "schema_rewritten" if severity == "shape" else "schema_weakened"
+        writing.loss.replace((*path, "type"), "object", code, severity, "the target takes an object at the root")
+    for name in _ROOT_UNIONS:
+        if name in fitted:
+            del fitted[name]
+            writing.loss.drop(
+                (*path, name), "schema_weakened", "weakened", "the target takes no union at the root of a schema"
+            )
+    return fitted
+
+
+def _custom_tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
+    """A free-text tool as a function with the one text argument `input`."""
+    schema = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
+    message = "a free-text tool travels as a function with one text argument"
+    writing.loss.replace((*path, "input_schema"), schema, "custom_tool", "shape", message)
+    writing.loss.drop((*path, "kind"), "custom_tool", "shape", message)
+    if "format" in tool:
+        severity = "shape" if tool["format"].get("type") == "text" else "weakened"
+        writing.loss.drop((*path, "format"), "custom_tool", severity, "the text is not held to a grammar")
+    plain = {name: value for name, value in tool.items() if name not in ("kind", "format")}
+    return _function_to_wire(plain | {"input_schema": schema}, writing, path)
+
+
+def _provider_tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
+    if tool.get("adapter") != writing.endpoint.adapter or not isinstance(tool.get("definition"), dict):
+        writing.loss.drop(path, "provider_tool", "lost", "a tool of another provider cannot be offered here")
+        return None
+    definition: Wire = tool["definition"]
+    name = definition.get("name", definition.get("type"))
+    if name != tool["name"]:
+        writing.loss.replace((*path, "name"), name, "name_rewritten", "shape", "the definition names the tool")
+    if "cache" in tool:
+        writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "the definition itself says how it is cached")
+    for member in tool.keys() & {"description", "input_schema", "strict", "format"}:
+        writing.loss.drop((*path, member), "unsupported_field", "weakened", "the definition goes back verbatim")
+    state = tool.get("provider_state")
+    if state is not None:
+        report_foreign_state(tool, writing.endpoint, writing.loss, path)
+        if writing.endpoint.owns(state):
+            # a copy: what is verbatim stays the caller's
+            definition = dict(definition)
+            replayed(state, definition, writing, path)
+    report_unknown(tool, _TOOL, writing.loss, path)
+    return definition
+
+
+def tool_choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
+    """The choice of tools; without tools there is none."""
+    choice = request.get("tool_choice")
+    parallel = request.get("parallel_tool_calls")
+    if choice is None and parallel is None:
+        return
+    if not writing.own and not body.get("tools"):
+        _drop_choice(choice, parallel, writing)
+        return
+    wire: Wire = {}
+    if choice is not None:
+        wire = _choice_to_wire(choice, request, writing)
+    elif not writing.own:
+        wire["type"] = "auto"
+        writing.loss.replace(
+            ("tool_choice",), {"type": "auto"}, "required_default", "shape", "the parallel switch stands in a choice"
+        )
+    if parallel is not None:
+        if wire.get("type") == "none" and not writing.own:
+            writing.loss.drop(("parallel_tool_calls",), "combination", "shape", "without calls there are none at once")
+        else:
+            wire["disable_parallel_tool_use"] = not parallel
+    body["tool_choice"] = wire
+
+
+def _drop_choice(choice: dict[str, Any] | None, parallel: bool | None, writing: Writing) -> None:
+    message = "the target takes a choice only together with tools"
+    if choice is not None:
+        severity = "shape" if choice["type"] in ("auto", "none") else "weakened"
+        writing.loss.drop(("tool_choice",), "combination", severity, message)
+    if parallel is not None:
+        writing.loss.drop(("parallel_tool_calls",), "combination", "shape", message)
+
+
+_CHOICE = frozenset(("type", "name", "names", "mode", "kind"))
+
+
+def _choice_to_wire(choice: dict[str, Any], request: dict[str, Any], writing: Writing) -> Wire:
+    path: Path = ("tool_choice",)
+    kind = choice["type"]
+    if kind == "allowed":
+        return _allowed_to_wire(choice, writing, path)
+    wire: Wire = {"type": TOOL_CHOICE.there[kind]}
+    if kind == "tool":
+        named = _chosen(choice, request, writing)
+        if named is None:
+            fallback = {"type": "auto"}
+            writing.loss.replace(path, fallback, "tool_choice", "weakened", "the chosen tool is not offered here")
+            return {"type": "auto"}
+        wire["name"] = named
+    for name in choice.keys() & {"names", "mode", "kind"} if kind != "tool" else choice.keys() & {"names", "mode"}:
+        writing.loss.drop((*path, name), "tool_choice", "shape", "this choice has no such member")
+    if kind != "tool" and "name" in choice:
+        writing.loss.drop((*path, "name"), "tool_choice", "shape", "this choice has no such member")
+    report_unknown(choice, _CHOICE, writing.loss, path)
+    return wire
+
+
+def _chosen(choice: dict[str, Any], request: dict[str, Any], writing: Writing) -> str | None:
+    name: str = choice["name"]
+    if writing.own:
+        return name
+    tool = _offered(name, request, writing)
+    if tool is None:
+        return None
+    if choice.get("kind", "function") != "function":
+        writing.loss.drop(("tool_choice", "kind"), "tool_choice", "shape", "a choice names a tool of any kind")
+    return name if tool.get("kind") == "provider" else writing.tool_name(name, ("tool_choice", "name"))
+
+
+def _offered(name: str, request: dict[str, Any], writing: Writing) -> Tool | None:
+    """The tool of a name, when it goes onto the wire."""
+    for tool in request.get("tools") or ():
+        if tool["name"] == name:
+            foreign = tool.get("kind") == "provider" and tool.get("adapter") != writing.endpoint.adapter
+            return None if foreign else tool
+    return None
+
+
+def _allowed_to_wire(choice: dict[str, Any], writing: Writing, path: Path) -> Wire:
+    required = choice.get("mode") == "required"
+    names: list[str] = choice.get("names") or []
+    if required and len(names) == 1 and _offered(names[0], writing.source, writing) is not None:
+        named = {"type": "tool", "name": names[0]}
+        writing.loss.replace(path, named, "tool_choice", "shape", "one allowed tool that must be called is named")
+        return {"type": "tool", "name": writing.tool_name(names[0], (*path, "name"))}
+    canonical = {"type": "required" if required else "auto"}
+    writing.loss.replace(path, canonical, "tool_choice", "weakened", "the target cannot allow some of the tools only")
+    return {"type": TOOL_CHOICE.there[canonical["type"]]}

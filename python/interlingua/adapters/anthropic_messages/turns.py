@@ -1,0 +1,539 @@
+"""
+Messages both ways: canonical messages are turns of five roles, wire messages are turns of a user and an assistant.
+
+Reading: each tool result is a message of role tool, the other blocks of a user message are messages of role user.
+Writing: results follow their calls directly and in the order of the calls, neighbours of one role are one turn,
+instructions stand in `system`, in a native system message, or marked in a user turn.
+"""
+
+from bisect import bisect_left
+from typing import Any
+
+from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
+from interlingua.adapters.anthropic_messages.blocks import (
+    ASSISTANT,
+    SYSTEM,
+    USER,
+    block_from_wire,
+    blocks_to_wire,
+    can_replay,
+    own_form,
+    replayed,
+    result_from_wire,
+    result_to_wire,
+)
+from interlingua.adapters.anthropic_messages.tables import FILLER, THINKING_TYPES, Reading, Writing
+from interlingua.canonical.errors import CannotAdapt, InvalidRequest, InvalidWire
+from interlingua.canonical.loss import Path, pointer
+
+Message = dict[str, Any]
+
+INSTRUCTIONS = ("system", "developer")
+
+# ---------------------------------------------------------------------------------------------- from the wire
+
+
+def system_from_wire(system: Any, reading: Reading) -> Message:
+    """The `system` member as the first message."""
+    return _plain_from_wire("system", system, reading, ("system",))
+
+
+def messages_from_wire(wires: list[Any], reading: Reading, messages: list[Message]) -> None:
+    """Appends what the wire messages hold."""
+    previous = None
+    for position, wire in enumerate(wires):
+        path = ("messages", position)
+        first = len(messages)
+        if type(wire) is not dict or type(role := wire.get("role")) is not str:
+            raise InvalidWire("a message must be an object with a role", path=pointer(path))
+        match role:
+            case "user":
+                _user_from_wire(wire, reading, messages, path)
+            case "assistant" | "system":
+                messages.append(_plain_from_wire(role, wire.get("content"), reading, (*path, "content")))
+                if role == "system":
+                    _form(messages[-1], reading)["in_messages"] = True
+            case _:
+                raise InvalidWire("the role must be user, assistant or system", path=pointer((*path, "role")))
+        if role == previous:
+            _form(messages[first], reading)["start"] = True
+        if len(wire) > 2:
+            _message_extras(wire, messages[first], reading)
+        previous = role
+
+
+def _state(message: Message, reading: Reading) -> dict[str, Any]:
+    return message.setdefault("provider_state", reading.state())
+
+
+def _form(message: Message, reading: Reading) -> dict[str, Any]:
+    return _state(message, reading).setdefault("form", {})
+
+
+def _message_extras(wire: Wire, message: Message, reading: Reading) -> None:
+    fields: dict[str, Any] = {}
+    for name, value in wire.items():
+        if name in ("role", "content"):
+            continue
+        if value is None:
+            _form(message, reading).setdefault("null", []).append(name)
+        else:
+            fields[name] = value
+    if fields:
+        _state(message, reading)["fields"] = fields
+
+
+def unreadable(what: str, path: Path) -> InvalidWire:
+    """The error for a part of the wire that lacks a member or has one of a wrong type."""
+    return InvalidWire(f"{what} cannot be read: a member is missing or has the wrong type", path=pointer(path))
+
+
+def _plain_from_wire(role: str, content: Any, reading: Reading, path: Path) -> Message:
+    """A message whose blocks stay together: instructions or an answer."""
+    if type(content) is list:
+        blocks: list[Any] = []
+        try:
+            for block in content:
+                blocks.append(block_from_wire(block, reading))
+        except (KeyError, TypeError, AttributeError) as problem:
+            raise unreadable("a block", (*path, len(blocks))) from problem
+        if blocks:
+            return {"role": role, "content": blocks}
+        return {"role": role, "content": [], "provider_state": reading.state(form={"blank": True})}
+    if type(content) is str:
+        block = block_from_wire({"type": "text", "text": content}, reading)
+        return {"role": role, "content": [block], "provider_state": reading.state(form={"string": True})}
+    raise InvalidWire("content must be a string or a list of blocks", path=pointer(path))
+
+
+def _user_from_wire(wire: Wire, reading: Reading, messages: list[Message], path: Path) -> None:
+    content = wire.get("content")
+    if type(content) is not list or not content:
+        messages.append(_plain_from_wire("user", content, reading, (*path, "content")))
+        return
+    run: list[Any] | None = None
+    position = 0
+    try:
+        for position, block in enumerate(content):
+            if block["type"] != "tool_result":
+                if run is None:
+                    run = []
+                    messages.append({"role": "user", "content": run})
+                run.append(block_from_wire(block, reading))
+                continue
+            run = None
+            result = result_from_wire(block, reading)
+            metadata = {"parent_tool_use_id": result["tool_use_id"]}
+            messages.append({"role": "tool", "content": [result], "metadata": metadata})
+    except (KeyError, TypeError, AttributeError) as problem:
+        raise unreadable("a block", (*path, "content", position)) from problem
+
+
+# ---------------------------------------------------------------------------------------------- to the wire
+
+_PLAIN = frozenset(
+    ("role", "content", "metadata", "id", "session_id", "created_at", "schema_version", "priority", "critical", "extra")
+)
+_KNOWN = _PLAIN | {"name", "cache", "provider_state"}
+
+
+def messages_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
+    """Writes `system` and `messages`."""
+    messages: list[Message] = request["messages"]
+    if not messages and not writing.own:
+        raise InvalidRequest("a conversation needs at least one message", path="/messages")
+    position = 0
+    try:
+        first = _leading_to_wire(request, messages, body, writing)
+        order = range(first, len(messages)) if writing.own else _arranged(messages, first, writing)
+        turns = _Turns(messages, order, writing)
+        for at, position in enumerate(order):
+            turns.add(at, position)
+    except (KeyError, TypeError, AttributeError) as problem:
+        raise InvalidRequest(
+            "the message lacks a member or has one of a wrong type", path=pointer(("messages", position))
+        ) from problem
+    body["messages"] = turns.done()
+
+
+# ------------------------------------------------------------------------------------------ leading instructions
+
+
+def _leading_to_wire(request: dict[str, Any], messages: list[Message], body: Wire, writing: Writing) -> int:
+    """Writes `system` from the request's own instructions and the messages before all others; gives their number."""
+    count = _leading(messages, writing)
+    blocks: list[Wire] = []
+    anchor: Path | None = None
+    if request.get("system"):
+        anchor = ("system",)
+        blocks = blocks_to_wire(request["system"], SYSTEM, writing, anchor)
+    for position in range(count):
+        message, path = messages[position], ("messages", position)
+        found = blocks_to_wire(message["content"], SYSTEM, writing, (*path, "content"))
+        _message_members(message, found, writing, path)
+        if message["role"] == "developer":
+            writing.loss.replace((*path, "role"), "system", "role_folded", "shape", "instructions have one role here")
+        if anchor is None:
+            anchor = path
+        else:
+            writing.merges.append((path, anchor))
+        blocks.extend(found)
+    if blocks:
+        body["system"] = blocks
+        if count == 1 and len(blocks) == 1 and own_form(messages[0], writing).get("string") and _is_plain(blocks[0]):
+            body["system"] = blocks[0]["text"]
+    elif count and own_form(messages[0], writing).get("blank"):
+        body["system"] = []
+    elif count:
+        _drop_leading(count, writing)
+    return count
+
+
+def _leading(messages: list[Message], writing: Writing) -> int:
+    count = 0
+    for message in messages:
+        if message["role"] not in INSTRUCTIONS or own_form(message, writing).get("in_messages"):
+            break
+        count += 1
+    # instructions alone are no conversation: the last of them is said by the user
+    return count - 1 if count == len(messages) and count and not writing.own else count
+
+
+def _drop_leading(count: int, writing: Writing) -> None:
+    writing.merges.clear()
+    for position in range(count):
+        writing.loss.drop(("messages", position), "empty_content", "shape", "the instructions hold no text")
+
+
+def _is_plain(block: Wire) -> bool:
+    return len(block) == 2 and block["type"] == "text"
+
+
+# ------------------------------------------------------------------------------------------ order of messages
+
+
+def _arranged(messages: list[Message], first: int, writing: Writing) -> list[int]:
+    """Positions in the order that the wire demands; raises `InvalidRequest` when calls and results do not pair."""
+    order: list[int] = []
+    seen: set[str] = set()
+    position, count = first, len(messages)
+    while position < count:
+        calls: dict[str, tuple[int, Path]] = {}
+        while position < count and messages[position]["role"] == "assistant":
+            for index, block in enumerate(messages[position]["content"]):
+                if block["type"] == "tool_use":
+                    calls[block["id"]] = (len(calls), ("messages", position, "content", index))
+            order.append(position)
+            position += 1
+        start = position
+        tools = False
+        while position < count and (role := messages[position]["role"]) != "assistant":
+            tools = tools or role == "tool"
+            position += 1
+        if calls or tools:
+            order.extend(_settled(messages, start, position, calls, seen, writing))
+        else:
+            order.extend(range(start, position))
+    return order
+
+
+def _settled(
+    messages: list[Message], start: int, end: int, calls: dict[str, tuple[int, Path]], seen: set[str], writing: Writing
+) -> list[int]:
+    """The messages between two turns of the model: results first, in the order of the calls."""
+    results: dict[int, int] = {}
+    others: list[int] = []
+    for position in range(start, end):
+        message = messages[position]
+        if message["role"] != "tool":
+            others.append(position)
+            continue
+        rank = _rank(message, position, calls, seen)
+        if rank in results:
+            raise InvalidRequest(
+                "the call has a result already; send one result for each call", path=pointer(("messages", position))
+            )
+        results[rank] = position
+    if len(results) < len(calls) and (start < end or end < len(messages)):
+        missing = next(path for rank, path in calls.values() if rank not in results)
+        raise InvalidRequest("the call has no result; add a tool message that answers it", path=pointer(missing))
+    seen.update(calls)
+    wanted = [results[rank] for rank in sorted(results)] + others
+    _record_moves(wanted, end, writing)
+    return wanted
+
+
+def _rank(message: Message, position: int, calls: dict[str, tuple[int, Path]], seen: set[str]) -> int:
+    path: Path = ("messages", position)
+    content = message["content"]
+    if len(content) != 1 or content[0]["type"] != "tool_result":
+        raise InvalidRequest("a tool message holds exactly one tool result", path=pointer((*path, "content")))
+    call = calls.get(content[0]["tool_use_id"])
+    if call is None:
+        late = content[0]["tool_use_id"] in seen
+        raise InvalidRequest(
+            "the result does not follow the turn of its call" if late else "the result answers no call before it",
+            path=pointer((*path, "content", 0, "tool_use_id")),
+        )
+    return call[0]
+
+
+def _record_moves(wanted: list[int], end: int, writing: Writing) -> None:
+    """Notes which messages move: the longest run that is in order stays, the others go before their successors."""
+    if all(left < right for left, right in zip(wanted, wanted[1:], strict=False)):
+        return
+    staying = _longest_increasing(wanted)
+    target = end
+    moves: list[tuple[int, int]] = []
+    for position in reversed(wanted):
+        if position in staying:
+            target = position
+        else:
+            moves.append((position, target))
+    writing.moves.extend(reversed(moves))
+
+
+def _longest_increasing(values: list[int]) -> set[int]:
+    tails: list[int] = []
+    before: dict[int, int | None] = {}
+    for value in values:
+        at = bisect_left(tails, value)
+        before[value] = tails[at - 1] if at else None
+        tails[at : at + 1] = [value]
+    found: set[int] = set()
+    value: int | None = tails[-1]
+    while value is not None:
+        found.add(value)
+        value = before[value]
+    return found
+
+
+# ------------------------------------------------------------------------------------------ turns
+
+
+class _Turns:
+    """Puts messages together to wire messages."""
+
+    def __init__(self, messages: list[Message], order: "range | list[int]", writing: Writing) -> None:
+        self.messages = messages
+        self.order = order
+        self.writing = writing
+        self.wires: list[Wire] = []
+        self.speaker = ""  # of the open wire message
+        self.content: list[Wire] = []  # of the open wire message
+        self.anchor: Path | None = None  # the canonical message that neighbours are merged into
+        self.anchor_role = ""
+        self.string = False  # the open wire message was spelt as a string
+        self.blank = False  # the open wire message came without content
+        self.members: Message | None = None  # whose verbatim members the open wire message gets
+
+    def add(self, at: int, position: int) -> None:
+        """Writes one message."""
+        writing, message = self.writing, self.messages[position]
+        path: Path = ("messages", position)
+        writing.message = message
+        speaker, blocks = message["role"], message["content"]
+        if speaker == "tool":
+            self._open("user", message)
+            content = [result_to_wire(blocks[0], writing, (*path, "content", 0))]
+        elif speaker == "user":
+            self._open(USER, message)
+            content = blocks_to_wire(blocks, USER, writing, (*path, "content")) if blocks else []
+        elif speaker == "assistant":
+            self._open(ASSISTANT, message)
+            content = blocks_to_wire(blocks, ASSISTANT, writing, (*path, "content"))
+            if content and content[-1]["type"] in THINKING_TYPES and not writing.own:
+                self._trim_thinking(blocks, content, path)
+        elif writing.own or _says_something(blocks):
+            speaker, content = self._instructions(at, message, path)
+        else:
+            self._drop(path)
+            return
+        if not message.keys() <= _PLAIN:
+            _message_members(message, content, writing, path)
+        self._place(speaker, content, message, path)
+
+    def _open(self, speaker: str, message: Message) -> None:
+        """Closes the wire message before, unless this one continues it."""
+        if speaker == self.speaker:
+            state = message.get("provider_state")
+            if state is None or not self.writing.endpoint.owns(state):
+                return
+            if not state.get("fields") and not (state.get("form") or {}).get("start"):
+                return
+        self._close()
+        if speaker == ASSISTANT:
+            self.writing.next_turn()
+        self.speaker = speaker
+        self.content = []
+        self.anchor = None
+        self.string = self.blank = False
+        self.members = None
+
+    def _place(self, role: str, content: list[Wire], message: Message, path: Path) -> None:
+        if self.anchor is None:
+            if "provider_state" in message and self.writing.endpoint.owns(message["provider_state"]):
+                form = message["provider_state"].get("form") or {}
+                self.string, self.blank = form.get("string", False), form.get("blank", False)
+                self.members = message
+        elif role == self.anchor_role != "tool":
+            self.writing.merges.append((path, self.anchor))
+            self.content += content
+            return
+        elif not content and not self.writing.own:
+            self._drop(path)
+            return
+        self.anchor, self.anchor_role = path, role
+        self.content += content
+
+    def _drop(self, path: Path) -> None:
+        self.writing.gone.add(path)
+        self.writing.loss.drop(path, "empty_content", "shape", "nothing is left of the message")
+
+    def _close(self, last: bool = False) -> None:
+        if not self.speaker:
+            return
+        content: Any = self.content
+        if not content:
+            if not self.blank and not self.writing.own and not (last and self.speaker == ASSISTANT):
+                content = [{"type": "text", "text": FILLER}]
+                assert self.anchor is not None  # an open turn has a message
+                self.writing.loss.replace(
+                    (*self.anchor, "content"),
+                    [{"type": "text", "text": FILLER}],
+                    "filler",
+                    "shape",
+                    "the target takes no empty turn",
+                )
+        elif self.string and len(content) == 1 and _is_plain(content[0]):
+            content = content[0]["text"]
+        wire = {"role": self.speaker, "content": content}
+        if self.members is not None:
+            replayed(self.members["provider_state"], wire, self.writing, self.anchor or ())
+        self.wires.append(wire)
+
+    def done(self) -> list[Wire]:
+        """The wire messages."""
+        if self.speaker == ASSISTANT and not self.writing.own:
+            self._settle_prefill()
+        self._close(last=True)
+        if not self.wires and not self.writing.own:
+            raise InvalidRequest("a conversation needs a message with content", path="/messages")
+        return self.wires
+
+    # -------------------------------------------------------------------------------------- reasoning, prefill
+
+    def _trim_thinking(self, blocks: list[Any], content: list[Wire], path: Path) -> None:
+        """A turn that ends in reasoning is refused when it comes back."""
+        written = [index for index, block in enumerate(blocks) if can_replay(block, self.writing)]
+        while content and written and content[-1]["type"] in THINKING_TYPES:
+            content.pop()
+            index = written.pop()
+            text = self.writing.loss.block(
+                (*path, "content", index),
+                blocks[index],
+                "unsupported_block",
+                "lost",
+                "a turn that ends in reasoning is not taken back",
+            )
+            if text is not None:
+                content.append(text)
+
+    def _settle_prefill(self) -> None:
+        """The answer is to continue the last message: it may not end in white space."""
+        position = self.order[-1]
+        if self.writing.lacks("prefill"):
+            raise CannotAdapt(
+                "the model does not continue an answer that was begun; end with a user message",
+                path=pointer(("messages", position)),
+                adapter=self.writing.endpoint.adapter,
+            )
+        blocks = self.messages[position]["content"]
+        for index in range(len(blocks) - 1, -1, -1):
+            if not self.content or blocks[index]["type"] != "text" or self.content[-1]["type"] != "text":
+                return
+            text: str = blocks[index]["text"]
+            stripped = text.rstrip()
+            if not text or self.content[-1]["text"] != text or stripped == text:
+                return
+            where = ("messages", position, "content", index)
+            message = "an answer that is to be continued may not end in white space"
+            if stripped:
+                self.content[-1]["text"] = stripped
+                self.writing.loss.replace((*where, "text"), stripped, "empty_content", "shape", message)
+                return
+            self.content.pop()
+            self.writing.loss.drop(where, "empty_content", "shape", message)
+
+    # -------------------------------------------------------------------------------------- instructions
+
+    def _instructions(self, at: int, message: Message, path: Path) -> tuple[str, list[Wire]]:
+        """Instructions inside the conversation: native where they may stand, else marked in a user turn."""
+        writing = self.writing
+        where = (*path, "content")
+        if own_form(message, writing).get("in_messages") or self._may_stand(at):
+            if message["role"] == "developer":
+                writing.loss.replace((*path, "role"), "system", "role_folded", "shape", "instructions have one role")
+            self._open(SYSTEM, message)
+            return SYSTEM, blocks_to_wire(message["content"], SYSTEM, writing, where)
+        self._open(USER, message)
+        note = "instructions inside a conversation travel marked in a user turn"
+        writing.loss.replace((*path, "role"), "user", "marker", "weakened", note)
+        blocks: list[Any] = []
+        for index, block in enumerate(message["content"]):
+            if block["type"] == "text" and block["text"] and not block["text"].isspace():
+                text = f"<system-message>\n{block['text']}\n</system-message>"
+                writing.loss.replace((*where, index, "text"), text, "marker", "weakened", note)
+                block = {**block, "text": text}
+            blocks.append(block)
+        return USER, blocks_to_wire(blocks, USER, writing, where)
+
+    def _may_stand(self, at: int) -> bool:
+        """Whether a system message may stand here: after a user turn, and last or before an answer."""
+        if not self.writing.capabilities.get("system_in_messages"):
+            return False
+        if self.speaker not in (USER, SYSTEM):
+            if self.speaker != ASSISTANT or not self.content or not _is_server_tool(self.content[-1]["type"]):
+                return False
+        for position in self.order[at + 1 :]:
+            role = self.messages[position]["role"]
+            if role not in INSTRUCTIONS:
+                return role == "assistant"
+        return True
+
+
+def _says_something(blocks: list[Any]) -> bool:
+    return any(block["type"] != "text" or (block["text"] and not block["text"].isspace()) for block in blocks)
+
+
+def _is_server_tool(kind: str) -> bool:
+    return kind == "server_tool_use" or kind.endswith("_tool_result")
+
+
+# ------------------------------------------------------------------------------------------ members of a message
+
+
+def _message_members(message: Message, content: list[Wire], writing: Writing, path: Path) -> None:
+    """What a message holds beside role and content."""
+    if not message.keys() <= _KNOWN:
+        report_unknown(message, _KNOWN, writing.loss, path)
+    if "name" in message:
+        writing.loss.drop((*path, "name"), "unsupported_field", "weakened", "the wire has no names of participants")
+    if "provider_state" in message:
+        report_foreign_state(message, writing.endpoint, writing.loss, path)
+    if "cache" in message:
+        _message_cache(message, content, writing, path)
+
+
+def _message_cache(message: Message, content: list[Wire], writing: Writing, path: Path) -> None:
+    """A mark on a message stands on its last block."""
+    last = len(message["content"]) - 1
+    if (
+        last >= 0
+        and len(content) == last + 1
+        and "cache_control" not in content[last]
+        and message["content"][last]["type"] not in (*THINKING_TYPES, "opaque")
+    ):
+        writing.mark(content[last], message["cache"], path, (*path, "content", last, "cache"))
+    else:
+        writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "there is no block here that takes the mark")
