@@ -1,0 +1,21 @@
+"""
+OpenAI Chat Completions, and the dialects of everybody else who speaks it.
+
+Wire:  POST /chat/completions, answers as JSON or as server-sent events, documented state 2026-11.
+Spec:  spec/adapters/openai_chat.md
+
+Strategy: every wire message is one canonical message. What the contract has no word for rides along in `fields`, how a
+thing was spelt in `form`, so a request that was read here is written back as it was. A request of any other origin is
+mended into what the wire accepts: results directly behind their calls, media out of tool messages, names and ids in the
+grammar, nothing empty. The stream decoder puts the answer together as if it had come whole and reads it once more at the
+end, so that both ways give the same.
+
+The sections: tables · context · parts · reasoning · tools · messages · requests · responses · streams · errors · estimates.
+"""
+
+from interlingua.adapters.openai_chat.requests import from_wire_request, to_wire
+from interlingua.adapters.openai_chat.tables import NAME
+
+FRAMING = "sse"
+
+__all__ = ["FRAMING", "NAME", "from_wire_request", "to_wire"]

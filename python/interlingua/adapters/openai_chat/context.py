@@ -1,0 +1,189 @@
+"""What travels along while one request or answer is read or written."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from interlingua.adapters._kit import Wire, WireIds, own_state
+from interlingua.adapters.openai_chat.tables import TOOL_ID, TOOL_NAME
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.ids import IdSource
+from interlingua.canonical.loss import Loss, Path
+
+
+class Reading:
+    """Reads one body: whose it is, and which call has which canonical id.
+
+    Results find their call by id, by name, or, when they say neither, by their order among the calls of the last turn.
+    """
+
+    __slots__ = ("_adapter", "_ids", "_latest", "_met", "_provider", "_waiting", "endpoint", "names")
+
+    def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
+        self.endpoint = endpoint
+        self.names: dict[str, str] = {}
+        self._adapter = endpoint.adapter
+        self._provider = endpoint.provider
+        self._ids = ids
+        self._met: dict[str, int] = {}
+        self._latest: dict[str, str] = {}
+        self._waiting: dict[str, list[str]] = {}
+
+    def state(self, **members: Any) -> dict[str, Any]:
+        """A provider state that originates here."""
+        return {"adapter": self._adapter, "provider": self._provider, **members}
+
+    def mark(self, item: dict[str, Any], fields: dict[str, Any] | None, form: dict[str, Any] | None) -> dict[str, Any]:
+        """The item with a provider state, when there is something to keep in one."""
+        if fields or form:
+            state: dict[str, Any] = {"adapter": self._adapter, "provider": self._provider}
+            if fields:
+                state["fields"] = fields
+            if form:
+                state["form"] = form
+            item["provider_state"] = state
+        return item
+
+    def turn(self) -> None:
+        """An assistant turn with calls begins: results answer its calls from here on."""
+        self._waiting.clear()
+
+    def call(self, wire_id: str, name: str) -> str:
+        """The canonical id of a call; an id that the wire repeats names a further call."""
+        met = self._met.get(wire_id, 0)
+        self._met[wire_id] = met + 1
+        self._latest[wire_id] = canonical = self._ids.tool(self._adapter, wire_id, met)
+        self.names[canonical] = name
+        self._waiting.setdefault(wire_id, []).append(canonical)
+        return canonical
+
+    def result(self, wire_id: str) -> tuple[str, bool]:
+        """The canonical id of the call that a result answers, and whether there is such a call."""
+        waiting = self._waiting.get(wire_id)
+        if waiting:
+            return waiting.pop(0), True
+        latest = self._latest.get(wire_id)
+        return (latest, True) if latest is not None else (self._ids.tool(self._adapter, wire_id, 0), False)
+
+    def nameless_result(self, name: str | None) -> str:
+        """The canonical id for a result without id: the first open call of that name, else the first open call."""
+        for waiting in self._waiting.values():
+            if waiting and (name is None or self.names[waiting[0]] == name):
+                return waiting.pop(0)
+        return self._ids.tool(self._adapter, f"name:{name}", 0)
+
+
+class Writing:
+    """Writes one body: for whom, what is lost on the way, and which names and ids are used.
+
+    `own` says that the whole request was read from this wire: it is written back as it was, not mended.
+    """
+
+    __slots__ = (
+        "_all_names",
+        "_ids",
+        "_names",
+        "breakpoints",
+        "capabilities",
+        "dialect",
+        "endpoint",
+        "loss",
+        "moved",
+        "own",
+    )
+
+    def __init__(self, endpoint: Endpoint, loss: Loss, *, own: bool) -> None:
+        self.endpoint = endpoint
+        self.dialect = dialect = endpoint.dialect
+        self.capabilities = endpoint.capabilities
+        self.loss = loss
+        self.own = own
+        self.breakpoints = 0
+        self.moved: set[int] = set()
+        grammar: Mapping[str, Any] = dialect.get("tool_id") or {}
+        pattern = _ANYTHING if own else re.compile(grammar["pattern"]) if "pattern" in grammar else TOOL_ID
+        self._ids = WireIds(pattern, "call_", grammar.get("length"))
+        self._names: dict[str, str] = {}
+        self._all_names: set[str] | None = None
+
+    def owns(self, item: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The provider state of an item when it may be replayed here, else nothing."""
+        state = item.get("provider_state")
+        return state if state is not None and self.endpoint.owns(state) else _NOTHING
+
+    def refuses(self, name: str) -> bool:
+        """Whether the provider's wire or the model does not take a member of the request."""
+        if self.own:
+            return False
+        return name in self.dialect.get("unsupported", ()) or self.capabilities.get(f"supports_{name}") is False
+
+    def report_refused(self, name: str, severity: str) -> None:
+        """Reports that a member of the request is left out."""
+        if name in self.dialect.get("unsupported", ()):
+            self.loss.drop((name,), "unsupported_field", severity, f"the provider takes no {name}")
+        else:
+            self.loss.drop((name,), "unsupported_model", severity, f"the model takes no {name}")
+
+    def call_id(self, block: Mapping[str, Any]) -> str:
+        """The wire id of a call."""
+        return self._ids.call(block, self.endpoint)
+
+    def result_id(self, block: Mapping[str, Any]) -> str:
+        """The wire id that a result names."""
+        if self.own and (own := own_state(block, self.endpoint).get("id")) is not None:
+            return own
+        return self._ids.result(block["tool_use_id"])
+
+    def name(self, name: str, path: Path, request: Mapping[str, Any]) -> str:
+        """The name of a tool in the target's grammar: the same in tools, choice and history, and no other's."""
+        if self.own:
+            return name
+        wire = self._names.get(name)
+        if wire is None:
+            self._names[name] = wire = name if self._fits(name) else self._rewritten(name, request)
+        if wire != name:
+            self.loss.replace(path, wire, "name_rewritten", "shape", "the name does not fit the target's grammar")
+        return wire
+
+    def _fits(self, name: str) -> bool:
+        pattern = self.dialect.get("tool_name")
+        return bool(re.fullmatch(pattern, name) if pattern else TOOL_NAME.fullmatch(name))
+
+    def _rewritten(self, name: str, request: Mapping[str, Any]) -> str:
+        if self._all_names is None:
+            self._all_names = {found for found in _names(request) if self._fits(found)}
+        base = re.sub(r"[^a-zA-Z0-9_-]", "_", name)
+        wire, turn = base[:64], 1
+        while wire in self._all_names or not wire:
+            turn += 1
+            wire = f"{base[: 63 - len(str(turn))]}_{turn}"
+        self._all_names.add(wire)
+        return wire
+
+
+_NOTHING: Mapping[str, Any] = {}
+_ANYTHING = re.compile("")
+
+
+def _names(request: Mapping[str, Any]) -> list[str]:
+    tools = [tool["name"] for tool in request.get("tools") or ()]
+    calls = [
+        block["name"] for message in request["messages"] for block in message["content"] if block["type"] == "tool_use"
+    ]
+    return tools + calls
+
+
+def extras(item: Wire, known: frozenset[str]) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
+    """The members without canonical meaning: those that say something, and those that are null."""
+    fields: dict[str, Any] | None = None
+    empty: dict[str, Any] | None = None
+    for name, value in item.items():
+        if name in known:
+            continue
+        if value is None:
+            empty = empty or {}
+            empty[name] = None
+        else:
+            fields = fields or {}
+            fields[name] = value
+    return fields, empty

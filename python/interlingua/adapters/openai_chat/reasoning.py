@@ -1,0 +1,202 @@
+"""
+Reasoning in assistant messages: the four places where the dialects of this wire put it.
+
+`reasoning_content` and `reasoning` hold plain text, `reasoning_details` typed items (OpenRouter), and Mistral has a part
+`thinking` among the content. Providers that send details often send their text a second time under `reasoning`:
+it is read once, and the message's form remembers to write it twice.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from interlingua.adapters._kit import Wire, report_unknown
+from interlingua.adapters.openai_chat.context import Reading, Writing
+from interlingua.adapters.openai_chat.parts import Block, lost_part, opaque
+from interlingua.canonical.loss import Path
+
+DETAILS = "reasoning_details"
+TEXTS = ("reasoning_content", "reasoning")
+MEMBERS = (*TEXTS, DETAILS)
+PART = "content"
+
+_THINKING = frozenset(("type", "text", "signature", "cache", "critical", "provider_state"))
+_REDACTED = frozenset(("type", "data", "cache", "critical", "provider_state"))
+_BODY = {"reasoning.text": "text", "reasoning.summary": "summary", "reasoning.encrypted": "data"}
+
+
+# ---------------------------------------------------------------------------------------------------- to the wire
+
+
+def reasoning_to_wire(block: Block, path: Path, writing: Writing) -> tuple[str, Any]:
+    """Where a reasoning block goes, and what stands there.
+
+    The place is one of `MEMBERS`, or `PART`: then it is a content part, or None when the block was dropped.
+    """
+    state = writing.owns(block)
+    form = state.get("form") or {}
+    place = _place(block, state, form, writing)
+    if place is None:
+        foreign = bool(block.get("provider_state")) and not state
+        code = "foreign_state" if foreign else "unsupported_block"
+        message = "reasoning of another provider is not replayed" if foreign else "the wire has no place for reasoning"
+        return PART, lost_part(block, path, writing, code, message)
+    if place == DETAILS:
+        return place, _detail_to_wire(block, path, state, form, writing)
+    if place == PART:
+        return place, _part_to_wire(block, path, state, form, writing)
+    if block.get("signature") is not None:
+        message = "reasoning carries no proof in this place"
+        writing.loss.drop((*path, "signature"), "unsupported_field", "lost", message)
+    _report_rest(block, _THINKING, path, writing)
+    return place, block["text"]
+
+
+def _place(block: Block, state: Mapping[str, Any], form: Mapping[str, Any], writing: Writing) -> str | None:
+    replay = writing.dialect.get("reasoning_replay")
+    if (replay == "none" and not writing.own) or (not state and block.get("provider_state")):
+        return None
+    place = form.get("member") or replay
+    if place in TEXTS or place == PART:
+        return place if block["type"] == "thinking" else None
+    return place if place == DETAILS else None
+
+
+def _report_rest(block: Block, known: frozenset[str], path: Path, writing: Writing) -> None:
+    if len(block) > 2:
+        if block.get("cache") is not None:
+            message = "reasoning carries no cache mark"
+            writing.loss.drop((*path, "cache"), "cache_hint", "weakened", message)
+        report_unknown(block, known, writing.loss, path)
+
+
+def _detail_to_wire(
+    block: Block, path: Path, state: Mapping[str, Any], form: Mapping[str, Any], writing: Writing
+) -> Wire:
+    redacted = block["type"] == "redacted_thinking"
+    kind = form.get("type") or ("reasoning.encrypted" if redacted else "reasoning.text")
+    item: Wire = {**state.get("fields", {}), "type": kind, **form.get("empty", {})}
+    body = _BODY[kind]
+    text = block["data"] if redacted else block["text"]
+    if text or (body not in form.get("empty", {}) and body not in form.get("absent", ())):
+        item[body] = text
+    if block.get("signature") is not None:
+        item["signature"] = block["signature"]
+    if "index" in form:
+        item["index"] = form["index"]
+    _report_rest(block, _REDACTED if redacted else _THINKING, path, writing)
+    return item
+
+
+def _part_to_wire(
+    block: Block, path: Path, state: Mapping[str, Any], form: Mapping[str, Any], writing: Writing
+) -> Wire:
+    pieces = form.get("thinking")
+    if pieces is None or _joined(pieces) != block["text"]:
+        pieces = [{"type": "text", "text": block["text"]}]
+    part: Wire = {**state.get("fields", {}), "type": "thinking", "thinking": pieces}
+    if block.get("signature") is not None:
+        part["signature"] = block["signature"]
+    _report_rest(block, _THINKING, path, writing)
+    return part
+
+
+# ---------------------------------------------------------------------------------------------------- from the wire
+
+
+def reasoning_from_wire(message: Wire, reading: Reading, fields: dict[str, Any], form: dict[str, Any]) -> list[Block]:
+    """The reasoning of an assistant message that stands beside its content. Adds to the message's fields and form."""
+    blocks: list[Block] = []
+    said = ""
+    if DETAILS in message:
+        details = message[DETAILS]
+        if isinstance(details, list) and details and all(isinstance(item, dict) for item in details):
+            blocks = [detail_from_wire(item, reading) for item in details]
+            said = "".join(block["text"] for block in blocks if block["type"] == "thinking")
+        elif details:
+            fields[DETAILS] = details
+        else:
+            form.setdefault("empty", {})[DETAILS] = details
+    for name in TEXTS:
+        if name not in message:
+            continue
+        text = message[name]
+        if not text and (text is None or text == ""):
+            form.setdefault("empty", {})[name] = text
+        elif not isinstance(text, str):
+            fields[name] = text
+        elif not said:
+            blocks.insert(0, thinking_from_text(text, name, reading))
+            said = text
+        elif text == said:
+            form.setdefault("also", []).append(name)
+        else:
+            fields[name] = text
+    return blocks
+
+
+def thinking_from_text(text: str, member: str, reading: Reading) -> Block:
+    """A thinking block from a member that holds plain text."""
+    return {"type": "thinking", "text": text, "provider_state": reading.state(form={"member": member})}
+
+
+def detail_from_wire(item: Wire, reading: Reading) -> Block:
+    """A block from an item of `reasoning_details`. What cannot be read is kept whole."""
+    kind = item.get("type")
+    body = _BODY.get(kind) if isinstance(kind, str) else None
+    text = item.get(body) if body is not None else None
+    if (
+        body is None
+        or not isinstance(text, (str, type(None)))
+        or not isinstance(item.get("signature"), (str, type(None)))
+    ):
+        return opaque(item, reading, DETAILS)
+    form: dict[str, Any] = {"member": DETAILS}
+    if kind == "reasoning.encrypted":
+        if not text:
+            return opaque(item, reading, DETAILS)
+        block: Block = {"type": "redacted_thinking", "data": text}
+    else:
+        block = {"type": "thinking", "text": text or ""}
+        if kind != "reasoning.text":
+            form["type"] = kind
+        if item.get("signature") is not None:
+            block["signature"] = item["signature"]
+    if isinstance(item.get("index"), int):
+        form["index"] = item["index"]
+    known = ("type", body, "signature") if "index" not in form else ("type", body, "signature", "index")
+    if empty := {name: None for name in (body, "signature") if name in item and item[name] is None}:
+        form["empty"] = empty
+    if body not in item:
+        form["absent"] = [body]
+    fields = {name: value for name, value in item.items() if name not in known}
+    return reading.mark(block, fields, form)
+
+
+def thinking_part_from_wire(part: Wire, reading: Reading) -> Block | None:
+    """A thinking block from Mistral's content part; None when it cannot be read in full."""
+    pieces = part.get("thinking")
+    if not isinstance(pieces, list) or not all(_is_text(piece) for piece in pieces):
+        return None
+    block: Block = {"type": "thinking", "text": _joined(pieces)}
+    form: dict[str, Any] = {"member": PART}
+    if len(pieces) != 1:
+        form["thinking"] = pieces
+    fields = {name: value for name, value in part.items() if name not in ("type", "thinking", "signature")}
+    if isinstance(part.get("signature"), str):
+        block["signature"] = part["signature"]
+    elif "signature" in part:
+        fields["signature"] = part["signature"]
+    return reading.mark(block, fields, form)
+
+
+def _is_text(piece: Any) -> bool:
+    return (
+        isinstance(piece, dict)
+        and len(piece) == 2
+        and piece.get("type") == "text"
+        and isinstance(piece.get("text"), str)
+    )
+
+
+def _joined(pieces: list[Wire]) -> str:
+    return "".join(piece["text"] for piece in pieces)

@@ -1,0 +1,92 @@
+"""What reads the same in both directions: words of the wire and words of the contract."""
+
+import re
+from decimal import Decimal
+from typing import Any
+
+from interlingua.adapters._kit import Mirror
+
+NAME = "openai_chat"
+
+FINISH: dict[str, str] = {
+    "stop": "stop",
+    "eos": "stop",
+    "end_turn": "stop",
+    "stop_sequence": "stop_sequence",
+    "length": "length",
+    "model_length": "length",
+    "max_tokens": "length",
+    "tool_calls": "tool_calls",
+    "function_call": "tool_calls",
+    "tool_use": "tool_calls",
+    "content_filter": "content_filter",
+    "safety": "content_filter",
+    "error": "error",
+    "insufficient_system_resource": "error",
+    "abort": "error",
+}
+"""finish_reason of the wire and its dialects; any other word is `other`."""
+
+FINISH_BACK: dict[str, str] = {
+    "stop": "stop",
+    "stop_sequence": "stop",
+    "length": "length",
+    "tool_calls": "tool_calls",
+    "content_filter": "content_filter",
+    "refusal": "stop",
+    "pause": "stop",
+    "cancelled": "error",
+    "error": "error",
+    "other": "stop",
+}
+"""What is written for an answer of another provider. The wire has no word for a pause; `error` is OpenRouter's word."""
+
+FINAL = frozenset(("length", "content_filter", "refusal", "error"))
+"""Reasons that hold even when the answer has calls: the calls may be cut off."""
+
+AUDIO = Mirror({"wav": "audio/wav", "mp3": "audio/mpeg"})
+
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+
+SERVICE_TIERS = ("auto", "default", "flex", "scale", "priority", "fast")
+
+TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+TOOL_ID = re.compile(r"(?s).{1,40}\Z")
+PARTICIPANT = re.compile(r"[^\s<|\\/>]+")
+MEDIA_TYPE = re.compile(r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*")
+TIME_TO_LIVE = re.compile(r"[0-9]+[mh]")
+
+BREAKPOINT_TTLS = ("30m", "12h")
+MOST_BREAKPOINTS = 4
+
+FILLER = "(empty)"
+"""Stands where the wire takes no empty message."""
+
+TOOL_ERROR = "[tool_error]"
+TOOL_OK = "[tool_ok]"
+
+SNIFFED: dict[str, tuple[tuple[str, str], ...]] = {
+    "image": (
+        ("iVBOR", "image/png"),
+        ("/9j/", "image/jpeg"),
+        ("R0lG", "image/gif"),
+        ("UklG", "image/webp"),
+        ("", "image/png"),
+    ),
+    "document": (("", "application/pdf"),),
+    "audio": (("UklG", "audio/wav"), ("SUQz", "audio/mpeg"), ("//", "audio/mpeg"), ("", "audio/wav")),
+    "video": (("", "video/mp4"),),
+}
+"""The first characters of base64 data tell the media type that a data URI demands; the empty text is the fallback."""
+
+NUMBER = (int, float, Decimal)
+
+
+def is_number(value: Any) -> bool:
+    """A JSON number; true and false are none."""
+    return type(value) in NUMBER
+
+
+def sniff(kind: str, data: str) -> str:
+    """The media type that base64 data begins like."""
+    return next(media_type for start, media_type in SNIFFED[kind] if data.startswith(start))

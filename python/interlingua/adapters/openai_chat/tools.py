@@ -1,0 +1,531 @@
+"""Tools, the choice of tools, and calls: each written above read."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from interlingua.adapters._kit import Wire, arguments_text, parse_arguments, report_foreign_state, report_unknown
+from interlingua.adapters.openai_chat.context import Reading, Writing, extras
+from interlingua.adapters.openai_chat.parts import Block, cache_from_wire, cache_to_wire, finish_block, opaque
+from interlingua.canonical.loss import Path
+
+Tool = dict[str, Any]
+
+CALLS = "tool_calls"
+"""Kind of an opaque block that is an item of the list of calls and not a content part."""
+
+_TOOL = frozenset(
+    (
+        "kind",
+        "name",
+        "description",
+        "input_schema",
+        "strict",
+        "format",
+        "cache",
+        "provider_state",
+        "side_effects",
+        "requires_workspace",
+    )
+)
+_PROVIDER_TOOL = _TOOL | {"adapter", "definition"}
+_CALL = frozenset(("type", "id", "name", "input", "input_raw", "kind", "cache", "critical", "provider_state"))
+_TEXT_ARGUMENT = "input"
+"""Name of the one argument of a free-text tool that is written as a function."""
+
+
+# ---------------------------------------------------------------------------------------------------- tools
+
+
+def tools_to_wire(request: Mapping[str, Any], body: Wire, writing: Writing) -> None:
+    """Writes `tools`, or the legacy `functions` where the request had them."""
+    tools = request.get("tools")
+    if not tools:
+        return
+    if writing.capabilities.get("supports_tools") is False and not writing.own:
+        for position in range(len(tools)):
+            writing.loss.drop(("tools", position), "unsupported_model", "lost", "the model takes no tools")
+        return
+    written = [tool_to_wire(tool, ("tools", n), writing, request) for n, tool in enumerate(tools)]
+    if present := [tool for tool in written if tool is not None]:
+        form = writing.owns(request).get("form", {})
+        if form.get("tools") == "functions" and all(tool["type"] == "function" for tool in present):
+            body["functions"] = [tool["function"] for tool in present]
+        else:
+            body["tools"] = present
+
+
+def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: Mapping[str, Any]) -> Wire | None:
+    """A tool; None when it was dropped."""
+    state = writing.owns(tool)
+    kind = tool.get("kind") or "function"
+    if kind == "provider":
+        if tool.get("adapter") != writing.endpoint.adapter or not isinstance(tool.get("definition"), dict):
+            message = "a tool of another provider cannot be offered here"
+            writing.loss.drop(path, "provider_tool", "lost", message)
+            return None
+        report_unknown(tool, _PROVIDER_TOOL, writing.loss, path)
+        return tool["definition"]
+    fields = state.get("fields", {})
+    empty = state.get("form", {}).get("empty", {})
+    if kind == "custom" and writing.dialect.get("custom_tools") is False:
+        tool = _custom_as_function(tool, path, writing)
+        kind = "function"
+    inner: Wire = {
+        **empty.get(kind, {}),
+        **fields.get(kind, {}),
+        "name": writing.name(tool["name"], (*path, "name"), request),
+    }
+    if tool.get("description") is not None:
+        inner["description"] = tool["description"]
+    members = (("input_schema", "parameters"), ("strict", "strict")) if kind == "function" else (("format", "format"),)
+    for name, member in members:
+        if tool.get(name) is not None:
+            inner[member] = tool[name]
+    if tool.keys() - _COMMON:
+        _report_misplaced(tool, kind, path, writing)
+    item: Wire = {**{k: v for k, v in fields.items() if k != kind}, "type": kind, kind: inner}
+    if len(tool) > 2:
+        finish_block(tool, item, _TOOL, state, path, writing)
+    return item
+
+
+_COMMON = frozenset(("kind", "name", "description", "input_schema", "strict", "cache", "provider_state"))
+
+
+def _report_misplaced(tool: Tool, kind: str, path: Path, writing: Writing) -> None:
+    names = ("format",) if kind == "function" else ("input_schema", "strict")
+    for name in names:
+        if tool.get(name) is not None:
+            message = f"a {kind} tool has no {name.replace('_', ' ')} on this wire"
+            writing.loss.drop((*path, name), "unsupported_field", "weakened", message)
+
+
+def _custom_as_function(tool: Tool, path: Path, writing: Writing) -> Tool:
+    schema = {"type": "object", "properties": {_TEXT_ARGUMENT: {"type": "string"}}, "required": [_TEXT_ARGUMENT]}
+    message = "a free-text tool travels as a function with one text argument"
+    writing.loss.replace((*path, "kind"), "function", "custom_tool", "shape", message)
+    writing.loss.replace((*path, "input_schema"), schema, "custom_tool", "shape", message)
+    severity = "weakened" if tool.get("format", {"type": "text"}) != {"type": "text"} else "shape"
+    for name in ("format", "strict"):
+        if tool.get(name) is not None:
+            writing.loss.drop((*path, name), "custom_tool", severity, f"the {name} of a free-text tool has no form")
+    return {**{k: v for k, v in tool.items() if k not in ("format", "strict")}, "input_schema": schema}
+
+
+def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
+    """A tool. What is not a readable function or custom tool is kept whole as a tool of the provider."""
+    kind = tool.get("type")
+    inner = tool.get(kind) if kind in ("function", "custom") else None
+    if not _is_readable(inner, kind):
+        name = (inner.get("name") if isinstance(inner, dict) else None) or tool.get("name") or kind
+        return {
+            "kind": "provider",
+            "name": name if isinstance(name, str) and name else "tool",
+            "adapter": reading.endpoint.adapter,
+            "definition": tool,
+        }
+    read = function_from_wire(inner, reading) if kind == "function" else _custom_from_wire(inner, reading)
+    if len(tool) > 2:
+        kept = {name: value for name, value in tool.items() if name not in ("type", kind)}
+        state = read.pop("provider_state", {})
+        form = cache_from_wire(kept, read, state.get("form"))
+        reading.mark(read, {**state.get("fields", {}), **kept}, form)
+    return read
+
+
+def is_function(inner: Any) -> bool:
+    """Whether an object describes a function as the wire wants it."""
+    return _is_readable(inner, "function")
+
+
+def _is_readable(inner: Any, kind: Any) -> bool:
+    if not isinstance(inner, dict) or not isinstance(inner.get("name"), str) or not inner["name"]:
+        return False
+    checks = _FUNCTION_TYPES if kind == "function" else _CUSTOM_TYPES
+    return all(inner.get(name) is None or isinstance(inner[name], types) for name, types in checks)
+
+
+_FUNCTION_TYPES = (("description", str), ("parameters", dict), ("strict", bool))
+_CUSTOM_TYPES = (("description", str), ("format", dict))
+_FUNCTION = frozenset(("name", "description", "parameters", "strict"))
+_CUSTOM = frozenset(("name", "description", "format"))
+
+
+def function_from_wire(inner: Wire, reading: Reading) -> Tool:
+    """A function tool from the object that describes the function."""
+    tool: Tool = {"name": inner["name"]}
+    for name, member in (("description", "description"), ("input_schema", "parameters"), ("strict", "strict")):
+        if inner.get(member) is not None:
+            tool[name] = inner[member]
+    return _with_extras(tool, "function", inner, _FUNCTION, reading)
+
+
+def _custom_from_wire(inner: Wire, reading: Reading) -> Tool:
+    tool: Tool = {"kind": "custom", "name": inner["name"]}
+    for name in ("description", "format"):
+        if inner.get(name) is not None:
+            tool[name] = inner[name]
+    return _with_extras(tool, "custom", inner, _CUSTOM, reading)
+
+
+def _with_extras(tool: Tool, kind: str, inner: Wire, known: frozenset[str], reading: Reading) -> Tool:
+    if inner.keys() <= known and None not in inner.values():
+        return tool
+    fields = {name: value for name, value in inner.items() if name not in known and value is not None}
+    empty = {name: None for name, value in inner.items() if value is None}
+    return reading.mark(tool, {kind: fields} if fields else None, {"empty": {kind: empty}} if empty else None)
+
+
+# ---------------------------------------------------------------------------------------------------- choice
+
+
+def choice_to_wire(request: Mapping[str, Any], body: Wire, writing: Writing) -> None:
+    """Writes `tool_choice` and `parallel_tool_calls`: only beside tools."""
+    choice, parallel = request.get("tool_choice"), request.get("parallel_tool_calls")
+    has_tools = "tools" in body or "functions" in body or writing.own
+    if parallel is not None:
+        if not has_tools:
+            message = "there are no tools to call in parallel"
+            writing.loss.drop(("parallel_tool_calls",), "combination", "shape", message)
+        elif writing.refuses("parallel_tool_calls"):
+            writing.report_refused("parallel_tool_calls", "weakened")
+        else:
+            body["parallel_tool_calls"] = parallel
+    if choice is None:
+        return
+    form = writing.owns(request).get("form", {})
+    if not has_tools:
+        severity = "shape" if choice["type"] in ("auto", "none") else "weakened"
+        writing.loss.drop(("tool_choice",), "combination", severity, "there are no tools to choose from")
+        return
+    member = "function_call" if form.get("tools") == "functions" and "tools" not in body else "tool_choice"
+    if (spelling := form.get("tool_choice")) is not None and _choice(spelling, {}) == _plain(choice):
+        body[member] = spelling
+        return
+    if writing.refuses("tool_choice"):
+        writing.report_refused("tool_choice", "weakened")
+        return
+    written = _choice_to_wire(choice, request, body, writing)
+    if written is not None:
+        legacy = member == "function_call" and isinstance(written, dict)
+        body[member] = {"name": choice["name"]} if legacy else written
+
+
+_CHOICE = frozenset(("type", "name", "names", "mode", "kind"))
+
+
+def _choice_to_wire(choice: Mapping[str, Any], request: Mapping[str, Any], body: Wire, writing: Writing) -> Any:
+    report_unknown(choice, _CHOICE, writing.loss, ("tool_choice",))
+    allowed = writing.dialect.get("tool_choices")
+    if allowed is not None and choice["type"] not in allowed and not writing.own:
+        message = "the provider has no such way of choosing tools"
+        writing.loss.drop(("tool_choice",), "tool_choice", "weakened", message)
+        return None
+    match choice["type"]:
+        case "required":
+            _report_idle(choice, (), writing)
+            return writing.dialect.get("tool_choice_required") or "required"
+        case "tool":
+            return _named(choice, request, body, writing)
+        case "allowed":
+            return _allowed(choice, request, body, writing)
+        case word:
+            _report_idle(choice, (), writing)
+            return word
+
+
+def _report_idle(choice: Mapping[str, Any], used: tuple[str, ...], writing: Writing) -> None:
+    for name in ("name", "names", "mode", "kind"):
+        if name not in used and choice.get(name) is not None and not (name == "kind" and choice[name] == "function"):
+            message = "this way of choosing has no such member"
+            writing.loss.drop(("tool_choice", name), "tool_choice", "shape", message)
+
+
+def _kinds(request: Mapping[str, Any], body: Wire) -> dict[str, str]:
+    """What the tools that are offered are on the wire, by their canonical name."""
+    wire_kinds = {
+        (tool.get(tool["type"]) or {}).get("name"): tool["type"]
+        for tool in body.get("tools", ())
+        if isinstance(tool.get("type"), str) and isinstance(tool.get(tool["type"]), dict)
+    }
+    return {
+        tool["name"]: "function" if wire_kinds.get(tool["name"]) == "function" else tool.get("kind") or "function"
+        for tool in request.get("tools") or ()
+    }
+
+
+def _named(choice: Mapping[str, Any], request: Mapping[str, Any], body: Wire, writing: Writing) -> Any:
+    name, kind = choice.get("name", ""), choice.get("kind") or "function"
+    _report_idle(choice, ("name", "kind"), writing)
+    if not writing.own:
+        offered = _kinds(request, body)
+        if offered.get(name) == "provider" or (name not in offered):
+            message = "the chosen tool is not offered"
+            writing.loss.drop(("tool_choice",), "tool_choice", "weakened", message)
+            return None
+        if offered[name] != kind:
+            kind = offered[name]
+            message = "the kind of a choice is that of its tool"
+            writing.loss.replace(("tool_choice", "kind"), kind, "custom_tool", "shape", message)
+        name = writing.name(name, ("tool_choice", "name"), request)
+    return {"type": kind, kind: {"name": name}}
+
+
+def _allowed(choice: Mapping[str, Any], request: Mapping[str, Any], body: Wire, writing: Writing) -> Any:
+    _report_idle(choice, ("names", "mode"), writing)
+    names = choice.get("names") or []
+    offered = _kinds(request, body)
+    known = [name for name in names if writing.own or offered.get(name, "provider") != "provider"]
+    written = [writing.name(name, ("tool_choice", "names", names.index(name)), request) for name in known]
+    if not known:
+        writing.loss.drop(("tool_choice",), "tool_choice", "weakened", "none of the allowed tools is offered")
+        return None
+    if len(known) != len(names):
+        message = "some of the allowed tools are not offered"
+        writing.loss.replace(("tool_choice", "names"), written, "tool_choice", "shape", message)
+    mode = choice.get("mode")
+    if mode is None:
+        mode = "auto"
+        message = "the wire demands a mode"
+        writing.loss.replace(("tool_choice", "mode"), mode, "required_default", "shape", message)
+    tools: list[Wire] = []
+    for name, wire_name in zip(known, written, strict=True):
+        kind = offered.get(name, "function")
+        tools.append({"type": kind, kind: {"name": wire_name}})
+    return {"type": "allowed_tools", "allowed_tools": {"mode": mode, "tools": tools}}
+
+
+def choice_from_wire(value: Any, dialect: Mapping[str, Any]) -> tuple[dict[str, Any] | None, bool]:
+    """The choice that a wire's value means, None when it means none of ours; and whether we would spell it so too."""
+    choice = _choice(value, dialect)
+    if choice is None:
+        return None, False
+    match value:
+        case str():
+            usual = value == (
+                dialect.get("tool_choice_required") or "required" if choice["type"] == "required" else value
+            )
+        case _:
+            usual = len(value) == 2 and choice["type"] == "tool" and len(value.get(value.get("type")) or ()) == 1
+    return choice, usual
+
+
+def _choice(value: Any, dialect: Mapping[str, Any]) -> dict[str, Any] | None:
+    match value:
+        case "auto" | "none" | "required":
+            return {"type": value}
+        case "any":
+            return {"type": "required"}
+        case {"type": "function", "function": {"name": str(name)}} | {"function": {"name": str(name)}}:
+            return {"type": "tool", "name": name}
+        case {"type": "custom", "custom": {"name": str(name)}}:
+            return {"type": "tool", "name": name, "kind": "custom"}
+        case {"type": "allowed_tools", "allowed_tools": {"mode": ("auto" | "required") as mode, "tools": list(tools)}}:
+            names = [_allowed_name(tool) for tool in tools]
+            return None if None in names else {"type": "allowed", "names": names, "mode": mode}
+        case {"name": str(name), **others} if not others:  # the legacy function_call
+            return {"type": "tool", "name": name}
+        case _:
+            return None
+
+
+def _allowed_name(tool: Any) -> str | None:
+    match tool:
+        case {"type": "function", "function": {"name": str(name)}} | {"type": "custom", "custom": {"name": str(name)}}:
+            return name
+        case _:
+            return None
+
+
+def _plain(choice: Mapping[str, Any]) -> dict[str, Any]:
+    return {k: v for k, v in choice.items() if v is not None and not (k == "kind" and v == "function")}
+
+
+# ---------------------------------------------------------------------------------------------------- calls
+
+
+def call_to_wire(block: Block, path: Path, writing: Writing, request: Mapping[str, Any]) -> Wire:
+    """A call, as it stands in `tool_calls`."""
+    state = writing.owns(block)
+    form = state.get("form") or {}
+    name = writing.name(block["name"], (*path, "name"), request)
+    call: Wire = {"id": writing.call_id(block), "type": "function"}
+    if block.get("kind") == "custom" and writing.dialect.get("custom_tools") is not False:
+        call["type"] = kind = "custom"
+        call["custom"] = inner = {"name": name, "input": _custom_input(block, path, writing)}
+    else:
+        kind = "function"
+        call["function"] = inner = {"name": name, "arguments": _arguments_to_wire(block, form, path, writing)}
+    if form:
+        _respell(call, inner, form)
+    if (fields := state.get("fields")) is not None:
+        if kind in fields:
+            call[kind] = {**fields[kind], **inner}
+        call = {**{k: v for k, v in fields.items() if k != kind}, **call}
+    if "cache" in block or "provider_state" not in block or not state or not block.keys() <= _CALL:
+        finish_block(block, call, _CALL, state, path, writing)
+    return call
+
+
+def _respell(call: Wire, inner: Wire, form: Mapping[str, Any]) -> None:
+    if "index" in form:
+        call["index"] = form["index"]
+    for name, value in form.get("empty", {}).items():
+        call[name] = value
+    for name in form.get("absent", ()):
+        call.pop(name, None)
+        if name == "arguments":
+            inner.pop(name, None)
+
+
+def _custom_input(block: Block, path: Path, writing: Writing) -> str:
+    loss = writing.loss
+    if block["input"]:
+        message = "a free-text call has no arguments beside its text"
+        loss.replace((*path, "input"), {}, "unsupported_value", "lost", message)
+    if block.get("input_raw") is None:
+        loss.replace((*path, "input_raw"), "", "required_default", "shape", "the wire demands a text")
+        return ""
+    return block["input_raw"]
+
+
+def _arguments_to_wire(block: Block, form: Mapping[str, Any], path: Path, writing: Writing) -> Any:
+    raw: str | None = block.get("input_raw")
+    if block.get("kind") == "custom":
+        arguments = {_TEXT_ARGUMENT: raw or ""}
+        message = "a free-text call travels as a call with one text argument"
+        writing.loss.replace((*path, "kind"), "function", "custom_tool", "shape", message)
+        writing.loss.replace((*path, "input"), arguments, "custom_tool", "shape", message)
+        if raw is not None:
+            writing.loss.drop((*path, "input_raw"), "custom_tool", "shape", message)
+        return arguments_text(arguments)
+    if raw is not None:
+        _report_raw(block, raw, path, writing)
+        return raw
+    text = form.get("arguments")
+    if text is not None and _same_arguments(text, block["input"]):
+        return text
+    if form.get("arguments_are") == "object":
+        return block["input"]
+    if "arguments" in form and text is None and not block["input"]:
+        return None
+    return arguments_text(block["input"])
+
+
+def _same_arguments(text: str, value: dict[str, Any]) -> bool:
+    """Whether a kept spelling still says what the call says; the conversation may have been edited."""
+    if text.strip() in _NO_ARGUMENTS:
+        return not value
+    parsed = parse_arguments(text)
+    return parsed is not None and arguments_text(parsed) == arguments_text(value)
+
+
+def _report_raw(block: Block, raw: str, path: Path, writing: Writing) -> None:
+    parsed = {} if raw.strip() in _NO_ARGUMENTS else parse_arguments(raw)
+    message = "the argument text is what the model sees"
+    if parsed is not None:
+        writing.loss.drop((*path, "input_raw"), "arguments_invalid", "shape", message)
+    if block["input"] != (parsed or {}):
+        writing.loss.replace((*path, "input"), parsed or {}, "arguments_invalid", "shape", message)
+
+
+_NO_ARGUMENTS = ("", "null")
+"""What models write for a call without arguments."""
+
+
+def call_from_wire(call: Wire, reading: Reading) -> Block:
+    """A call from `tool_calls`. What is no readable call is kept whole."""
+    kind = call.get("type")
+    inner = call.get("custom") if kind == "custom" else call.get("function")
+    wire_id = call.get("id")
+    if not _is_call(inner, kind, wire_id):
+        return opaque(call, reading, CALLS)
+    name = inner["name"]
+    block: Block = {"type": "tool_use", "id": reading.call(wire_id or "", name), "name": name}
+    form: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
+    if kind == "custom":
+        block["kind"] = "custom"
+        block["input"] = {}
+        block["input_raw"] = inner["input"]
+        known_inner = _CUSTOM_CALL
+    else:
+        kind = "function"
+        read_arguments(inner, block, form)
+        known_inner = _FUNCTION_CALL
+    if len(inner) > 2:
+        kept = {member: value for member, value in inner.items() if member not in known_inner}
+        if kept:
+            fields[kind] = kept
+    if len(call) != 3 or "type" not in call or "id" not in call:
+        _read_call_extras(call, kind, block, fields, form)
+    elif not call["type"] or wire_id is None:
+        form["empty"] = {member: call[member] for member in ("type", "id") if not call[member]}
+    state = reading.state()
+    if wire_id is not None:
+        state["id"] = wire_id
+    if fields:
+        state["fields"] = fields
+    if form:
+        state["form"] = form
+    block["provider_state"] = state
+    return block
+
+
+_FUNCTION_CALL = frozenset(("name", "arguments"))
+_CUSTOM_CALL = frozenset(("name", "input"))
+
+
+def _is_call(inner: Any, kind: Any, wire_id: Any) -> bool:
+    if not isinstance(inner, dict) or not (wire_id is None or isinstance(wire_id, str)):
+        return False
+    if not isinstance(inner.get("name"), str) or not inner["name"]:
+        return False
+    if kind == "custom":
+        return isinstance(inner.get("input"), str)
+    return kind in ("function", "", None) and isinstance(inner.get("arguments"), (str, dict, type(None)))
+
+
+def _read_call_extras(call: Wire, kind: str, block: Block, fields: dict[str, Any], form: dict[str, Any]) -> None:
+    kept = {name: value for name, value in call.items() if name not in ("id", "type", kind)}
+    if isinstance(kept.get("index"), int):
+        form["index"] = kept.pop("index")
+    form.update(cache_from_wire(kept, block, None) or {})
+    empty = {name: kept.pop(name) for name in list(kept) if kept[name] is None}
+    empty |= {name: call[name] for name in ("id", "type") if name in call and call[name] in (None, "") and name != "id"}
+    if "id" in call and call["id"] is None:
+        empty["id"] = None
+    if empty:
+        form["empty"] = empty
+    if absent := [name for name in ("id", "type") if name not in call]:
+        form["absent"] = form.get("absent", []) + absent
+    fields.update(kept)
+
+
+def read_arguments(inner: Wire, block: Block, form: dict[str, Any]) -> None:
+    """Reads `arguments` into `input`, parsed once; keeps a text that we would not write so, or that is no object."""
+    text = inner.get("arguments")
+    if isinstance(text, str):
+        value = parse_arguments(text)
+        if value is not None:
+            block["input"] = value
+            if arguments_text(value) != text:
+                form["arguments"] = text
+        elif text.strip() in _NO_ARGUMENTS:
+            block["input"] = {}
+            form["arguments"] = text
+        else:
+            block["input"] = {}
+            block["input_raw"] = text
+    elif text is None:
+        block["input"] = {}
+        if "arguments" in inner:
+            form["arguments"] = None
+        else:
+            form["absent"] = ["arguments"]
+    else:
+        block["input"] = text
+        form["arguments_are"] = "object"
+
+
+__all__ = ["call_from_wire", "call_to_wire", "extras", "report_foreign_state", "tool_from_wire", "tools_to_wire"]
