@@ -1,0 +1,175 @@
+"""Who rests until when, under a clock that the test turns: R-232, R-243, R-253."""
+
+from datetime import datetime
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from interlingua import router
+from interlingua.router import Backoff, Health, Windows
+
+
+class Clock:
+    def __init__(self):
+        self.now = 1_000_000.0
+
+    def __call__(self):
+        return self.now
+
+
+def until(health, kind, name):
+    mark = health.snapshot()[kind].get(name)
+    return None if mark is None else datetime.fromisoformat(mark["until"]).timestamp()
+
+
+def test_backoff_rests_twice_as_long_each_time_up_to_its_limit():
+    clock = Clock()
+    health = Health("backoff", clock)
+    rests = []
+    for _ in range(10):
+        health.failed("a:x", "timeout")
+        assert health.snapshot()["models"] == {}
+        health.failed("a:x", "timeout")
+        rests.append(until(health, "models", "a:x") - clock.now)
+        clock.now += rests[-1]
+        assert health.snapshot()["models"] == {}
+    assert rests == [5, 10, 20, 40, 80, 160, 300, 300, 300, 300]
+
+
+def test_a_success_forgets_count_and_exponent():
+    clock = Clock()
+    health = Health("backoff", clock)
+    for _ in range(4):
+        health.failed("a:x", "overloaded")
+    health.succeeded("a:x")
+    assert health.snapshot() == {"models": {}, "providers": {}}
+    health.failed("a:x", "overloaded")
+    assert health.snapshot()["models"] == {}
+    health.failed("a:x", "overloaded")
+    assert until(health, "models", "a:x") == clock.now + 5
+
+
+@pytest.mark.parametrize(
+    "category", ["invalid_request", "not_found", "unsupported", "cancelled", "content_filter", "billing"]
+)
+@pytest.mark.parametrize("preset", ["backoff", "windows"])
+def test_the_fault_of_the_caller_does_not_count(category, preset):
+    health = Health(preset, Clock())
+    for _ in range(10):
+        health.failed("a:x", category)
+    assert health.snapshot() == {"models": {}, "providers": {}}
+
+
+def windows(*steps):
+    """Plays (seconds to wait, model, category) and gives the tracker and its clock."""
+    clock = Clock()
+    health = Health("windows", clock)
+    for wait, model, category in steps:
+        clock.now += wait
+        health.failed(model, category)
+    return health, clock
+
+
+def test_windows_five_failures_of_a_model_in_two_minutes():
+    health, _ = windows(*[(25, "a:x", "timeout")] * 5)
+    assert set(health.snapshot()["models"]) == {"a:x"}
+    assert set(windows(*[(25, "a:x", "timeout")] * 4)[0].snapshot()["models"]) == set()
+    assert set(windows(*[(31, "a:x", "timeout")] * 5)[0].snapshot()["models"]) == set()
+
+
+def test_windows_three_models_of_a_provider_in_two_minutes():
+    three = [(30, f"a:{name}", "server_error") for name in "xyz"]
+    assert set(windows(*three)[0].snapshot()["providers"]) == {"a"}
+    assert windows(*three[:2])[0].snapshot()["providers"] == {}
+    assert windows((0, "a:x", "timeout"), (0, "b:y", "timeout"), (0, "c:z", "timeout"))[0].snapshot()["providers"] == {}
+    assert (
+        windows((0, "a:x", "timeout"), (100, "a:y", "timeout"), (30, "a:z", "timeout"))[0].snapshot()["providers"] == {}
+    )
+
+
+def test_windows_one_refused_key():
+    health, _ = windows((0, "a:x", "authentication"))
+    assert health.snapshot()["providers"]["a"]["reason"] == "refused key"
+
+
+def test_windows_two_network_errors_in_half_a_minute():
+    assert set(windows((0, "a:x", "network"), (30, "a:y", "network"))[0].snapshot()["providers"]) == {"a"}
+    assert windows((0, "a:x", "network"), (31, "a:y", "network"))[0].snapshot()["providers"] == {}
+
+
+def test_windows_a_success_clears_and_so_do_five_minutes_without_an_attempt():
+    health, clock = windows((0, "a:x", "authentication"))
+    health.succeeded("a:y")
+    assert health.snapshot()["providers"] == {}
+    health, clock = windows((0, "a:x", "authentication"))
+    clock.now += 299
+    assert "a" in health.snapshot()["providers"]
+    clock.now += 1
+    assert health.snapshot()["providers"] == {}
+
+
+def test_bench_and_call_back_by_hand():
+    clock = Clock()
+    told = []
+    health = Health("backoff", clock, told.append)
+    health.bench("a:x")
+    health.bench("b", 10)
+    assert health.snapshot()["models"]["a:x"]["until"] is None
+    assert until(health, "providers", "b") == clock.now + 10
+    clock.now += 10
+    assert health.snapshot()["providers"] == {}
+    health.unbench("a:x")
+    assert health.snapshot()["models"] == {}
+    assert [(event["type"], event["name"]) for event in told] == [
+        ("unavailable", "a:x"),
+        ("unavailable", "b"),
+        ("available", "a:x"),
+    ]
+
+
+def test_what_is_not_tried_any_more_is_forgotten():
+    clock = Clock()
+    health = Health("backoff", clock)
+    for number in range(500):
+        health.failed(f"a:{number}", "timeout")
+    clock.now += 10_000
+    health.snapshot()
+    assert not health._models
+    assert not health._providers
+
+
+def test_a_snapshot_is_what_decide_takes(catalog):
+    clock = Clock()
+    health = Health("backoff", clock)
+    for _ in range(2):
+        health.failed("a:x", "timeout")
+    at = datetime.fromtimestamp(clock.now).astimezone().isoformat()
+    decision = router.decide({}, catalog, {"global": {"default": "a:x,a:y"}}, health.snapshot(), at)
+    assert decision["chosen_model"] == "a:y"
+    assert decision["chain"][-2]["validation_failure"] == "provider_unavailable"
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.floats(0, 500), st.sampled_from(["timeout", "network", "ok", "authentication"])),
+        min_size=1,
+        max_size=60,
+    ),
+    st.sampled_from([Backoff(), Windows(), Backoff(threshold=1, base=1, cap=7)]),
+)
+def test_no_rest_is_longer_than_its_limit_and_a_success_always_clears(steps, policy):
+    clock = Clock()
+    health = Health(policy, clock)
+    limit = policy.cap if isinstance(policy, Backoff) else policy.forget
+    for wait, what in steps:
+        clock.now += wait
+        if what == "ok":
+            health.succeeded("a:x")
+            assert health.snapshot() == {"models": {}, "providers": {}}
+        else:
+            health.failed("a:x", what)
+        for kind, name in (("models", "a:x"), ("providers", "a")):
+            rest = until(health, kind, name)
+            assert rest is None or rest - clock.now <= limit + 0.001

@@ -1,0 +1,185 @@
+"""Predicates and the checks of a policy: R-235, R-236."""
+
+from datetime import datetime
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from interlingua import router
+from interlingua.router import rules
+from interlingua.router.capable import moment
+
+NOW = moment("2026-11-20T23:30:00+01:00")
+TURN = {
+    "text": "Please FIX the bug in main.py",
+    "estimated_input_tokens": 500,
+    "needs": {"images": 2},
+    "has_tool_calls_in_history": True,
+    "skills": ["python", "sql"],
+    "files": ["src/main.py", "README", "a/b.tar.gz"],
+    "workspace_path": "/home/team/project",
+    "cost_today_usd": "1.20",
+    "team_budget_remaining_usd": "0.5",
+}
+
+TABLE = [
+    ({}, True),
+    ({"message_matches": r"fix|FIX"}, True),
+    ({"message_matches": r"^bug"}, False),
+    ({"message_matches": r"("}, False),
+    ({"message_contains_any": ["nothing", "fix"]}, True),
+    ({"message_contains_any": []}, False),
+    ({"estimated_input_tokens_gt": 499}, True),
+    ({"estimated_input_tokens_gt": 500}, False),
+    ({"estimated_input_tokens_lt": 501}, True),
+    ({"estimated_input_tokens_lt": 500}, False),
+    ({"has_images": True}, True),
+    ({"has_images": False}, False),
+    ({"has_tool_calls_in_history": True}, True),
+    ({"has_tool_calls_in_history": False}, False),
+    ({"skills_matching_message_includes": ["sql"]}, True),
+    ({"skills_matching_message_includes": "go"}, False),
+    ({"file_extensions_in_context": [".PY"]}, True),
+    ({"file_extensions_in_context": ["gz"]}, True),
+    ({"file_extensions_in_context": ["md"]}, False),
+    ({"workspace_path_matches": "/team/"}, True),
+    ({"workspace_path_matches": "^/team"}, False),
+    ({"time_of_day_between": ["23:00", "23:59"]}, True),
+    ({"time_of_day_between": ["22:00", "06:00"]}, True),
+    ({"time_of_day_between": ["23:30", "23:31"]}, True),
+    ({"time_of_day_between": ["06:00", "23:30"]}, False),
+    ({"time_of_day_between": ["06:00", "22:00"]}, False),
+    ({"time_of_day_between": ["25:00", "26:00"]}, False),
+    ({"cost_today_exceeds_usd": "1.19"}, True),
+    ({"cost_today_exceeds_usd": 1.2}, False),
+    ({"team_budget_remaining_lt": "0.51"}, True),
+    ({"team_budget_remaining_lt": 0.5}, False),
+    ({"any_of": []}, False),
+    ({"any_of": [{"has_images": False}, {"has_images": True}]}, True),
+    ({"all_of": []}, True),
+    ({"all_of": [{"has_images": True}, {"has_images": False}]}, False),
+    ({"not": {"has_images": False}}, True),
+    ({"not": {"not": {"has_images": True}}}, True),
+    ({"has_images": True, "estimated_input_tokens_lt": 10}, False),
+    ({"nonsense": True}, False),
+    ("text", False),
+    (None, False),
+]
+
+
+@pytest.mark.parametrize(("condition", "expected"), TABLE)
+def test_predicates(condition, expected):
+    assert rules.holds(condition, TURN, NOW) is expected
+
+
+@pytest.mark.parametrize("name", sorted(rules.PREDICATE_NAMES - {"any_of", "all_of", "not", "time_of_day_between"}))
+def test_a_fact_that_is_not_there_makes_a_predicate_false(name):
+    argument = {"has_images": True, "has_tool_calls_in_history": True}.get(name, "1")
+    assert rules.holds({name: argument}, {}, NOW) is False
+
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(sorted(rules.PREDICATE_NAMES)), inner, max_size=3)
+    ),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(anything, st.dictionaries(st.sampled_from([*TURN]), anything))
+def test_a_condition_is_always_true_or_false_and_never_raises(condition, facts):
+    assert rules.holds(condition, facts, NOW) in (True, False)
+
+
+def test_midnight_belongs_to_the_span_that_passes_it():
+    at = datetime.fromisoformat("2026-11-20T00:00:00+00:00")
+    assert rules.holds({"time_of_day_between": ["22:00", "06:00"]}, {}, at)
+    assert not rules.holds({"time_of_day_between": ["22:00", "00:00"]}, {}, at)
+
+
+TIERS = {"fast": "a:x", "balanced": "a:y", "deep": "a:z"}
+GOOD = {
+    "version": 1,
+    "chains": False,
+    "aliases": {"mine": "ex,b:m"},
+    "workspace": {
+        "default": "mine",
+        "tiers": TIERS,
+        "rules": [{"name": "r", "when": {"has_images": True}, "use": "ex"}],
+    },
+    "global": {"default": {"tier": "deep"}, "rules": [{"when": {}, "use": {"tier": "fast"}}]},
+    "pattern": {"min_confidence": 0.05, "cost_weight": 0.05, "min_sample": 5, "k": 10},
+}
+
+
+def test_a_good_policy_has_no_violations(catalog):
+    assert router.check_policy(GOOD, catalog) == []
+    assert router.check_policy({}, catalog) == []
+
+
+BROKEN = [
+    ([], "form", ""),
+    ({"colour": 1}, "form", "/colour"),
+    ({"version": 2}, "version", "/version"),
+    ({"chains": "yes"}, "form", "/chains"),
+    ({"aliases": {"m": 1}}, "form", "/aliases"),
+    ({"aliases": {"m": "m"}}, "known_models", "/aliases/m"),
+    ({"global": {"default": "nobody:x"}}, "known_models", "/global/default"),
+    ({"global": {"default": "unknown-word"}}, "known_models", "/global/default"),
+    ({"global": {"default": 5}}, "form", "/global/default"),
+    ({"global": {"tiers": {"fast": "a:x"}}}, "tiers", "/global/tiers"),
+    ({"global": {"default": {"tier": "huge"}}}, "tiers", "/global/default/tier"),
+    ({"global": {"default": {"tier": "fast"}}}, "tiers", "/global/default/tier"),
+    ({"global": {"rules": {}}}, "form", "/global/rules"),
+    ({"global": {"rules": [{"when": {}}]}}, "form", "/global/rules/0/use"),
+    ({"global": {"rules": [{"when": {}, "use": "both"}]}}, "known_models", "/global/rules/0/use"),
+    ({"global": {"rules": [{"when": {"nonsense": 1}, "use": "ex"}]}}, "predicates", "/global/rules/0/when/nonsense"),
+    (
+        {"global": {"rules": [{"when": {"has_images": "yes"}, "use": "ex"}]}},
+        "predicates",
+        "/global/rules/0/when/has_images",
+    ),
+    (
+        {"global": {"rules": [{"when": {"not": {"any_of": [{"message_matches": "("}]}}, "use": "ex"}]}},
+        "patterns",
+        "/global/rules/0/when/not/any_of/0/message_matches",
+    ),
+    (
+        {"global": {"rules": [{"when": {"time_of_day_between": ["8:00", "9:00"]}, "use": "ex"}]}},
+        "ranges",
+        "/global/rules/0/when/time_of_day_between",
+    ),
+    (
+        {"global": {"rules": [{"when": {"estimated_input_tokens_gt": -1}, "use": "ex"}]}},
+        "ranges",
+        "/global/rules/0/when/estimated_input_tokens_gt",
+    ),
+    (
+        {"global": {"rules": [{"name": "r", "when": {}, "use": "ex"}, {"name": "r", "when": {}, "use": "ex"}]}},
+        "unique_names",
+        "/global/rules/1/name",
+    ),
+    (
+        {"global": {"rules": [{"name": "rule_1", "when": {}, "use": "ex"}, {"when": {}, "use": "ex"}]}},
+        "unique_names",
+        "/global/rules/1/name",
+    ),
+    ({"pattern": {"min_confidence": 2}}, "ranges", "/pattern/min_confidence"),
+    ({"pattern": {"fingerprint": "x"}}, "form", "/pattern/fingerprint"),
+]
+
+
+@pytest.mark.parametrize(("policy", "rule", "path"), BROKEN)
+def test_each_fault_of_a_policy_is_named_with_its_place(policy, rule, path, catalog):
+    assert (rule, path) in [(found["rule"], found["path"]) for found in router.check_policy(policy, catalog)]
+
+
+@settings(max_examples=200, deadline=None)
+@given(anything)
+def test_any_value_can_be_checked_as_a_policy(value):
+    catalog = {"providers": {}, "models": {}, "aliases": {}}
+    for policy in (value, {"global": value}, {"global": {"rules": [value]}}, {"aliases": value}, {"pattern": value}):
+        router.check_policy(policy, catalog)
