@@ -30,7 +30,7 @@ ALLOWED: dict[str, list[str]] = {
     "__init__": BELOW_SERVICE,
     "plug": [*BELOW_SERVICE, "__init__"],
     "show": [*BELOW_SERVICE, "__init__"],
-    "demo": [*BELOW_SERVICE, "show", "__init__"],
+    "demo": [*BELOW_SERVICE, "service", "v1", "show", "__init__"],
     "cli": [*BELOW_SERVICE, "service", "plug", "demo", "show", "v1", "__init__"],
     "__main__": [*BELOW_SERVICE, "service", "plug", "demo", "show", "cli", "v1", "__init__"],
 }
