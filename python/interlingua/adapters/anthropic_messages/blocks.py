@@ -9,12 +9,13 @@ from interlingua.adapters._kit import Wire, parse_data_uri, report_foreign_state
 from interlingua.adapters.anthropic_messages.tables import (
     IMAGE_TYPES,
     MEDIA_TYPE,
+    NAME,
     THINKING_TYPES,
     Reading,
     Writing,
     cache_from_wire,
 )
-from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.loss import Path, pointer
 
 Block = dict[str, Any]
@@ -51,6 +52,26 @@ def block_from_wire(block: Wire, reading: Reading) -> Block:
             return _extras(block, canonical, _REDACTED_WIRE, reading, reading.state())
         case kind:
             return opaque_from_wire(block, string(kind), reading)
+
+
+def blocks_from_wire(
+    content: list[Any], reading: Reading, path: Path, failure: type[InvalidWire] = InvalidWire
+) -> list[Block]:
+    """The blocks of one list; raises `failure` with the pointer of the block that cannot be read."""
+    blocks: list[Block] = []
+    try:
+        for block in content:
+            blocks.append(block_from_wire(block, reading))
+    except (KeyError, TypeError, AttributeError) as problem:
+        raise unreadable("a block", (*path, len(blocks)), failure) from problem
+    return blocks
+
+
+def unreadable(what: str, path: Path, failure: type[InvalidWire] = InvalidWire) -> InvalidWire:
+    """The error for a part of the wire that lacks a member or has one of a wrong type."""
+    return failure(
+        f"{what} cannot be read: a member is missing or has the wrong type", path=pointer(path), adapter=NAME
+    )
 
 
 def opaque_from_wire(block: Wire, kind: str, reading: Reading) -> Block:
@@ -619,19 +640,22 @@ def _free_text_to_wire(block: Block, wire: Wire, writing: Writing, path: Path) -
 
 
 def is_own_thinking(block: Block, writing: Writing) -> bool:
-    """Whether reasoning came from here. A block that does not say so itself belongs to the provider of its message."""
+    """Whether reasoning came from here; a block that says no origin has that of its message, if that says one."""
     state = block.get("provider_state")
     if state is not None:
         return writing.endpoint.owns(state)
-    metadata = writing.message.get("metadata")
-    return bool(metadata) and metadata.get("provider") is not None and metadata["provider"] == writing.endpoint.provider
+    metadata = writing.message.get("metadata") or {}
+    provider = metadata.get("provider")
+    return provider is None or writing.endpoint.owns({"adapter": writing.endpoint.adapter, "provider": provider})
 
 
 def _thinking_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
     if not is_own_thinking(block, writing):
         return _instead(block, writing, path, "foreign_state", "reasoning of another provider cannot be replayed")
     signature = block.get("signature")
-    if not signature and not writing.own and not writing.endpoint.dialect.get("unsigned_thinking"):
+    # an empty signature is what a stream begins with: it proves nothing and is refused
+    unproved = signature == "" or (signature is None and not writing.own)
+    if unproved and not writing.endpoint.dialect.get("unsigned_thinking"):
         return _instead(block, writing, path, "unsigned_thinking", "reasoning is only taken back with its signature")
     wire: Wire = {"type": "thinking", "thinking": block["text"]}
     if signature is not None:

@@ -52,10 +52,10 @@ _CONFLICT = 409
 
 # what the provider says in words only
 _OVERFLOW = re.compile(
-    r"prompt is too long|exceed(s|ed)? (the )?context|context (window|limit)|input is too long", re.I
+    r"prompt is too long|exceed(s|ed)? (the )?context|context (window|limit)|input is too long", re.IGNORECASE
 )
-_BILLING = re.compile(r"credit balance is too low", re.I)
-_FILTERED = re.compile(r"blocked by content filtering|content filtering policy", re.I)
+_BILLING = re.compile(r"credit balance is too low", re.IGNORECASE)
+_FILTERED = re.compile(r"blocked by content filtering|content filtering policy", re.IGNORECASE)
 
 
 def error(status: int, headers: Mapping[str, str] | None, body: Any, endpoint: Endpoint) -> dict[str, Any]:
@@ -217,7 +217,7 @@ def _medium(block: dict[str, Any]) -> int:
         case "image":
             return _IMAGE
         case "document" if (block.get("source") or {}).get("kind") in ("base64", "url", "file_id"):
-            size = len((block["source"].get("data") or "")) * 3 // 4 if block["source"]["kind"] == "base64" else 0
+            size = len(block["source"].get("data") or "") * 3 // 4 if block["source"]["kind"] == "base64" else 0
             return _PAGE * max(1, size // _PAGE_BYTES)
         case _:
             return 0

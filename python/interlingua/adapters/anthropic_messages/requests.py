@@ -1,9 +1,11 @@
 """Requests both ways: the members beside the messages."""
 
 import re
+from decimal import Decimal
 from typing import Any
 
 from interlingua.adapters._kit import Wire, report_foreign_options, report_foreign_state, report_unknown
+from interlingua.adapters.anthropic_messages.blocks import unreadable
 from interlingua.adapters.anthropic_messages.reasoning import reasoning_to_wire
 from interlingua.adapters.anthropic_messages.tables import (
     DEFAULT_MAX_TOKENS,
@@ -24,7 +26,6 @@ from interlingua.adapters.anthropic_messages.turns import (
     messages_from_wire,
     messages_to_wire,
     system_from_wire,
-    unreadable,
 )
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidWire
@@ -106,7 +107,7 @@ def _members_from_wire(
                 options[name] = value
 
 
-_NUMBER = (int, float)
+_NUMBER = (int, float, Decimal)
 _TYPES = {
     "model": "a string",
     "max_tokens": "a whole number, zero or more",
@@ -416,9 +417,9 @@ def _refused(name: str, value: float, request: Request, body: Wire, writing: Wri
         return None
     if name == "top_p" and "temperature" in body and writing.capabilities.get("temperature_or_top_p"):
         return "combination", "the model takes temperature or top_p"
-    if body.get("thinking", {}).get("type") == "enabled":
-        if name == "top_k" or (name == "temperature" and value != 1) or (name == "top_p" and value < _TOP_P):
-            return "combination", f"the target does not take this {name} together with reasoning"
+    budgeted = body.get("thinking", {}).get("type") == "enabled"
+    if budgeted and (name == "top_k" or (name == "temperature" and value != 1) or (name == "top_p" and value < _TOP_P)):
+        return "combination", f"the target does not take this {name} together with reasoning"
     return None
 
 

@@ -4,14 +4,21 @@ import hashlib
 from typing import Any
 
 from interlingua.adapters._kit import Wire, report_foreign_state
-from interlingua.adapters.anthropic_messages.blocks import ASSISTANT, block_from_wire, blocks_to_wire, replayed
+from interlingua.adapters.anthropic_messages.blocks import (
+    ASSISTANT,
+    block_to_wire,
+    blocks_from_wire,
+    blocks_to_wire,
+    can_replay,
+    replayed,
+)
 from interlingua.adapters.anthropic_messages.errors import error
 from interlingua.adapters.anthropic_messages.tables import FINISH, STOP_REASON, Reading, Writing
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, ProviderError
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
-from interlingua.canonical.loss import Loss, pointer
+from interlingua.canonical.loss import Loss, Path, pointer
 
 Response = dict[str, Any]
 Entries = list[dict[str, Any]]
@@ -33,16 +40,7 @@ def from_wire_response(body: Any, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     if type(content) is not list:
         raise InvalidAnswer("content must be a list of blocks", path="/content", adapter=endpoint.adapter)
     reading = Reading(endpoint, ids)
-    blocks: list[Any] = []
-    try:
-        for block in content:
-            blocks.append(block_from_wire(block, reading))
-    except (KeyError, TypeError, AttributeError) as problem:
-        raise InvalidAnswer(
-            "a block cannot be read: a member is missing or has the wrong type",
-            path=pointer(("content", len(blocks))),
-            adapter=endpoint.adapter,
-        ) from problem
+    blocks = blocks_from_wire(content, reading, ("content",), InvalidAnswer)
     return assembled(body, blocks, reading, endpoint), []
 
 
@@ -133,7 +131,7 @@ def to_wire_response(response: Response, endpoint: Endpoint) -> tuple[Wire, Entr
     writing = Writing(response, endpoint, loss)
     message = response["message"]
     writing.message = message
-    content = blocks_to_wire(message["content"], ASSISTANT, writing, ("message", "content"))
+    content = _content_to_wire(message["content"], writing)
     body: Wire = {"id": message_id(response), "type": "message", "role": "assistant"}
     if "model" in response:
         body["model"] = wire_model(response["model"])
@@ -146,6 +144,28 @@ def to_wire_response(response: Response, endpoint: Endpoint) -> tuple[Wire, Entr
         if response.get(name):
             loss.drop((name,), "unsupported_field", "lost", "an answer of this wire holds one message and no odds")
     return body, loss.entries
+
+
+def _content_to_wire(blocks: list[Any], writing: Writing) -> list[Wire]:
+    if writing.own:
+        return blocks_to_wire(blocks, ASSISTANT, writing, ("message", "content"))
+    wires: list[Wire] = []
+    for position, block in enumerate(blocks):
+        path = ("message", "content", position)
+        if block["type"] == "thinking" and not can_replay(block, writing):
+            wires.append(_shown_thinking(block, writing, path))
+        elif (wire := block_to_wire(block, ASSISTANT, writing, path)) is not None:
+            wires.append(wire)
+    return wires
+
+
+def _shown_thinking(block: dict[str, Any], writing: Writing, path: Path) -> Wire:
+    """Reasoning of another provider is shown, but without a signature: it could not be taken back."""
+    if block.get("signature"):
+        where = (*path, "signature")
+        writing.loss.drop(where, "foreign_state", "lost", "a signature of another provider is not given out")
+    report_foreign_state(block, writing.endpoint, writing.loss, path)
+    return {"type": "thinking", "thinking": block["text"], "signature": ""}
 
 
 def _own_members(response: Response, body: Wire, writing: Writing) -> None:
@@ -187,6 +207,21 @@ def message_id(response: Response) -> str:
         return given
     content = json.dumps_sorted(response["message"]["content"])
     return "msg_" + hashlib.sha256(content).hexdigest()[:24]
+
+
+def usage_begun(usage: dict[str, Any]) -> Wire:
+    """Usage as a stream's start gives it: the counts that are known by then."""
+    wire: Wire = {"input_tokens": usage.get("input_tokens", 0), "output_tokens": usage.get("output_tokens", 0)}
+    for name, canonical in _CACHE_COUNTS:
+        if canonical in usage:
+            wire[name] = usage[canonical]
+    return wire
+
+
+_CACHE_COUNTS = (
+    ("cache_creation_input_tokens", "cache_creation_input_tokens"),
+    ("cache_read_input_tokens", "cached_input_tokens"),
+)
 
 
 def usage_to_wire(usage: dict[str, Any], own: bool) -> Wire:

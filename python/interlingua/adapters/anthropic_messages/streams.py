@@ -1,11 +1,531 @@
-"""Streamed answers both ways."""
+"""
+Streamed answers both ways.
 
+Reading puts the provider's own final message together, block by block, and reads each block when it ends as the unary
+answer is read: the events' last block and the final response cannot differ from it.
+"""
+
+import hashlib
+from collections.abc import Generator, Iterable, Iterator
 from typing import Any
 
+from interlingua.adapters._kit import Wire, arguments_text, parse_arguments
+from interlingua.adapters.anthropic_messages.blocks import ASSISTANT, block_from_wire, block_to_wire, string
+from interlingua.adapters.anthropic_messages.errors import error as error_from_wire
+from interlingua.adapters.anthropic_messages.responses import (
+    assembled,
+    to_wire_response,
+    usage_begun,
+    usage_from_wire,
+    wire_model,
+)
+from interlingua.adapters.anthropic_messages.tables import Reading, Writing
+from interlingua.canonical import json
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import InvalidAnswer, InvalidRequest
+from interlingua.canonical.ids import DERIVED_IDS, IdSource
+from interlingua.canonical.loss import Loss
+from interlingua.wire.sse import Frame
 
-def stream_decoder(endpoint, ids):
-    raise NotImplementedError
+Event = dict[str, Any]
+
+# ---------------------------------------------------------------------------------------------- from the wire
 
 
-def encode_stream(events, endpoint):
-    raise NotImplementedError
+def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Generator[list[Event], Frame | None, None]:
+    """Reads a streamed answer: start it with `next`, send frames and at the end None, get the events each completes.
+
+    The last event is `message_complete` or `error`; what comes after it is passed over.
+    Never raises: what cannot be read is an `error` event of category invalid_response with what had arrived.
+    """
+    answer = _Answer(endpoint, ids)
+    events: list[Event] = []
+    while (frame := (yield events)) is not None:
+        events = [] if answer.ended else answer.frame(frame)
+    yield [] if answer.ended else answer.failed(_truncated(endpoint))
+
+
+def _truncated(endpoint: Endpoint) -> dict[str, Any]:
+    return _error(endpoint, "stream_truncated", "the stream ended before its last event; try again", retryable=True)
+
+
+def _error(endpoint: Endpoint, category: str, message: str, *, retryable: bool) -> dict[str, Any]:
+    found = {"category": category, "message": message, "retryable": retryable, "adapter": endpoint.adapter}
+    return found | ({"provider": endpoint.provider} if endpoint.provider else {})
+
+
+class _Block:
+    """A block that is growing: its wire form so far, and the fragments that are not in it yet."""
+
+    __slots__ = ("id", "index", "json", "kind", "position", "raw", "text")
+
+    def __init__(self, raw: Wire, index: int, position: int) -> None:
+        self.raw = raw
+        self.kind: str = raw["type"]
+        self.index = index  # on the wire
+        self.position = position  # in the canonical message
+        self.id = ""
+        self.text: list[str] = []
+        self.json: list[str] = []
+
+
+class _Answer:
+    """The state of one streamed answer."""
+
+    def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
+        self.endpoint = endpoint
+        self.reading = Reading(endpoint, ids)
+        self.message: Wire | None = None
+        self.open: dict[int, _Block] = {}
+        self.blocks: list[Any] = []
+        self.trailer: Wire = {}
+        self.ended = False
+
+    def frame(self, frame: Frame) -> list[Event]:
+        """The events of one frame."""
+        try:
+            data = json.loads(frame.data)
+        except InvalidRequest:
+            # a closing [DONE] is no part of this wire, but some servers send it
+            return [] if frame.data.strip() in ("", "[DONE]") else self.unreadable()
+        try:
+            return self._event(data)
+        except (KeyError, TypeError, AttributeError, IndexError, InvalidAnswer):
+            return self.unreadable()
+
+    def _event(self, data: Any) -> list[Event]:
+        match data.get("type"):
+            case "content_block_delta":
+                return self._delta(self.open[data["index"]], data["delta"])
+            case "content_block_start":
+                return self._start(data["index"], dict(data["content_block"]))
+            case "content_block_stop":
+                return self._stop(self.open.pop(data["index"]))
+            case "message_start":
+                return self._begin(data["message"])
+            case "message_delta":
+                return self._message_delta(data)
+            case "message_stop":
+                return self._end(data)
+            case "error":
+                return self.failed(error_from_wire(200, {}, data, self.endpoint))
+            case _:
+                return []  # ping, and what later versions add
+
+    # ------------------------------------------------------------------------------------------ message
+
+    def _begin(self, message: Wire) -> list[Event]:
+        if self.message is not None or type(message["content"]) is not list:
+            raise TypeError("message_start")
+        self.message = dict(message)
+        event: Event = {"type": "message_start"}
+        if type(model := message.get("model")) is str:
+            event["model"] = self.endpoint.model_id(model) or ""
+        if type(identity := message.get("id")) is str:
+            event["response_id"] = identity
+        events = [event, *self._usage()]
+        # a continuation of programmatic tool calling has its blocks here already
+        for index, block in enumerate(message["content"]):
+            events += self._start(index, dict(block))
+            events += self._stop(self.open.pop(index))
+        return events
+
+    def _usage(self) -> list[Event]:
+        usage = (self.message or {}).get("usage")
+        return [{"type": "usage_update", "usage": usage_from_wire(usage)}] if isinstance(usage, dict) else []
+
+    def _message_delta(self, data: Wire) -> list[Event]:
+        if self.message is None:
+            raise TypeError("message_delta")
+        for name, value in data.items():
+            match name:
+                case "type":
+                    pass
+                case "delta":
+                    self.message.update(value)
+                case "usage" if isinstance(value, dict):
+                    # cumulative: what is absent keeps its value
+                    known = {member: count for member, count in value.items() if count is not None}
+                    self.message["usage"] = {**value, **(self.message.get("usage") or {}), **known}
+                case _:
+                    self.message[name] = value
+        return self._usage() if "usage" in data else []
+
+    def _end(self, data: Wire) -> list[Event]:
+        if self.message is None:
+            raise TypeError("message_stop")
+        events: list[Event] = []
+        for index in sorted(self.open):
+            # the answer is complete, though a server forgot to say so of a block
+            events += self._stop(self.open.pop(index))
+        self.trailer = {name: value for name, value in data.items() if name != "type"}
+        events.append({"type": "message_complete", "response": self._response()})
+        self.ended = True
+        return events
+
+    def _response(self) -> dict[str, Any]:
+        response = assembled(self.message or {}, self.blocks, self.reading, self.endpoint)
+        if self.trailer:
+            response["provider_state"].setdefault("form", {})["message_stop"] = self.trailer
+        return response
+
+    # ------------------------------------------------------------------------------------------ failure
+
+    def unreadable(self) -> list[Event]:
+        """The stream cannot be read on."""
+        message = "the stream holds a frame that cannot be read"
+        return self.failed(_error(self.endpoint, "invalid_response", message, retryable=False))
+
+    def failed(self, error: dict[str, Any]) -> list[Event]:
+        """The error event, with what had arrived."""
+        self.ended = True
+        event: Event = {"type": "error", "error": error}
+        if self.message is not None:
+            for index in sorted(self.open):
+                self._keep_partial(self.open[index])
+            self.blocks = [block for block in self.blocks if block is not None]
+            try:
+                response = self._response()
+            except InvalidAnswer:
+                return [event]
+            response["finish_reason"] = "error"
+            response["message"]["metadata"] = {"status": "error"}
+            event["response"] = response
+        return [event]
+
+    def _keep_partial(self, block: _Block) -> None:
+        try:
+            self.blocks[block.position] = self._read(block)
+        except (KeyError, TypeError, AttributeError):
+            self.blocks[block.position] = None
+
+    # ------------------------------------------------------------------------------------------ blocks
+
+    def _start(self, index: int, raw: Wire) -> list[Event]:
+        if self.message is None or type(index) is not int or index in self.open:
+            raise TypeError("content_block_start")
+        position = len(self.blocks)
+        block = _Block(raw, index, position)
+        started = self._begun(block)
+        self.blocks.append(started)
+        self.open[index] = block
+        events: list[Event] = [{"type": "block_start", "index": position, "block": started}]
+        match block.kind:
+            case "tool_use":
+                events.append({"type": "tool_use_start", "index": position, "id": block.id, "name": started["name"]})
+                if raw["input"]:
+                    text = arguments_text(raw["input"])
+                    events.append({"type": "tool_use_input_delta", "index": position, "id": block.id, "text": text})
+            case "text" if raw["text"]:
+                events.append({"type": "text_delta", "index": position, "text": raw["text"]})
+            case "thinking" if raw["thinking"]:
+                events.append({"type": "thinking_delta", "index": position, "text": raw["thinking"]})
+        return events
+
+    def _begun(self, block: _Block) -> Event:
+        """What is known of a block at its start. A text grows by its deltas, so it starts empty."""
+        raw = block.raw
+        match block.kind:
+            case "text":
+                if type(raw["text"]) is not str:
+                    raise TypeError("text")
+                begun = {"type": "text", "text": ""}
+                return begun | {"citations": []} if isinstance(raw.get("citations"), list) else begun
+            case "thinking":
+                if type(raw["thinking"]) is not str:
+                    raise TypeError("thinking")
+                return {"type": "thinking", "text": ""}
+            case "tool_use":
+                started = block_from_wire(raw, self.reading)
+                block.id = started["id"]
+                return {**started, "input": {}}
+            case _:
+                # a copy: the raw block grows
+                return block_from_wire(dict(raw), self.reading)
+
+    def _delta(self, block: _Block, delta: Wire) -> list[Event]:
+        match delta["type"]:
+            case "text_delta":
+                text = string(delta["text"])
+                block.text.append(text)
+                return [{"type": "text_delta", "index": block.position, "text": text}] if text else []
+            case "input_json_delta":
+                text = string(delta["partial_json"])
+                block.json.append(text)
+                if not text or block.kind != "tool_use":
+                    return []
+                return [{"type": "tool_use_input_delta", "index": block.position, "id": block.id, "text": text}]
+            case "thinking_delta":
+                text = string(delta["thinking"])
+                block.text.append(text)
+                return [{"type": "thinking_delta", "index": block.position, "text": text}] if text else []
+            case "signature_delta":
+                block.raw["signature"] = signature = string(delta["signature"])
+                return [{"type": "thinking_delta", "index": block.position, "text": "", "signature": signature}]
+            case "citations_delta":
+                block.raw["citations"] = [*(block.raw.get("citations") or []), delta["citation"]]
+                return []
+            case "compaction_delta":
+                block.raw["content"] = delta["content"]
+                return []
+            case _:
+                return []  # of a later version
+
+    def _stop(self, block: _Block) -> list[Event]:
+        canonical = self._read(block)
+        self.blocks[block.position] = canonical
+        stop: Event = {"type": "block_stop", "index": block.position, "block": canonical}
+        if block.kind != "tool_use":
+            return [stop]
+        end: Event = {
+            "type": "tool_use_end",
+            "index": block.position,
+            "id": block.id,
+            "name": canonical["name"],
+            "input": canonical["input"],
+        }
+        if "input_raw" in canonical:
+            end["input_raw"] = canonical["input_raw"]
+        return [end, stop]
+
+    def _read(self, block: _Block) -> Event:
+        """The block as the unary answer would have it."""
+        raw = block.raw
+        arguments = "".join(block.json)
+        unparsed = None
+        if arguments:
+            parsed = parse_arguments(arguments)
+            if parsed is None:
+                unparsed = arguments
+            else:
+                raw["input"] = parsed
+        match block.kind:
+            case "text":
+                raw["text"] += "".join(block.text)
+            case "thinking":
+                raw["thinking"] += "".join(block.text)
+            case "tool_use":
+                begun = self.blocks[block.position]
+                canonical = {**begun, "input": raw["input"] if unparsed is None else {}}
+                # the wire has no place for text that is no object; the answer keeps it
+                return canonical if unparsed is None else canonical | {"input_raw": unparsed}
+        return block_from_wire(raw, self.reading)
+
+
+# ---------------------------------------------------------------------------------------------- to the wire
+
+
+def encode_stream(events: Iterable[Event], endpoint: Endpoint) -> Iterator[Frame]:
+    """Streams an answer as this provider would, whatever its origin. Only the first of several answers is written."""
+    encoder = _Encoder(endpoint)
+    for event in events:
+        if not event.get("choice"):
+            yield from encoder.event(event)
+
+
+def _frame(kind: str, **members: Any) -> Frame:
+    return Frame(kind, json.dumps({"type": kind, **members}).decode())
+
+
+class _Encoder:
+    """The state of one answer that is being written."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self.endpoint = endpoint
+        self.start: Wire | None = None  # the message, held back until its usage is known or a block begins
+        self.indexes: dict[int, int] = {}
+        self.sent: dict[int, int] = {}  # characters of text or arguments that went out, by canonical index
+        self.free: set[int] = set()  # calls whose arguments are free text
+        self.late: set[int] = set()  # blocks that are written whole when they end
+        self.count = 0
+        self.begun = False
+        self.writing = Writing({}, endpoint, Loss())
+        self.writing.own = True  # an answer is given as it is; only requests are repaired
+
+    def event(self, event: Event) -> Iterator[Frame]:
+        """The frames of one event."""
+        match event["type"]:
+            case "message_start":
+                self.start = self._message(event)
+            case "usage_update":
+                if self.start is not None:
+                    self.start["usage"] = usage_begun(event["usage"])
+                    yield from self._started()
+            case "error":
+                if self.start is not None:
+                    yield from self._started()
+                yield _frame("error", error=_error_to_wire(event["error"]))
+            case "message_complete":
+                yield from self._started()
+                yield from self._complete(event["response"])
+            case kind if kind in _BLOCK_EVENTS:
+                yield from self._started()
+                yield from self._block_event(kind, event)
+            case _:
+                pass  # events of later versions
+
+    def _message(self, event: Event) -> Wire:
+        model = event.get("model")
+        identity = event.get("response_id")
+        if identity is None:
+            seed = f"{event.get('message_id', '')}\0{model or ''}".encode()
+            identity = "msg_" + hashlib.sha256(seed).hexdigest()[:24]
+        return {
+            "id": identity,
+            "type": "message",
+            "role": "assistant",
+            "model": wire_model(model) if model else self.endpoint.model or "unknown",
+            "content": [],
+            "stop_reason": None,
+            "stop_sequence": None,
+            "usage": {"input_tokens": 0, "output_tokens": 0},
+        }
+
+    def _started(self) -> Iterator[Frame]:
+        if not self.begun:
+            message, self.start = self.start or self._message({}), None
+            self.begun = True
+            yield _frame("message_start", message=message)
+
+    # ------------------------------------------------------------------------------------------ blocks
+
+    def _block_event(self, kind: str, event: Event) -> Iterator[Frame]:
+        index = event["index"]
+        match kind:
+            case "block_start":
+                yield from self._block_start(index, event["block"])
+            case "text_delta":
+                yield from self._grow(index, {"type": "text_delta", "text": event["text"]}, event["text"])
+            case "thinking_delta":
+                yield from self._grow(index, {"type": "thinking_delta", "thinking": event["text"]}, event["text"])
+            case "tool_use_input_delta" if index not in self.free:
+                delta = {"type": "input_json_delta", "partial_json": event["text"]}
+                yield from self._grow(index, delta, event["text"])
+            case "block_stop":
+                yield from self._block_stop(index, event["block"])
+
+    def _block_start(self, index: int, block: Event) -> Iterator[Frame]:
+        match block["type"]:
+            case "text":
+                begun: Wire = {"type": "text", "text": ""}
+                if "citations" in block:
+                    begun["citations"] = []
+            case "thinking":
+                begun = {"type": "thinking", "thinking": "", "signature": ""}
+            case "tool_use":
+                if block.get("kind", "function") != "function":
+                    self.free.add(index)
+                wire = block_to_wire({**block, "input": {}}, ASSISTANT, self.writing, ())
+                begun = {**(wire or {}), "input": {}}
+            case "opaque" | "redacted_thinking":
+                self.late.add(index)
+                return
+            case _:
+                return  # answers of this wire hold nothing else
+        yield self._opened(index, begun)
+
+    def _opened(self, index: int, begun: Wire) -> Frame:
+        self.indexes[index] = number = self.count
+        self.count += 1
+        self.sent[index] = 0
+        return _frame("content_block_start", index=number, content_block=begun)
+
+    def _grow(self, index: int, delta: Wire, text: str) -> Iterator[Frame]:
+        if text and index in self.indexes:
+            self.sent[index] += len(text)
+            yield _frame("content_block_delta", index=self.indexes[index], delta=delta)
+
+    def _block_stop(self, index: int, block: Event) -> Iterator[Frame]:
+        if index in self.late:
+            yield from self._whole(index, block)
+            return
+        if index not in self.indexes:
+            return
+        match block["type"]:
+            case "text":
+                yield from self._rest(index, block["text"], "text_delta", "text")
+                yield from self._citations(index, block)
+            case "thinking":
+                yield from self._rest(index, block["text"], "thinking_delta", "thinking")
+                yield from self._signature(index, block)
+            case "tool_use":
+                yield from self._arguments(index, block)
+            case _:
+                pass
+        yield _frame("content_block_stop", index=self.indexes[index])
+
+    def _rest(self, index: int, text: str, kind: str, member: str) -> Iterator[Frame]:
+        """What the deltas did not say; sources that give blocks whole send none."""
+        remaining = text[self.sent[index] :]
+        yield from self._grow(index, {"type": kind, member: remaining}, remaining)
+
+    def _arguments(self, index: int, block: Event) -> Iterator[Frame]:
+        if self.sent[index]:
+            return
+        arguments = {"input": block.get("input_raw", "")} if index in self.free else block["input"]
+        text = arguments_text(arguments) if arguments else block.get("input_raw", "")
+        yield from self._grow(index, {"type": "input_json_delta", "partial_json": text}, text)
+
+    def _signature(self, index: int, block: Event) -> Iterator[Frame]:
+        # only a signature of this wire: another provider's would come back as ours
+        state = block.get("provider_state")
+        signature = block.get("signature")
+        if signature and (state is None or self.endpoint.owns(state)):
+            delta = {"type": "signature_delta", "signature": signature}
+            yield _frame("content_block_delta", index=self.indexes[index], delta=delta)
+
+    def _citations(self, index: int, block: Event) -> Iterator[Frame]:
+        if not block.get("citations"):
+            return
+        wire = block_to_wire(block, ASSISTANT, self.writing, ()) or {}
+        for citation in wire.get("citations") or ():
+            delta = {"type": "citations_delta", "citation": citation}
+            yield _frame("content_block_delta", index=self.indexes[index], delta=delta)
+
+    def _whole(self, index: int, block: Event) -> Iterator[Frame]:
+        """A block that is written when it is complete; one that this wire cannot say is left out."""
+        wire = block_to_wire(block, ASSISTANT, self.writing, ())
+        if wire is None:
+            return
+        arguments = wire.get("input") if wire["type"].endswith("_use") else None
+        yield self._opened(index, {**wire, "input": {}} if arguments else wire)
+        if arguments:
+            text = arguments_text(arguments)
+            yield from self._grow(index, {"type": "input_json_delta", "partial_json": text}, text)
+        yield _frame("content_block_stop", index=self.indexes[index])
+
+    # ------------------------------------------------------------------------------------------ the end
+
+    def _complete(self, response: Wire) -> Iterator[Frame]:
+        body, _ = to_wire_response({**response, "message": {**response["message"], "content": []}}, self.endpoint)
+        delta = {name: body[name] for name in _DELTA if name in body}
+        members = {name: value for name, value in body.items() if name not in _NOT_IN_MESSAGE_DELTA}
+        yield _frame("message_delta", delta=delta, usage=body.get("usage") or {"output_tokens": 0}, **members)
+        form = (response.get("provider_state") or {}).get("form") or {}
+        own = "provider_state" in response and self.endpoint.owns(response["provider_state"])
+        yield _frame("message_stop", **((form.get("message_stop") or {}) if own else {}))
+
+
+_BLOCK_EVENTS = frozenset(("block_start", "text_delta", "thinking_delta", "tool_use_input_delta", "block_stop"))
+_DELTA = ("stop_reason", "stop_sequence", "stop_details", "container")
+_NOT_IN_MESSAGE_DELTA = frozenset((*_DELTA, "id", "type", "role", "model", "content", "usage"))
+
+_ERROR_TYPES = {
+    "authentication": "authentication_error",
+    "permission": "permission_error",
+    "billing": "billing_error",
+    "not_found": "not_found_error",
+    "rate_limit": "rate_limit_error",
+    "timeout": "timeout_error",
+    "overloaded": "overloaded_error",
+    "invalid_request": "invalid_request_error",
+    "unsupported": "invalid_request_error",
+    "loss_refused": "invalid_request_error",
+    "context_overflow": "invalid_request_error",
+    "content_filter": "invalid_request_error",
+}
+
+
+def _error_to_wire(error: Wire) -> Wire:
+    """An error as this provider gives it."""
+    return {"type": _ERROR_TYPES.get(error["category"], "api_error"), "message": error["message"]}

@@ -7,6 +7,7 @@ instructions stand in `system`, in a native system message, or marked in a user 
 """
 
 from bisect import bisect_left
+from itertools import pairwise
 from typing import Any
 
 from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
@@ -15,12 +16,14 @@ from interlingua.adapters.anthropic_messages.blocks import (
     SYSTEM,
     USER,
     block_from_wire,
+    blocks_from_wire,
     blocks_to_wire,
     can_replay,
     own_form,
     replayed,
     result_from_wire,
     result_to_wire,
+    unreadable,
 )
 from interlingua.adapters.anthropic_messages.tables import FILLER, THINKING_TYPES, Reading, Writing
 from interlingua.canonical.errors import CannotAdapt, InvalidRequest, InvalidWire
@@ -83,20 +86,10 @@ def _message_extras(wire: Wire, message: Message, reading: Reading) -> None:
         _state(message, reading)["fields"] = fields
 
 
-def unreadable(what: str, path: Path) -> InvalidWire:
-    """The error for a part of the wire that lacks a member or has one of a wrong type."""
-    return InvalidWire(f"{what} cannot be read: a member is missing or has the wrong type", path=pointer(path))
-
-
 def _plain_from_wire(role: str, content: Any, reading: Reading, path: Path) -> Message:
     """A message whose blocks stay together: instructions or an answer."""
     if type(content) is list:
-        blocks: list[Any] = []
-        try:
-            for block in content:
-                blocks.append(block_from_wire(block, reading))
-        except (KeyError, TypeError, AttributeError) as problem:
-            raise unreadable("a block", (*path, len(blocks))) from problem
+        blocks = blocks_from_wire(content, reading, path)
         if blocks:
             return {"role": role, "content": blocks}
         return {"role": role, "content": [], "provider_state": reading.state(form={"blank": True})}
@@ -112,9 +105,10 @@ def _user_from_wire(wire: Wire, reading: Reading, messages: list[Message], path:
         messages.append(_plain_from_wire("user", content, reading, (*path, "content")))
         return
     run: list[Any] | None = None
-    position = 0
+    position = -1
     try:
-        for position, block in enumerate(content):
+        for block in content:
+            position += 1
             if block["type"] != "tool_result":
                 if run is None:
                     run = []
@@ -280,7 +274,7 @@ def _rank(message: Message, position: int, calls: dict[str, tuple[int, Path]], s
 
 def _record_moves(wanted: list[int], end: int, writing: Writing) -> None:
     """Notes which messages move: the longest run that is in order stays, the others go before their successors."""
-    if all(left < right for left, right in zip(wanted, wanted[1:], strict=False)):
+    if all(left < right for left, right in pairwise(wanted)):
         return
     staying = _longest_increasing(wanted)
     target = end
@@ -397,9 +391,8 @@ class _Turns:
         if not content:
             if not self.blank and not self.writing.own and not (last and self.speaker == ASSISTANT):
                 content = [{"type": "text", "text": FILLER}]
-                assert self.anchor is not None  # an open turn has a message
                 self.writing.loss.replace(
-                    (*self.anchor, "content"),
+                    (*(self.anchor or ()), "content"),
                     [{"type": "text", "text": FILLER}],
                     "filler",
                     "shape",
@@ -492,9 +485,11 @@ class _Turns:
         """Whether a system message may stand here: after a user turn, and last or before an answer."""
         if not self.writing.capabilities.get("system_in_messages"):
             return False
-        if self.speaker not in (USER, SYSTEM):
-            if self.speaker != ASSISTANT or not self.content or not _is_server_tool(self.content[-1]["type"]):
-                return False
+        after_server_tool = (
+            self.speaker == ASSISTANT and bool(self.content) and _is_server_tool(self.content[-1]["type"])
+        )
+        if self.speaker not in (USER, SYSTEM) and not after_server_tool:
+            return False
         for position in self.order[at + 1 :]:
             role = self.messages[position]["role"]
             if role not in INSTRUCTIONS:
