@@ -394,7 +394,7 @@ def _move(root: Any, steps: list[str], to: list[str], entry: dict[str, Any]) -> 
     _leave(root, steps, entry)
     if not isinstance(target, _List):
         _put(root, to, value)
-    elif to[:-1] == ["messages"] and steps[:-1] != ["messages"]:
+    elif to[:-1] == ["messages"] and isinstance(value, dict) and "role" not in value:
         _move_block_to_messages(target, position, value)
     else:
         target.insert(position, value)
@@ -434,7 +434,7 @@ def _merge(root: Any, steps: list[str], to: list[str]) -> None:
 
 def _content(value: Any) -> _List | None:
     if isinstance(value, dict):
-        value = value.setdefault("content", _List([]))
+        value = value.get("content")
     return value if isinstance(value, _List) else None
 
 
@@ -466,7 +466,8 @@ def visible(request: dict[str, Any]) -> dict[str, Any]:
 def _visible_request_defaults(seen: dict[str, Any]) -> None:
     options = seen.get("options")
     if isinstance(options, dict):
-        seen["options"] = {name: value for name, value in options.items() if value != {} and value is not None}
+        members = {name: _without_null(value) for name, value in options.items()}
+        seen["options"] = {name: value for name, value in members.items() if value != {} and value is not None}
     for name in ("options", "metadata"):
         if seen.get(name) == {}:
             del seen[name]
@@ -478,6 +479,10 @@ def _visible_request_defaults(seen: dict[str, Any]) -> None:
     form = seen.get("response_format")
     if isinstance(form, dict) and form.get("type") == "text":
         del seen["response_format"]
+
+
+def _without_null(value: Any) -> Any:
+    return {name: item for name, item in value.items() if item is not None} if isinstance(value, dict) else value
 
 
 def _known(value: dict[str, Any]) -> dict[str, Any]:

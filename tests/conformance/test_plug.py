@@ -1,0 +1,158 @@
+"""The transports: what a plug may do wrong, and what the runner makes of it."""
+
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import pytest
+import toy
+from runner.doctor import examine
+from runner.plug import (
+    FunctionPlug,
+    PlugCrashError,
+    PlugTimeoutError,
+    ProcessPlug,
+    ProtocolError,
+    read_answer,
+    read_hello,
+)
+
+TOY = [sys.executable, str(Path(toy.__file__))]
+
+
+def script(tmp_path: Path, body: str, timeout: float = 5.0) -> ProcessPlug:
+    path = tmp_path / "plug.py"
+    path.write_text("import json, sys, time\n" + textwrap.dedent(body), "utf-8")
+    return ProcessPlug([sys.executable, str(path)], timeout)
+
+
+def test_a_process_answers() -> None:
+    plug = ProcessPlug(TOY)
+    try:
+        assert plug.hello()["implementation"]["name"] == "toy"
+        answer = plug.call("to_wire", "toy", {"request": {"model": "toy:ü", "messages": []}})
+        assert answer.output["wire"]["body"] == {"model": "ü", "turns": []}
+    finally:
+        plug.close()
+
+
+def test_a_message_larger_than_a_pipe(tmp_path: Path) -> None:
+    plug = script(tmp_path, "for line in sys.stdin:\n m=json.loads(line); print(json.dumps({'id': m['id'], 'output': m['input']}), flush=True)")
+    given = {"text": "x" * 3_000_000}
+    try:
+        assert plug.call("to_wire", "a", given).output == given
+    finally:
+        plug.close()
+
+
+def test_a_crash_tells_the_last_words_and_a_restart_helps(tmp_path: Path) -> None:
+    plug = script(tmp_path, "sys.stdin.readline(); print('no memory left', file=sys.stderr, flush=True); sys.exit(7)")
+    try:
+        with pytest.raises(PlugCrashError, match="exit code 7"):
+            plug.call("cost", None, {})
+        plug.restart()
+        with pytest.raises(PlugCrashError, match="exit code 7"):
+            plug.call("cost", None, {})
+    finally:
+        plug.close()
+
+
+def test_silence_is_a_timeout(tmp_path: Path) -> None:
+    plug = script(tmp_path, "time.sleep(60)", timeout=0.2)
+    with pytest.raises(PlugTimeoutError):
+        plug.call("cost", None, {})
+    plug.restart()
+
+
+def test_a_log_line_on_stdout_is_quoted_with_a_hint(tmp_path: Path) -> None:
+    plug = script(tmp_path, "sys.stdin.readline(); print('Loading models', flush=True); time.sleep(5)")
+    with pytest.raises(ProtocolError, match="Loading models.*stderr"):
+        plug.call("cost", None, {})
+    plug.restart()
+
+
+def test_a_command_that_is_not_there() -> None:
+    with pytest.raises(PlugCrashError, match="no-such-command"):
+        ProcessPlug(["no-such-command"]).hello()
+
+
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [
+        ([], "JSON object"),
+        ({"id": 1}, "exactly one"),
+        ({"id": 1, "output": {}, "error": {}}, "exactly one"),
+        ({"id": 2, "output": {}}, "id 1"),
+        ({"id": True, "output": {}}, "id 1"),
+        ({"id": 1, "output": []}, "output is a JSON object"),
+        ({"id": 1, "output": {}, "more": 1}, "more"),
+        ({"id": 1, "error": {"category": "oops", "message": ""}}, "oops"),
+        ({"id": 1, "error": {"category": "unsupported"}}, "category and message"),
+        ({"id": 1, "error": {"category": "internal", "message": "IndexError"}}, "internally"),
+    ],
+)
+def test_answers_that_break_the_protocol(message: Any, told: str) -> None:
+    with pytest.raises(ProtocolError, match=told):
+        read_answer(message, 1)
+
+
+@pytest.mark.parametrize(
+    "hello",
+    [
+        {},
+        {"protocol": 2, "implementation": {"name": "a", "version": "1"}},
+        {"protocol": 1, "implementation": {"name": "a"}},
+        {"protocol": 1, "implementation": {"name": "a", "version": "1"}, "adapters": {"x": ["fly"]}},
+        {"protocol": 1, "implementation": {"name": "a", "version": "1"}, "operations": ["fly"]},
+    ],
+)
+def test_a_hello_that_claims_nonsense(hello: dict[str, Any]) -> None:
+    with pytest.raises(ProtocolError):
+        read_hello(hello)
+
+
+def test_a_function_that_raises_has_crashed() -> None:
+    def broken(message: dict[str, Any]) -> dict[str, Any]:
+        raise KeyError("messages")
+
+    with pytest.raises(PlugCrashError, match="KeyError"):
+        FunctionPlug(broken).call("to_wire", "toy", {})
+
+
+def test_the_doctor_finds_a_healthy_plug_healthy() -> None:
+    plug = ProcessPlug(TOY)
+    try:
+        advice = examine(plug, TOY)
+    finally:
+        plug.close()
+
+    assert advice.healthy, advice.lines
+    assert len(advice.lines) > 7
+
+
+def test_the_doctor_names_what_is_wrong(tmp_path: Path) -> None:
+    plug = script(
+        tmp_path,
+        """
+        import toy_missing_on_purpose
+        """,
+    )
+
+    advice = examine(plug, plug.command)
+    plug.close()
+
+    assert not advice.healthy
+    assert "does not start" in advice.lines[0]
+
+
+def test_the_doctor_finds_a_plug_that_dies_of_bad_input() -> None:
+    def fragile(message: dict[str, Any]) -> dict[str, Any]:
+        if message["op"] == "hello":
+            return toy.handle(message)
+        return {"id": message["id"], "output": toy.op_to_wire(message["input"])}
+
+    advice = examine(FunctionPlug(fragile), [])
+
+    assert not advice.healthy
+    assert any("empty input ends the process" in line for line in advice.lines)

@@ -1,0 +1,335 @@
+"""Outcomes, gaps, profiles and reports, on the toy implementation."""
+
+import copy
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import toy
+from runner import render, schema
+from runner.__main__ import main
+from runner.cases import CaseError, matches, read
+from runner.compare import loads
+from runner.discover import Check, plan
+from runner.plug import FunctionPlug, ProcessPlug
+from runner.session import Session
+from runner.verdict import GapError, Result, assign_gaps, clean, conforms, counts, read_gaps, run
+
+CASES = Path(__file__).parent / "cases"
+Data = dict[str, Any]
+
+
+def session_of(change: Callable[[Data, Data], Data] = lambda message, answer: answer) -> Session:
+    return Session(FunctionPlug(lambda message: change(message, toy.handle(copy.deepcopy(message)))))
+
+
+def checks_of(session: Session, pattern: str | None = None) -> list[Check]:
+    return plan(read([CASES]), sorted(session.adapters), [pattern] if pattern else None)
+
+
+def outcomes(session: Session, pattern: str | None = None) -> dict[str, Result]:
+    return {result.check.id: result for result in run(session, checks_of(session, pattern))}
+
+
+def test_a_sound_implementation_passes() -> None:
+    results = outcomes(session_of())
+
+    assert {result.outcome for result in results.values()} == {"pass", "unsupported"}
+    assert [check_id for check_id, result in results.items() if result.outcome == "unsupported"] == ["toy/hello#stream_encode"]
+
+
+def test_checks_follow_from_the_files_of_a_folder() -> None:
+    names = {check.id for check in checks_of(session_of())}
+
+    assert {"toy/hello#to_wire", "toy/hello#chunks:utf8", "toy/hello#truncated:frames", "toy/hello#unknown:turn-member"} <= names
+    assert {"toy/errors#busy", "toy/picture-dropped#accounting"} <= names
+    assert "toy/picture-dropped#stream" not in names
+    assert "toy/picture-dropped#from_wire_response" not in names
+
+
+def broken(operation: str, change: Callable[[Data], None]) -> Session:
+    def apply(message: Data, answer: Data) -> Data:
+        if message["op"] == operation and "output" in answer:
+            change(answer["output"])
+        return answer
+
+    return session_of(apply)
+
+
+@pytest.mark.parametrize(
+    ("operation", "change", "check", "told"),
+    [
+        ("to_wire", lambda output: output["loss"].clear(), "toy/picture-dropped#loss", "is missing"),
+        ("to_wire", lambda output: output["loss"].clear(), "toy/picture-dropped#accounting", "the loss report is silent"),
+        ("to_wire", lambda output: output["wire"]["body"].pop("limit", None), "toy/hello#accounting", "/max_output_tokens"),
+        ("to_wire", lambda output: output["wire"].update(path="/x"), "toy/hello#to_wire", "/path"),
+        ("to_wire", lambda output: output.update(loss=[{"op": "drop"}]), "toy/hello#schema:loss", "not valid"),
+        ("from_wire_request", lambda output: output["request"].pop("options", None), "toy/hello#unknown:request-field", "x_planted"),
+        ("from_wire_response", lambda output: output["response"].pop("provider_state", None), "toy/hello#unknown:field", "silent"),
+        ("from_wire_response", lambda output: output["response"].update(finish_reason="done"), "toy/hello#schema:response", "done"),
+        ("from_wire_response", lambda output: output["response"]["message"]["content"].clear(), "toy/hello#echo", "/say"),
+        ("stream", lambda output: output["events"][-1].append({"type": "text_delta", "index": 0, "text": "x"}), "toy/hello#stream", "more follow"),
+        ("stream", lambda output: output["events"].insert(0, output["events"].pop()), "toy/hello#prompt", "frame"),
+        ("error", lambda output: output.update(retryable=False), "toy/errors#busy", "/retryable"),
+    ],
+)
+def test_a_fault_is_found_and_told(operation: str, change: Callable[[Data], None], check: str, told: str) -> None:
+    result = outcomes(broken(operation, change), check)[check]
+
+    assert result.outcome == "fail"
+    assert told in result.message
+
+
+def test_what_is_claimed_and_not_done_is_false_advertising() -> None:
+    session = session_of(lambda message, answer: {"id": message["id"], "unsupported": True} if message["op"] == "error" else answer)
+
+    result = outcomes(session)["toy/errors#busy"]
+
+    assert result.outcome == "fail"
+    assert "false advertising" in result.message
+
+
+def test_a_crash_is_an_error_and_the_rest_goes_on() -> None:
+    def crash(message: Data, answer: Data) -> Data:
+        if message["op"] == "error":
+            raise RuntimeError("gone")
+        return answer
+
+    results = outcomes(session_of(crash))
+
+    assert results["toy/errors#busy"].outcome == "error"
+    assert results["toy/hello#to_wire"].outcome == "pass"
+
+
+def test_three_crashes_in_a_row_end_the_run() -> None:
+    def crash(message: Data, answer: Data) -> Data:
+        if message["op"] != "hello":
+            raise RuntimeError("gone")
+        return answer
+
+    found = [result.outcome for result in outcomes(session_of(crash)).values() if result.outcome != "unsupported"]
+
+    assert found[:3] == ["error"] * 3
+    assert set(found[3:]) == {"unreached"}
+
+
+def test_an_unclaimed_operation_is_visible_and_does_not_conform() -> None:
+    def modest(message: Data, answer: Data) -> Data:
+        if message["op"] == "hello":
+            answer["output"]["adapters"] = {"toy": ["to_wire"]}
+        return answer
+
+    session = session_of(modest)
+    lines = [result.line() for result in run(session, checks_of(session))]
+
+    assert clean(lines)
+    assert counts(lines)["must"]["unsupported"] > 20
+    assert not conforms(lines, "adapter:toy")[0]
+
+
+# --- gaps ----------------------------------------------------------------------------------------------------------------
+
+
+def gap_file(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "gaps.toml"
+    path.write_text(text, "utf-8")
+    return path
+
+
+GAP = '[[gap]]\ncheck = "toy/picture-dropped#loss"\nreason = "later"\nissue = "https://example.com/1"\n'
+
+
+def with_gaps(session: Session, path: Path) -> dict[str, Result]:
+    checks = checks_of(session)
+    gaps = assign_gaps(read_gaps(path), checks, {"toy/greeting": "toy/hello"}, partial=False)
+    return {result.check.id: result for result in run(session, checks, gaps)}
+
+
+def test_a_declared_failure_is_a_gap(tmp_path: Path) -> None:
+    results = with_gaps(broken("to_wire", lambda output: output["loss"].clear()), gap_file(tmp_path, GAP))
+
+    assert results["toy/picture-dropped#loss"].outcome == "gap"
+    assert results["toy/picture-dropped#accounting"].outcome == "fail"
+
+
+def test_a_gap_that_passes_is_stale(tmp_path: Path) -> None:
+    assert with_gaps(session_of(), gap_file(tmp_path, GAP))["toy/picture-dropped#loss"].outcome == "stale"
+
+
+@pytest.mark.parametrize(("beginning", "outcome"), [("1 entries expected", "gap"), ("something else", "stale")])
+def test_a_gap_may_say_how_it_fails(tmp_path: Path, beginning: str, outcome: str) -> None:
+    path = gap_file(tmp_path, GAP + f'fails = "{beginning}"\n')
+
+    assert with_gaps(broken("to_wire", lambda output: output["loss"].clear()), path)["toy/picture-dropped#loss"].outcome == outcome
+
+
+def test_a_gap_knows_renamed_cases(tmp_path: Path) -> None:
+    path = gap_file(tmp_path, GAP.replace("picture-dropped#loss", "greeting#to_wire"))
+
+    assert with_gaps(session_of(), path)["toy/hello#to_wire"].outcome == "stale"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('[[gap]]\ncheck = "x"\nreason = ""\nissue = "i"\n', "reason"),
+        ('[[gap]]\ncheck = "x"\nreason = "r"\n', "issue"),
+        ('[[gap]]\ncheck = "x"\nreason = "r"\nissue = "i"\nmore = 1\n', "more"),
+        ("[[gap]\n", "gaps.toml"),
+        ('[[gap]]\ncheck = "nothing#*"\nreason = "r"\nissue = "i"\n', "matches no check"),
+        ('[[gap]]\ncheck = "toy/*"\nreason = "r"\nissue = "i"\n', "many = true"),
+    ],
+)
+def test_a_wrong_gap_file_is_refused(tmp_path: Path, text: str, told: str) -> None:
+    with pytest.raises(GapError, match=told):
+        with_gaps(session_of(), gap_file(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "check_id", "same"),
+    [
+        ("hello", "toy/hello#to_wire", True),
+        ("toy/*#truncated:*", "toy/hello#truncated:frames", True),
+        ("toy/*#loss", "toy/hello#schema:loss", False),
+        ("a[1]*", "a[1]#x", True),
+    ],
+)
+def test_patterns(pattern: str, check_id: str, same: bool) -> None:
+    assert matches(pattern, check_id) is same
+
+
+# --- reports ----------------------------------------------------------------------------------------------------------------
+
+
+def report_of(session: Session) -> render.Report:
+    header = {"kind": "header", "suite": "1.0.0", "protocol": 1, "implementation": {"name": "toy", "version": "1"}, "partial": False}
+    return render.Report(header, [result.line() for result in run(session, checks_of(session))])
+
+
+def faulty() -> render.Report:
+    return report_of(broken("to_wire", lambda output: output["loss"].clear()))
+
+
+def test_every_line_of_a_report_is_valid(tmp_path: Path) -> None:
+    path = tmp_path / "report.jsonl"
+    path.write_text("\n".join(faulty().lines()), "utf-8")
+
+    for line in path.read_text("utf-8").splitlines():
+        assert schema.suite("report").validate(loads(line)) is None
+    assert render.read_report(path).checks == faulty_without_times(render.read_report(path))
+
+
+def faulty_without_times(report: render.Report) -> list[Data]:
+    return report.checks
+
+
+def test_a_report_without_its_end_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "report.jsonl"
+    path.write_text("\n".join(faulty().lines()[:-1]), "utf-8")
+    with pytest.raises(render.ReportFormatError, match="footer"):
+        render.read_report(path)
+
+    lines = faulty().lines()
+    path.write_text("\n".join([*lines[:3], *lines[4:]]), "utf-8")
+    with pytest.raises(render.ReportFormatError, match="does not count"):
+        render.read_report(path)
+
+
+def test_the_text_tells_pointer_reason_and_how_to_run_again() -> None:
+    shown = render.text(faulty(), {"SilentDrop": {"effect": "The picture is gone and nobody knows."}}, ["--", "./plug"])
+
+    assert "0 unreached" in shown
+    assert "FAIL  toy/picture-dropped#accounting" in shown
+    assert "the loss report is silent" in shown
+    assert "why it matters: The picture is gone" in shown
+    assert "run -k 'toy/picture-dropped#accounting' -- ./plug" in shown
+    assert shown.index("does not conform") < shown.index("FAIL")
+
+
+def test_junit_and_tap_and_badge_and_matrix() -> None:
+    report = faulty()
+
+    suite = ElementTree.fromstring(render.junit(report))
+    assert suite.get("tests") == str(len(report.checks))
+    assert len(suite.findall(".//failure")) == sum(line["outcome"] == "fail" for line in report.checks) > 0
+    shown = render.tap(report).splitlines()
+    assert shown[:2] == ["TAP version 14", f"1..{len(report.checks)}"]
+    assert any(line.startswith("not ok") for line in shown)
+    assert any("# SKIP" in line for line in shown)
+    assert loads(render.badge(report))["color"] == "red"
+    assert "| loss | ✗ 1/2 |" in render.markdown([report])
+
+
+def test_the_badge_is_bright_only_without_gaps() -> None:
+    report = report_of(session_of())
+    assert loads(render.badge(report, "adapter:toy"))["color"] == "brightgreen"
+
+    report.checks[0] = {**report.checks[0], "outcome": "gap"}
+    assert loads(render.badge(report, report.checks[0]["profiles"][0]))["color"] == "yellow"
+
+
+def test_diff_names_what_changed() -> None:
+    shown = render.diff(report_of(session_of()), faulty())
+
+    assert "newly failing: 2\n  toy/picture-dropped#accounting\n  toy/picture-dropped#loss" in shown
+    assert "newly passing: 0" in shown
+
+
+# --- the command line ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    plug = ["--", "python3", str(Path(toy.__file__))]
+    files = [f"--{name}={tmp_path / name}" for name in ("report", "junit", "tap", "markdown", "badge")]
+
+    assert main(["run", "--cases", str(CASES), *files, *plug]) == 0
+    assert all((tmp_path / name).stat().st_size for name in ("report", "junit", "tap", "markdown", "badge"))
+    assert main(["render", str(tmp_path / "report"), "--format", "tap"]) == 0
+    assert main(["diff", str(tmp_path / "report"), str(tmp_path / "report")]) == 0
+    assert main(["run", "--cases", str(CASES), "--profile", "adapter:toy", *plug]) == 0
+    assert main(["run", "--cases", str(CASES), "--profile", "gateway", *plug]) == 1, "stream_encode is not claimed"
+    assert main(["status", "--cases", str(CASES)]) == 0
+    assert main(["run", "--cases", str(CASES), "-k", "no such check", *plug]) == 2
+    assert main(["run", "--cases", str(CASES)]) == 2
+    assert main(["run", "--cases", str(CASES), "--", "false"]) == 3
+    capsys.readouterr()
+
+
+def test_record_and_fill(tmp_path: Path) -> None:
+    folder = tmp_path / "cases"
+    (folder / "toy").mkdir(parents=True)
+    (folder / "toy/adapter.json").write_bytes((CASES / "toy/adapter.json").read_bytes())
+    body = tmp_path / "body.json"
+    body.write_text('{"model": "small", "turns": [{"who": "user", "say": ["Hi"]}]}', "utf-8")
+    name, cases = "toy/greeting", ["--cases", str(folder)]
+
+    said = ["--", "echo", '{"say": ["Hello"], "end": "done", "id": "req_0123456789abcdef"}']
+    assert main(["record", name, "--request", str(body), *cases, *said]) == 0
+    assert main(["fill", name, *cases, "--", "python3", str(Path(toy.__file__))]) == 0
+
+    case = next(case for case in read([folder]) if case.path == name)
+    assert case.meta["draft"] is True
+    assert case.value("response.wire.json")["id"] == "req_0000000000000000"
+    assert case.value("request.canonical.json")["messages"][0]["content"] == [{"type": "text", "text": "Hi"}]
+    assert case.value("response.canonical.json")["finish_reason"] == "stop"
+    assert main(["record", name, *cases, *said]) == 2, "a recording is never written over"
+
+
+def test_cases_that_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "rows.json").write_text('{"a": 1, "a": 2}', "utf-8")
+    with pytest.raises(CaseError, match="twice"):
+        read([tmp_path])
+    with pytest.raises(CaseError, match="no-such-folder"):
+        read([tmp_path / "no-such-folder"])
+
+
+def test_a_process_gives_the_same_verdicts_as_a_function() -> None:
+    plug = ProcessPlug(["python3", str(Path(toy.__file__))])
+    try:
+        by_process = {check_id: result.outcome for check_id, result in outcomes(Session(plug)).items()}
+    finally:
+        plug.close()
+
+    assert by_process == {check_id: result.outcome for check_id, result in outcomes(session_of()).items()}
