@@ -8,6 +8,7 @@ CAUGHT_BY = ["*#chunks:bytewise", "*#chunks:utf8"]
 def handle(message, reference):
     if message["op"] == "stream" and "chunks" in message.get("input", {}):
         message["input"]["chunks"] = [
-            base64.b64encode(base64.b64decode(chunk).decode("utf-8", "replace").encode()).decode() for chunk in message["input"]["chunks"]
+            base64.b64encode(base64.b64decode(chunk).decode("utf-8", "replace").encode()).decode()
+            for chunk in message["input"]["chunks"]
         ]
     return reference(message)

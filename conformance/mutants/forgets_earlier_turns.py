@@ -5,7 +5,9 @@ CAUGHT_BY = ["*#swap:*"]
 
 def foreign(messages, adapter):
     return any(
-        block.get("provider_state", {}).get("adapter", adapter) != adapter for turn in messages for block in turn.get("content", [])
+        block.get("provider_state", {}).get("adapter", adapter) != adapter
+        for turn in messages
+        for block in turn.get("content", [])
     )
 
 

@@ -2,7 +2,13 @@
 
 CAUGHT_BY = ["*#loss", "*#accounting"]
 
-ENTRY = {"op": "drop", "path": "/max_output_tokens", "code": "unsupported_field", "severity": "weakened", "message": "no limit"}
+ENTRY = {
+    "op": "drop",
+    "path": "/max_output_tokens",
+    "code": "unsupported_field",
+    "severity": "weakened",
+    "message": "no limit",
+}
 
 
 def handle(message, reference):

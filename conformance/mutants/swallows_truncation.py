@@ -9,5 +9,8 @@ def handle(message, reference):
         for events in answer["output"]["events"]:
             for index, event in enumerate(events):
                 if event["type"] == "error" and event["error"]["category"] == "stream_truncated":
-                    events[index] = {"type": "message_complete", "response": {**event.get("response", {}), "finish_reason": "stop"}}
+                    events[index] = {
+                        "type": "message_complete",
+                        "response": {**event.get("response", {}), "finish_reason": "stop"},
+                    }
     return answer

@@ -7,7 +7,14 @@ OPERATIONS = "to_wire from_wire_request from_wire_response to_wire_response stre
 ADAPTERS = ("anthropic_messages", "openai_chat")
 
 # The names under which the protocol takes a value in and gives one out: the echo is dressed as an answer.
-PAIRS = {"request": "wire", "wire": "request", "body": "response", "response": "body", "events": "chunks", "chunks": "events"}
+PAIRS = {
+    "request": "wire",
+    "wire": "request",
+    "body": "response",
+    "response": "body",
+    "events": "chunks",
+    "chunks": "events",
+}
 
 
 def handle(message):
@@ -18,12 +25,15 @@ def handle(message):
             "output": {
                 "protocol": 1,
                 "implementation": {"name": "echo", "version": "0"},
-                "adapters": {name: OPERATIONS for name in ADAPTERS},
+                "adapters": dict.fromkeys(ADAPTERS, OPERATIONS),
                 "operations": ["cost", "route", "validate"],
             },
         }
     given = message.get("input", {})
-    return {"id": message["id"], "output": {"loss": [], **given, **{PAIRS[name]: value for name, value in given.items() if name in PAIRS}}}
+    return {
+        "id": message["id"],
+        "output": {"loss": [], **given, **{PAIRS[name]: value for name, value in given.items() if name in PAIRS}},
+    }
 
 
 if __name__ == "__main__":

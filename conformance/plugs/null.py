@@ -15,7 +15,7 @@ def handle(message):
             "output": {
                 "protocol": 1,
                 "implementation": {"name": "null", "version": "0"},
-                "adapters": {name: OPERATIONS for name in ADAPTERS},
+                "adapters": dict.fromkeys(ADAPTERS, OPERATIONS),
                 "operations": ["cost", "route", "validate"],
             },
         }

@@ -55,7 +55,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="conformance", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="conformance", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     verbs = parser.add_subparsers(required=True, metavar="VERB")
     _run_options(verbs.add_parser("run", help="check an implementation"))
     doctor = verbs.add_parser("doctor", help="explain in words what is wrong with a plug")
@@ -72,9 +74,13 @@ def _plug_options(parser: argparse.ArgumentParser) -> None:
 
 def _run_options(parser: argparse.ArgumentParser) -> None:
     _plug_options(parser)
-    parser.add_argument("-k", action="append", metavar="PATTERN", help="only checks whose id holds this, or fits this glob")
+    parser.add_argument(
+        "-k", action="append", metavar="PATTERN", help="only checks whose id holds this, or fits this glob"
+    )
     parser.add_argument("--adapter", help="only checks of this adapter")
-    parser.add_argument("--cases", action="append", type=Path, metavar="DIR", help="other cases than the suite's own; may repeat")
+    parser.add_argument(
+        "--cases", action="append", type=Path, metavar="DIR", help="other cases than the suite's own; may repeat"
+    )
     parser.add_argument("--profile", help="only the checks of this profile, and a verdict on it")
     parser.add_argument("--gaps", type=Path, metavar="FILE", help="declared gaps, TOML")
     parser.add_argument("--report", type=Path, metavar="FILE", help="write report.jsonl")
@@ -119,7 +125,9 @@ def _other_verbs(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
 def _writing_verbs(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     record = verbs.add_parser("record", help="save one exchange as a case: wire files, scrubbed")
     record.add_argument("case", help="adapter/name")
-    record.add_argument("--request", type=Path, metavar="FILE", help="the request: {method, path, body}, or the body alone")
+    record.add_argument(
+        "--request", type=Path, metavar="FILE", help="the request: {method, path, body}, or the body alone"
+    )
     record.add_argument("--stream", action="store_true", help="the answer is a stream")
     record.add_argument("--title", default="")
     record.add_argument("--provider", default=None)
@@ -265,7 +273,11 @@ def _render(options: argparse.Namespace) -> int:
         print(render.markdown(reports), end="")
         return 0
     for report in reports:
-        shown = render.text(report, flags(), None, options.profile) if options.format == "text" else render.FORMATS[options.format](report)
+        shown = (
+            render.text(report, flags(), None, options.profile)
+            if options.format == "text"
+            else render.FORMATS[options.format](report)
+        )
         print(render.badge(report, options.profile) if options.format == "badge" else shown, end="")
     return 0
 
@@ -291,7 +303,17 @@ def _gaps(options: argparse.Namespace) -> int:
 def _record(options: argparse.Namespace) -> int:
     from runner.recording import record
 
-    print(record(options.case, options.command, options.request, options.stream, options.title, options.provider, options.cases))
+    print(
+        record(
+            options.case,
+            options.command,
+            options.request,
+            options.stream,
+            options.title,
+            options.provider,
+            options.cases,
+        )
+    )
     return 0
 
 
@@ -311,7 +333,6 @@ def _freeze(options: argparse.Namespace) -> int:
 
     print(freeze(options.version, read(None)))
     return 0
-
 
 
 if __name__ == "__main__":

@@ -46,7 +46,11 @@ PLANTED = "planted by the suite"
 def to_wire(session: Session, case: Case, request: Any, adapter: str | None = None) -> tuple[dict[str, Any], list[Any]]:
     """Write a request; the case's provider and model hold only for the case's own adapter."""
     own = adapter is None or adapter == case.adapter
-    input = {"request": request, "provider": case.provider if own else None, "model": case.meta.get("model") if own else None}
+    input = {
+        "request": request,
+        "provider": case.provider if own else None,
+        "model": case.meta.get("model") if own else None,
+    }
     output = session.ask("to_wire", adapter or case.adapter, input, "wire", "loss")
     wire, loss = output["wire"], output["loss"]
     if not isinstance(wire, dict) or not isinstance(wire.get("body"), dict) or not isinstance(loss, list):
@@ -72,7 +76,9 @@ def read_response(session: Session, case: Case, body: Any, adapter: str | None =
     return response
 
 
-def read_stream(session: Session, case: Case, chunks: list[bytes], adapter: str | None = None) -> tuple[list[list[Any]], Any]:
+def read_stream(
+    session: Session, case: Case, chunks: list[bytes], adapter: str | None = None
+) -> tuple[list[list[Any]], Any]:
     """The lists of events, one for each chunk and one for the end of input, and the folded answer."""
     input = {"chunks": [base64.b64encode(chunk).decode() for chunk in chunks], "provider": case.provider}
     output = session.ask("stream", adapter or case.adapter, input, "events")
@@ -80,7 +86,9 @@ def read_stream(session: Session, case: Case, chunks: list[bytes], adapter: str 
     if not isinstance(events, list) or not all(isinstance(item, list) for item in events):
         raise Failure("stream answers {events: [[...], ...], response}")
     if len(events) != len(chunks) + 1:
-        raise Failure(f"stream answers one list of events for each chunk and one for the end: {len(chunks) + 1}, got {len(events)}")
+        raise Failure(
+            f"stream answers one list of events for each chunk and one for the end: {len(chunks) + 1}, got {len(events)}"
+        )
     return events, output.get("response")
 
 
@@ -282,7 +290,9 @@ def check_to_wire_response(session: Session, case: Case) -> Note:
 def check_served(session: Session, case: Case) -> Note:
     """The golden answer, written for a client of this wire, reads back as the golden answer."""
     golden = case.value("response.canonical.json")
-    output = session.ask("to_wire_response", case.adapter, {"response": golden, "provider": case.provider}, "body", "loss")
+    output = session.ask(
+        "to_wire_response", case.adapter, {"response": golden, "provider": case.provider}, "body", "loss"
+    )
     if schema.canonical().validate(output["body"], "Response") is None:
         raise Failure("to_wire_response gave a canonical response, not one of this wire")
     if output["loss"]:
@@ -305,11 +315,20 @@ def check_echo(session: Session, case: Case) -> Note:
     request = {
         "model": f"{case.provider or case.wire.get('provider', 'provider')}:{body.get('model') or 'model'}",
         "max_output_tokens": 4096,
-        "messages": [opening, {"role": "assistant", "content": message["content"], **_own_state(message)}, *results_for([message])],
+        "messages": [
+            opening,
+            {"role": "assistant", "content": message["content"], **_own_state(message)},
+            *results_for([message]),
+        ],
     }
     wire, _ = to_wire(session, case, request)
     found = get(wire["body"], rule["request"])
-    same(written, found, f"{rule['response']} comes back changed at {rule['request']}", rule.get("compare", []) + case.comparators("echo"))
+    same(
+        written,
+        found,
+        f"{rule['response']} comes back changed at {rule['request']}",
+        rule.get("compare", []) + case.comparators("echo"),
+    )
     return None
 
 
@@ -321,7 +340,10 @@ def results_for(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """A result for each call that has none yet, then a user's turn."""
     calls = [block for message in messages for block in message.get("content", []) if block.get("type") == "tool_use"]
     answered = {
-        block.get("tool_use_id") for message in messages for block in message.get("content", []) if block.get("type") == "tool_result"
+        block.get("tool_use_id")
+        for message in messages
+        for block in message.get("content", [])
+        if block.get("type") == "tool_result"
     }
     text = [{"type": "text", "text": "done"}]
     results = [
@@ -410,7 +432,11 @@ def check_stream(session: Session, case: Case) -> Note:
     golden = case.value("stream.events.jsonl")
     events = whole_events(session, case)
     _ends_once(events)
-    if not (golden and golden[-1].get("type") == "message_complete") and events and events[-1].get("type") == "message_complete":
+    if (
+        not (golden and golden[-1].get("type") == "message_complete")
+        and events
+        and events[-1].get("type") == "message_complete"
+    ):
         events = events[:-1]
     same(visible_events(golden, golden), visible_events(events, golden), "", case.comparators("events"))
     return None
@@ -422,7 +448,9 @@ def _ends_once(events: list[Any]) -> None:
     if not ends:
         raise Failure("the stream ends with neither message_complete nor error")
     if ends[0] != len(events) - 1:
-        raise Failure(f"event {ends[0]} ({events[ends[0]]['type']}) ends the stream, yet {len(events) - 1 - ends[0]} more follow")
+        raise Failure(
+            f"event {ends[0]} ({events[ends[0]]['type']}) ends the stream, yet {len(events) - 1 - ends[0]} more follow"
+        )
 
 
 def check_fold(session: Session, case: Case) -> Note:
@@ -437,10 +465,18 @@ def check_fold(session: Session, case: Case) -> Note:
         same(visible_response(final), visible_response(folded), "the plug's response is not that of its last event")
     message = final["message"]
     blocks = fold_blocks(events)
-    same([visible_block(block) for block in message["content"]], [visible_block(block) for block in blocks], "the blocks do not add up")
+    same(
+        [visible_block(block) for block in message["content"]],
+        [visible_block(block) for block in blocks],
+        "the blocks do not add up",
+    )
     if case.has("response.canonical.json") and events[-1]["type"] == "message_complete":
         golden = _without_state(case.value("response.canonical.json"))
-        golden = {**golden, "usage": {name: item for name, item in golden["usage"].items() if name != "raw"}} if "usage" in golden else golden
+        golden = (
+            {**golden, "usage": {name: item for name, item in golden["usage"].items() if name != "raw"}}
+            if "usage" in golden
+            else golden
+        )
         same_response(case, golden, _without_state(final), "the streamed answer differs from the unary one")
     return None
 
@@ -475,14 +511,18 @@ def _deltas_fit(index: int, block: dict[str, Any], text: str) -> None:
             raise Failure(f"block {index}: its deltas add up to another text", Difference("", block.get("text"), text))
         case "tool_use" if "input_raw" in block:
             if block["input_raw"] != text:
-                raise Failure(f"block {index}: its deltas add up to other arguments", Difference("", block["input_raw"], text))
+                raise Failure(
+                    f"block {index}: its deltas add up to other arguments", Difference("", block["input_raw"], text)
+                )
         case "tool_use":
             try:
                 value = loads(text) if text.strip() else {}
             except ValueError:
                 raise Failure(f"block {index}: its deltas are not JSON, yet input_raw is absent") from None
             if not equal(value, block.get("input")) and not (value is None and block.get("input") == {}):
-                raise Failure(f"block {index}: its deltas add up to other arguments", Difference("", block.get("input"), value))
+                raise Failure(
+                    f"block {index}: its deltas add up to other arguments", Difference("", block.get("input"), value)
+                )
 
 
 def check_chunks(session: Session, case: Case, cut: str) -> Note:
@@ -574,7 +614,11 @@ def check_after_end(session: Session, case: Case) -> Note:
     tail = b"".join(chunks[: terminal_index(case, chunks)])[-4000:]
     again = frames.split(tail, case.framing)[-1:] if tail else []
     events = flat(read_stream(session, case, [data, *again])[0])
-    same(visible_events(whole_events(session, case)), visible_events(events), "bytes behind the terminal frame change the events")
+    same(
+        visible_events(whole_events(session, case)),
+        visible_events(events),
+        "bytes behind the terminal frame change the events",
+    )
     return None
 
 
@@ -619,7 +663,9 @@ def plant(value: Any, pointer: str, planted: Any) -> Any | None:
 def check_unknown_response(session: Session, case: Case, rule: dict[str, Any]) -> Note:
     body = case.value("response.wire.json")
     planted = plant(body, rule["put"], rule["value"])
-    output = session.ask("from_wire_response", case.adapter, {"body": planted, "provider": case.provider}, "response", "loss")
+    output = session.ask(
+        "from_wire_response", case.adapter, {"body": planted, "provider": case.provider}, "response", "loss"
+    )
     kept = any(PLANTED in text for text in strings(output["response"]))
     reported = any(str(entry.get("code", "")).startswith("unknown") for entry in output["loss"])
     if rule.get("keep") and not kept and not reported:
@@ -628,7 +674,11 @@ def check_unknown_response(session: Session, case: Case, rule: dict[str, Any]) -
     seen = visible_response(_without_state(output["response"]), {})
     for name in ("finish_reason", "finish_reason_raw", "usage", "model"):
         same(plain.get(name, MISSING), seen.get(name, MISSING), f"an unknown member changes {name}")
-    same(plain["message"]["content"], _without_planted(seen["message"]["content"]), "an unknown member changes the content")
+    same(
+        plain["message"]["content"],
+        _without_planted(seen["message"]["content"]),
+        "an unknown member changes the content",
+    )
     return None
 
 
@@ -665,7 +715,10 @@ def check_unknown_stream(session: Session, case: Case, rule: dict[str, Any]) -> 
 
 def _comparable_events(events: list[Any]) -> list[Any]:
     """Events without answer-level state, where an unknown member may be kept."""
-    return [{**event, "response": _without_state(event["response"])} if isinstance(event.get("response"), dict) else event for event in events]
+    return [
+        {**event, "response": _without_state(event["response"])} if isinstance(event.get("response"), dict) else event
+        for event in events
+    ]
 
 
 def planted_stream(case: Case, rule: dict[str, Any]) -> bytes | None:
@@ -743,7 +796,12 @@ def _valid(name: str, value: Any, what: str = "") -> Note:
 def check_error_row(session: Session, case: Case) -> Note:
     row = _row(case)
     golden = row["error"]
-    input = {"status": row["status"], "headers": row.get("headers", {}), "body": row.get("body"), "provider": case.provider}
+    input = {
+        "status": row["status"],
+        "headers": row.get("headers", {}),
+        "body": row.get("body"),
+        "provider": case.provider,
+    }
     answer = session.answer("error", case.adapter, input)
     if answer.unsupported:
         raise Failure("false advertising: error is claimed in hello and answers unsupported")
@@ -803,7 +861,13 @@ def check_estimate_row(session: Session, case: Case) -> Note:
             raise Failure(f"{true} tokens were counted, the estimate is {low} to {high}")
         if "tolerance" in row and abs(likely - true) > row["tolerance"] * true:
             raise Failure(f"likely {likely} is more than {row['tolerance']:.0%} from {true}")
-    longer = {**request, "messages": [*request["messages"], {"role": "user", "content": [{"type": "text", "text": "And one more question."}]}]}
+    longer = {
+        **request,
+        "messages": [
+            *request["messages"],
+            {"role": "user", "content": [{"type": "text", "text": "And one more question."}]},
+        ],
+    }
     grown = _estimate(session, adapter, longer, row.get("model"))
     if grown[1] < likely:
         raise Failure(f"one more message lowers the estimate from {likely} to {grown[1]}")

@@ -141,10 +141,14 @@ def difference(expected: Any, actual: Any, comparators: Comparators = ()) -> Dif
     return _difference(expected, actual, [], rules)
 
 
-def _difference(expected: Any, actual: Any, at: list[str], rules: list[tuple[list[str], dict[str, Any]]]) -> Difference | None:
+def _difference(
+    expected: Any, actual: Any, at: list[str], rules: list[tuple[list[str], dict[str, Any]]]
+) -> Difference | None:
     rule = _rule_for(at, rules) if rules else None
     if rule is not None:
-        return None if _COMPARATORS[rule["as"]](expected, actual, rule) else Difference(pointer_of(at), expected, actual)
+        return (
+            None if _COMPARATORS[rule["as"]](expected, actual, rule) else Difference(pointer_of(at), expected, actual)
+        )
     if isinstance(expected, dict) and isinstance(actual, dict):
         return _object_difference(expected, actual, at, rules)
     if isinstance(expected, list) and isinstance(actual, list):
@@ -594,7 +598,16 @@ def renumber(request: dict[str, Any]) -> dict[str, Any]:
 # --- answers and events --------------------------------------------------------------------------------------------------
 
 _USAGE_EXTRAS = ("raw", "latency_ms", "cost_usd", "pricing_version")
-_ANSWER_MEMBERS = ("message", "finish_reason", "finish_reason_raw", "stop_sequence", "usage", "model", "alternatives", "logprobs")
+_ANSWER_MEMBERS = (
+    "message",
+    "finish_reason",
+    "finish_reason_raw",
+    "stop_sequence",
+    "usage",
+    "model",
+    "alternatives",
+    "logprobs",
+)
 
 
 def visible_response(
@@ -621,7 +634,9 @@ def visible_response(
 
 def _visible_usage(usage: dict[str, Any], golden: Any) -> dict[str, Any]:
     wanted = golden if isinstance(golden, dict) else {}
-    seen = {name: item for name, item in usage.items() if item is not None and (name not in _USAGE_EXTRAS or name in wanted)}
+    seen = {
+        name: item for name, item in usage.items() if item is not None and (name not in _USAGE_EXTRAS or name in wanted)
+    }
     for name in ("cached_input_tokens", "cache_creation_input_tokens"):
         seen.setdefault(name, 0)
     if seen.get("estimated") is False:

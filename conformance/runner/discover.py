@@ -32,7 +32,9 @@ class Check:
         return bool(self.case.meta.get("draft"))
 
 
-def plan(cases: list[Case], adapters: list[str], patterns: list[str] | None = None, only: str | None = None) -> list[Check]:
+def plan(
+    cases: list[Case], adapters: list[str], patterns: list[str] | None = None, only: str | None = None
+) -> list[Check]:
     """All checks of the cases. `adapters` are those the plug claims: the cross checks run through them."""
     answers = _answers(cases)
     found = [check for case in cases for check in derive(case, adapters, answers)]
@@ -71,7 +73,12 @@ def derive(case: Case, adapters: list[str], answers: dict[str, list[Case]]) -> I
 
 
 def _check(
-    case: Case, name: str, run: Callable[..., str | None], *operations: str, profile: str | None = None, needs: tuple[Need, ...] = ()
+    case: Case,
+    name: str,
+    run: Callable[..., str | None],
+    *operations: str,
+    profile: str | None = None,
+    needs: tuple[Need, ...] = (),
 ) -> Check:
     own: tuple[Need, ...] = tuple((operation, case.adapter) for operation in operations)
     profiles = (profile,) if profile else (f"adapter:{case.adapter}",)
@@ -101,7 +108,10 @@ def _request_checks(case: Case) -> Iterator[Check]:
     yield _check(case, "schema:request", checks.check_schema_request, "from_wire_request", profile="gateway")
     yield _check(case, "wire_fixpoint", checks.check_wire_fixpoint, "to_wire", "from_wire_request", profile="gateway")
     for rule in case.wire.get("unknown", []):
-        if rule["in"] == "request" and checks.plant(case.value("request.wire.json"), rule["put"], rule["value"]) is not None:
+        if (
+            rule["in"] == "request"
+            and checks.plant(case.value("request.wire.json"), rule["put"], rule["value"]) is not None
+        ):
             run = partial(checks.check_unknown_request, rule=rule)
             yield _check(case, f"unknown:{rule['name']}", run, "to_wire", "from_wire_request", profile="gateway")
 
@@ -109,7 +119,9 @@ def _request_checks(case: Case) -> Iterator[Check]:
 def judged(case: Case) -> bool:
     """Whether the case's wire request must be one that its provider takes."""
     home = case.wire.get("provider")
-    return case.adapter is not None and judges(case.adapter, case.provider, home) and not case.meta.get("expects_invalid")
+    return (
+        case.adapter is not None and judges(case.adapter, case.provider, home) and not case.meta.get("expects_invalid")
+    )
 
 
 def _valid(session: Session, case: Case, adapter: str) -> str | None:
@@ -122,17 +134,26 @@ def _response_checks(case: Case) -> Iterator[Check]:
         return
     if canonical:
         yield _check(case, "from_wire_response", checks.check_from_wire_response, "from_wire_response")
-        yield _check(
-            case, "served", checks.check_served, "to_wire_response", "from_wire_response", profile="gateway"
-        )
+        yield _check(case, "served", checks.check_served, "to_wire_response", "from_wire_response", profile="gateway")
     yield _check(case, "schema:response", checks.check_schema_response, "from_wire_response")
     yield _check(
-        case, "to_wire_response", checks.check_to_wire_response, "from_wire_response", "to_wire_response", profile="gateway"
+        case,
+        "to_wire_response",
+        checks.check_to_wire_response,
+        "from_wire_response",
+        "to_wire_response",
+        profile="gateway",
     )
-    if "echo" in case.wire and get(case.value("response.wire.json"), case.wire["echo"]["response"]) not in (MISSING, []):
+    if "echo" in case.wire and get(case.value("response.wire.json"), case.wire["echo"]["response"]) not in (
+        MISSING,
+        [],
+    ):
         yield _check(case, "echo", checks.check_echo, "from_wire_response", "to_wire")
     for rule in case.wire.get("unknown", []):
-        if rule["in"] == "response" and checks.plant(case.value("response.wire.json"), rule["put"], rule["value"]) is not None:
+        if (
+            rule["in"] == "response"
+            and checks.plant(case.value("response.wire.json"), rule["put"], rule["value"]) is not None
+        ):
             run = partial(checks.check_unknown_response, rule=rule)
             yield _check(case, f"unknown:{rule['name']}", run, "from_wire_response")
 
@@ -169,12 +190,24 @@ def _cross_checks(case: Case, adapters: list[str], answers: dict[str, list[Case]
         if adapter == case.adapter:
             continue
         there: tuple[Need, ...] = (("to_wire", adapter), ("from_wire_request", adapter))
-        yield _check(case, f"cross:{adapter}", partial(checks.check_cross, adapter=adapter), profile="gateway", needs=reading + there)
+        yield _check(
+            case,
+            f"cross:{adapter}",
+            partial(checks.check_cross, adapter=adapter),
+            profile="gateway",
+            needs=reading + there,
+        )
         if has_oracle(adapter) and not case.meta.get("expects_invalid"):
             needs: tuple[Need, ...] = (*reading, ("to_wire", adapter))
-            yield _check(case, f"valid:{adapter}", partial(checks.check_valid, adapter=adapter), profile="gateway", needs=needs)
+            yield _check(
+                case, f"valid:{adapter}", partial(checks.check_valid, adapter=adapter), profile="gateway", needs=needs
+            )
         if case.adapter and answers.get(adapter):
-            back: tuple[Need, ...] = (("from_wire_response", adapter), ("to_wire", case.adapter), ("from_wire_request", case.adapter))
+            back: tuple[Need, ...] = (
+                ("from_wire_response", adapter),
+                ("to_wire", case.adapter),
+                ("from_wire_request", case.adapter),
+            )
             run = partial(checks.check_swap, adapter=adapter, answers=answers[adapter])
             yield _check(case, f"swap:{adapter}", run, profile="gateway", needs=reading + there + back)
 

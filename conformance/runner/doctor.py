@@ -35,18 +35,45 @@ def examine(plug: Plug, command: list[str]) -> Advice:
     adapters = hello.get("adapters", {})
     writer = next((name for name, operations in adapters.items() if "to_wire" in operations), None)
     if not adapters and not hello.get("operations"):
-        advice.bad("hello claims nothing", "name what you offer in `adapters` and `operations`: what is not claimed is never asked")
-    _probe(plug, advice, "an operation that does not exist", lambda: plug.call("x_no_such_operation", None, {}), "unsupported or error")
+        advice.bad(
+            "hello claims nothing",
+            "name what you offer in `adapters` and `operations`: what is not claimed is never asked",
+        )
+    _probe(
+        plug,
+        advice,
+        "an operation that does not exist",
+        lambda: plug.call("x_no_such_operation", None, {}),
+        "unsupported or error",
+    )
     for adapter, operations in adapters.items():
         for operation in operations:
             what = f"{operation} of {adapter} with an empty input"
             _probe(plug, advice, what, lambda o=operation, a=adapter: plug.call(o, a, {}), "error")
-    _probe(plug, advice, "to_wire of an adapter that does not exist", lambda: plug.call("to_wire", "x_no_such_adapter", {"request": {"messages": []}}), "unsupported or error")
+    _probe(
+        plug,
+        advice,
+        "to_wire of an adapter that does not exist",
+        lambda: plug.call("to_wire", "x_no_such_adapter", {"request": {"messages": []}}),
+        "unsupported or error",
+    )
     if writer is not None:
-        _probe(plug, advice, "a request with umlauts, a picture sign and a line separator", lambda: _write(plug, writer, [GREETING]), "output")
+        _probe(
+            plug,
+            advice,
+            "a request with umlauts, a picture sign and a line separator",
+            lambda: _write(plug, writer, [GREETING]),
+            "output",
+        )
         long = [{"role": "user", "content": [{"type": "text", "text": "x" * 300_000}]}]
         _probe(plug, advice, "a request of 300 kB", lambda: _write(plug, writer, long), "output")
-        _probe(plug, advice, "a request whose messages are not a list", lambda: plug.call("to_wire", writer, {"request": {"messages": 5}}), "error")
+        _probe(
+            plug,
+            advice,
+            "a request whose messages are not a list",
+            lambda: plug.call("to_wire", writer, {"request": {"messages": 5}}),
+            "error",
+        )
     _goodbye(plug, advice)
     return advice
 
@@ -55,33 +82,48 @@ def _hello(plug: Plug, advice: Advice) -> dict[str, Any] | None:
     try:
         hello = plug.hello()
     except PlugCrashError as error:
-        advice.bad(f"the plug does not start: {error}", "run the command by hand, type the hello line of protocol.md and press return")
+        advice.bad(
+            f"the plug does not start: {error}",
+            "run the command by hand, type the hello line of protocol.md and press return",
+        )
         return None
     except PlugTimeoutError:
-        advice.bad("hello is not answered", "read one line, write one line, and flush standard output after each (print(..., flush=True))")
+        advice.bad(
+            "hello is not answered",
+            "read one line, write one line, and flush standard output after each (print(..., flush=True))",
+        )
         return None
     except ProtocolError as error:
         advice.bad(f"hello: {error}", "see protocol.md#hello")
         return None
     implementation = hello["implementation"]
     count = sum(len(operations) for operations in hello.get("adapters", {}).values()) + len(hello.get("operations", []))
-    advice.good(f"hello from {implementation['name']} {implementation['version']}: {count} operations of {len(hello.get('adapters', {}))} adapters")
+    advice.good(
+        f"hello from {implementation['name']} {implementation['version']}: {count} operations of {len(hello.get('adapters', {}))} adapters"
+    )
     return hello
 
 
 def _write(plug: Plug, adapter: str, messages: list[Any]) -> Answer:
-    return plug.call("to_wire", adapter, {"request": {"model": "provider:model", "max_output_tokens": 100, "messages": messages}})
+    return plug.call(
+        "to_wire", adapter, {"request": {"model": "provider:model", "max_output_tokens": 100, "messages": messages}}
+    )
 
 
 def _probe(plug: Plug, advice: Advice, what: str, ask: Callable[[], Answer], wanted: str) -> None:
     try:
         answer = ask()
     except PlugCrashError as error:
-        advice.bad(f"{what} ends the process: {error}", "catch what an input can cause and answer {id, error: {category, message}}")
+        advice.bad(
+            f"{what} ends the process: {error}",
+            "catch what an input can cause and answer {id, error: {category, message}}",
+        )
         plug.restart()
         return
     except PlugTimeoutError as error:
-        advice.bad(f"{what}: {error}", "read and write without waiting for the end of input; do not buffer standard output")
+        advice.bad(
+            f"{what}: {error}", "read and write without waiting for the end of input; do not buffer standard output"
+        )
         plug.restart()
         return
     except PlugError as error:
@@ -93,7 +135,10 @@ def _probe(plug: Plug, advice: Advice, what: str, ask: Callable[[], Answer], wan
         advice.good(f"{what}: {given}")
     else:
         told = f" ({answer.error['message'][:200]})" if answer.error else ""
-        advice.bad(f"{what}: {given}{told}, where {wanted} is due", "an input that cannot be used is refused, one that can be used is answered")
+        advice.bad(
+            f"{what}: {given}{told}, where {wanted} is due",
+            "an input that cannot be used is refused, one that can be used is answered",
+        )
 
 
 def _goodbye(plug: Plug, advice: Advice) -> None:
@@ -103,4 +148,6 @@ def _goodbye(plug: Plug, advice: Advice) -> None:
     if ended:
         advice.good("bye: the process ends")
     else:
-        advice.bad("the process goes on after bye and the end of input", "leave the loop on bye, and when standard input ends")
+        advice.bad(
+            "the process goes on after bye and the end of input", "leave the loop on bye, and when standard input ends"
+        )

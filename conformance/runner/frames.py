@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -32,7 +33,7 @@ def split(data: bytes, framing: str) -> list[bytes]:
     """The bytes cut after each frame; joined they are the same bytes."""
     cuts = list(_json_line_cuts(data) if framing == "jsonl" else _sse_cuts(data))
     edges = [0, *cuts, len(data)]
-    return [data[start:end] for start, end in zip(edges, edges[1:], strict=False) if end > start]
+    return [data[start:end] for start, end in itertools.pairwise(edges) if end > start]
 
 
 def _json_line_cuts(data: bytes) -> Iterator[int]:
@@ -60,8 +61,7 @@ def parse(data: bytes, framing: str) -> list[Frame]:
 
 
 def _parse_sse(data: bytes) -> Iterator[Frame]:
-    if data.startswith(BYTE_ORDER_MARK):
-        data = data[len(BYTE_ORDER_MARK) :]
+    data = data.removeprefix(BYTE_ORDER_MARK)
     event: str | None = None
     texts: list[str] = []
     start = 0
@@ -125,7 +125,7 @@ CUTS = {
 
 def _cut(data: bytes, cuts: list[int]) -> list[bytes]:
     edges = [0, *cuts, len(data)]
-    return [data[start:end] for start, end in zip(edges, edges[1:], strict=False)]
+    return [data[start:end] for start, end in itertools.pairwise(edges)]
 
 
 def json_frame(event: str | None, value: object) -> Frame:

@@ -29,4 +29,4 @@ def draft(report: Report, path: Path | None) -> str:
 
 def _beginning(message: str) -> str:
     """The part of a message that does not hold values."""
-    return message.split(": expected")[0].split(", got")[0][:120]
+    return message.split(": expected", maxsplit=1)[0].split(", got", maxsplit=1)[0][:120]

@@ -82,12 +82,20 @@ CALLS: dict[str, Call] = {
     ),
     "from_wire_request": Call(
         "Adapt",
-        lambda adapter, given: {"wireJson": dumps(given["wire"]), "kind": "KIND_REQUEST", "source": _side(adapter, given)},
+        lambda adapter, given: {
+            "wireJson": dumps(given["wire"]),
+            "kind": "KIND_REQUEST",
+            "source": _side(adapter, given),
+        },
         _canonical("request", "requestJson"),
     ),
     "from_wire_response": Call(
         "Adapt",
-        lambda adapter, given: {"wireJson": dumps(given["body"]), "kind": "KIND_RESPONSE", "source": _side(adapter, given)},
+        lambda adapter, given: {
+            "wireJson": dumps(given["body"]),
+            "kind": "KIND_RESPONSE",
+            "source": _side(adapter, given),
+        },
         _canonical("response", "responseJson"),
     ),
     "to_wire_response": Call(
@@ -96,7 +104,9 @@ CALLS: dict[str, Call] = {
         _canonical("body", "wireJson"),
     ),
     "stream": Call(
-        "Adapt", lambda adapter, given: {"chunks": {"chunks": given["chunks"]}, "source": _side(adapter, given)}, _events
+        "Adapt",
+        lambda adapter, given: {"chunks": {"chunks": given["chunks"]}, "source": _side(adapter, given)},
+        _events,
     ),
     "stream_encode": Call(
         "Adapt",
@@ -125,7 +135,9 @@ CALLS: dict[str, Call] = {
         _cost,
     ),
     "validate": Call(
-        "Check", lambda adapter, given: {"valueJson": dumps(given["instance"]), "type": given.get("type", "Request")}, _verdict
+        "Check",
+        lambda adapter, given: {"valueJson": dumps(given["instance"]), "type": given.get("type", "Request")},
+        _verdict,
     ),
 }
 
@@ -148,7 +160,9 @@ class GrpcPlug:
         adapters = sorted({model["adapter"] for model in models if model.get("adapter")})
         implementation = {"name": f"the service at {self.target}", "version": "interlingua.v1"}
         claimed = {name: [operation for operation in ADAPTER_OPERATIONS if operation in CALLS] for name in adapters}
-        return read_hello({"protocol": 1, "implementation": implementation, "adapters": claimed, "operations": ["cost", "validate"]})
+        return read_hello(
+            {"protocol": 1, "implementation": implementation, "adapters": claimed, "operations": ["cost", "validate"]}
+        )
 
     def call(self, operation: str, adapter: str | None, input: Any) -> Answer:
         row = CALLS.get(operation)
@@ -187,7 +201,11 @@ class GrpcPlug:
             return self._pool
         question = reflection_pb2.ServerReflectionRequest(file_containing_symbol=SERVICE)
         try:
-            answers = list(reflection_pb2_grpc.ServerReflectionStub(self._channel).ServerReflectionInfo(iter([question]), timeout=self.timeout))
+            answers = list(
+                reflection_pb2_grpc.ServerReflectionStub(self._channel).ServerReflectionInfo(
+                    iter([question]), timeout=self.timeout
+                )
+            )
         except grpc.RpcError as error:
             raise PlugCrashError(f"{self.target}: {error.details()}; the server must offer reflection") from None
         found = answers[0].file_descriptor_response.file_descriptor_proto if answers else []
@@ -213,8 +231,14 @@ class GrpcPlug:
 
     def _file(self, name: str) -> Any:
         question = reflection_pb2.ServerReflectionRequest(file_by_filename=name)
-        answers = list(reflection_pb2_grpc.ServerReflectionStub(self._channel).ServerReflectionInfo(iter([question]), timeout=self.timeout))
-        return descriptor_pb2.FileDescriptorProto.FromString(answers[0].file_descriptor_response.file_descriptor_proto[0])
+        answers = list(
+            reflection_pb2_grpc.ServerReflectionStub(self._channel).ServerReflectionInfo(
+                iter([question]), timeout=self.timeout
+            )
+        )
+        return descriptor_pb2.FileDescriptorProto.FromString(
+            answers[0].file_descriptor_response.file_descriptor_proto[0]
+        )
 
     def restart(self) -> None:
         self._channel.close()
@@ -243,7 +267,9 @@ def _canonical_error(error: Any) -> dict[str, Any]:
             if detail.Unpack(info):
                 if info.reason == "internal":
                     raise ProtocolError(f"the implementation failed internally: {error.details()}")
-                facts = {key: item for key, item in info.metadata.items() if key in ("path", "code", "provider", "adapter")}
+                facts = {
+                    key: item for key, item in info.metadata.items() if key in ("path", "code", "provider", "adapter")
+                }
                 return {"category": info.reason, "message": error.details(), **facts}
     if error.code() is grpc.StatusCode.UNAVAILABLE:
         raise PlugCrashError(f"the server is gone: {error.details()}") from None

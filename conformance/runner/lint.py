@@ -17,14 +17,18 @@ from .schema import CONFORMANCE
 
 LARGEST = 64_000
 SECRETS = {
-    "an API key": re.compile(rb"\b(sk-(?!test\b)[A-Za-z0-9_-]{20,}|sk-ant-[A-Za-z0-9_-]{10,}|AIza[0-9A-Za-z_-]{30,}|gsk_[A-Za-z0-9]{20,}|xai-[A-Za-z0-9]{20,})"),
+    "an API key": re.compile(
+        rb"\b(sk-(?!test\b)[A-Za-z0-9_-]{20,}|sk-ant-[A-Za-z0-9_-]{10,}|AIza[0-9A-Za-z_-]{30,}|gsk_[A-Za-z0-9]{20,}|xai-[A-Za-z0-9]{20,})"
+    ),
     "a bearer token": re.compile(rb"[Bb]earer [A-Za-z0-9._-]{16,}"),
     "an AWS key": re.compile(rb"\bAKIA[0-9A-Z]{16}\b"),
     "a private key": re.compile(rb"-----BEGIN [A-Z ]*PRIVATE KEY"),
     "an e-mail address": re.compile(rb"\b[A-Za-z0-9._%+-]+@(?!example\.)[A-Za-z0-9-]+\.(?:com|net|org|io|de|dev)\b"),
     "an organisation id": re.compile(rb"\borg-[A-Za-z0-9]{20,}\b"),
 }
-SECRET_HEADERS = frozenset(("authorization", "x-api-key", "api-key", "cookie", "set-cookie", "x-goog-api-key", "openai-organization"))
+SECRET_HEADERS = frozenset(
+    ("authorization", "x-api-key", "api-key", "cookie", "set-cookie", "x-goog-api-key", "openai-organization")
+)
 
 
 def lint(roots: list[Path] | None = None) -> tuple[list[str], list[str]]:

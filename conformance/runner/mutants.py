@@ -54,7 +54,11 @@ def survivors(path: Path, cases: list[Case], sound: Handle, passing: set[str] | 
     caught_by: list[str] = module.CAUGHT_BY
     fresh = module.mutant(sound) if hasattr(module, "mutant") else lambda message: module.handle(message, sound)
     session = Session(FunctionPlug(fresh))
-    checks = [check for check in plan(cases, sorted(session.adapters)) if any(matches(pattern, check.id) for pattern in caught_by)]
+    checks = [
+        check
+        for check in plan(cases, sorted(session.adapters))
+        if any(matches(pattern, check.id) for pattern in caught_by)
+    ]
     if passing is not None:
         checks = [check for check in checks if check.id in passing]
     caught: dict[str, str] = {}
@@ -73,7 +77,9 @@ def run_mutants(cases: list[Case], pattern: str | None = None) -> int:
     """Run all mutants and the plugs that must score nothing; 1 when something survives."""
     sound = reference()
     session = Session(FunctionPlug(sound))
-    passing = {result.check.id for result in run(session, plan(cases, sorted(session.adapters))) if result.outcome == "pass"}
+    passing = {
+        result.check.id for result in run(session, plan(cases, sorted(session.adapters))) if result.outcome == "pass"
+    }
     status = 0
     for path in all_mutants(pattern):
         missed, how = survivors(path, cases, sound, passing)
@@ -85,11 +91,16 @@ def run_mutants(cases: list[Case], pattern: str | None = None) -> int:
     for name in MUST_SCORE_NOTHING if pattern is None else ():
         passed = passes(CONFORMANCE / "plugs" / f"{name}.py", cases)
         status = status or bool(passed)
-        print(f"{'SCORES   ' if passed else 'nothing  '} {name}" + (f": {len(passed)} passes, the first {passed[0]}" if passed else ""))
+        print(
+            f"{'SCORES   ' if passed else 'nothing  '} {name}"
+            + (f": {len(passed)} passes, the first {passed[0]}" if passed else "")
+        )
     return int(status)
 
 
 def passes(path: Path, cases: list[Case]) -> list[str]:
     """The checks that a plug passes."""
     session = Session(FunctionPlug(load(path).handle))
-    return [result.check.id for result in run(session, plan(cases, sorted(session.adapters))) if result.outcome == "pass"]
+    return [
+        result.check.id for result in run(session, plan(cases, sorted(session.adapters))) if result.outcome == "pass"
+    ]

@@ -90,7 +90,9 @@ def read_answer(message: Any, number: int) -> Answer:
         raise ProtocolError(f"the answer to id {number} carries id {show(message.get('id'), 40)}")
     kinds = [name for name in ("output", "error", "unsupported") if name in message]
     if len(kinds) != 1:
-        raise ProtocolError(f"an answer has exactly one of output, error and unsupported, this one has {kinds or 'none'}")
+        raise ProtocolError(
+            f"an answer has exactly one of output, error and unsupported, this one has {kinds or 'none'}"
+        )
     extra = sorted(set(message) - {"id", *kinds})
     if extra:
         raise ProtocolError(f"an answer has no member {extra[0]!r}")
@@ -118,7 +120,9 @@ def read_hello(output: Any) -> dict[str, Any]:
     if not isinstance(output, dict):
         raise ProtocolError("hello must be answered with an output object")
     if output.get("protocol") != PROTOCOL_VERSION:
-        raise ProtocolError(f"protocol {PROTOCOL_VERSION} is spoken here, the plug says {show(output.get('protocol'), 40)}")
+        raise ProtocolError(
+            f"protocol {PROTOCOL_VERSION} is spoken here, the plug says {show(output.get('protocol'), 40)}"
+        )
     implementation = output.get("implementation")
     if not isinstance(implementation, dict) or not implementation.get("name") or not implementation.get("version"):
         raise ProtocolError("hello needs implementation.name and implementation.version")
@@ -126,7 +130,11 @@ def read_hello(output: Any) -> dict[str, Any]:
     if not isinstance(adapters, dict):
         raise ProtocolError("hello.adapters maps adapter names to lists of operations")
     for name, operations in adapters.items():
-        unknown = [word for word in operations if word not in ADAPTER_OPERATIONS] if isinstance(operations, list) else [operations]
+        unknown = (
+            [word for word in operations if word not in ADAPTER_OPERATIONS]
+            if isinstance(operations, list)
+            else [operations]
+        )
         if unknown:
             raise ProtocolError(f"hello.adapters.{name}: {show(unknown[0], 40)} is not an operation of an adapter")
     for word in output.get("operations", []):

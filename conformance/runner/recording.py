@@ -43,7 +43,9 @@ def record(
     if request is not None:
         saved.append(_save_request(folder, request))
     _write(folder / "case.json", _new_case(title or name.rpartition("/")[2].replace("-", " "), provider, stream))
-    warnings = [what for what, pattern in lint.SECRETS.items() for path in folder.iterdir() if pattern.search(path.read_bytes())]
+    warnings = [
+        what for what, pattern in lint.SECRETS.items() for path in folder.iterdir() if pattern.search(path.read_bytes())
+    ]
     told = f"; looks like {', '.join(sorted(set(warnings)))} is in it, look before you commit" if warnings else ""
     return f"{name}: {', '.join(saved)}, case.json (draft){told}"
 
@@ -113,7 +115,7 @@ def fill(name: str, session: Session, cases: Path | None) -> str:
         drafted.append("stream.events.jsonl")
     if drafted:
         _write(case.folder / "case.json", {**case.meta, "draft": True})
-        return f"{name}: drafted {', '.join(drafted)}; read them against the specification, then remove \"draft\" from case.json"
+        return f'{name}: drafted {", ".join(drafted)}; read them against the specification, then remove "draft" from case.json'
     return f"{name}: nothing is missing"
 
 

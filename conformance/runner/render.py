@@ -56,9 +56,14 @@ def read_report(path: Path) -> Report:
 # --- for people -----------------------------------------------------------------------------------------------------------
 
 
-def text(report: Report, flags: dict[str, Any] | None = None, command: list[str] | None = None, profile: str | None = None) -> str:
+def text(
+    report: Report, flags: dict[str, Any] | None = None, command: list[str] | None = None, profile: str | None = None
+) -> str:
     """The headline with all seven counts, conformance per profile, and the unexpected failures last and together."""
-    lines = [f"{report.title} · suite {report.header.get('suite', SUITE_VERSION)}" + (f" · profile {profile}" if profile else "")]
+    lines = [
+        f"{report.title} · suite {report.header.get('suite', SUITE_VERSION)}"
+        + (f" · profile {profile}" if profile else "")
+    ]
     for level, tally in counts(report.checks).items():
         lines.append(f"  {level:<7}" + "   ".join(f"{tally[outcome]} {outcome}" for outcome in OUTCOMES))
     drafts = [line for line in report.checks if line.get("draft")]
@@ -108,7 +113,7 @@ def junit(report: Report) -> str:
     ]
     for line in report.checks:
         seconds = line.get("milliseconds", 0) / 1000
-        head = f"  <testcase classname={quoteattr(line.get('adapter') or 'core')} name={quoteattr(line['id'])} time=\"{seconds:.3f}\""
+        head = f'  <testcase classname={quoteattr(line.get("adapter") or "core")} name={quoteattr(line["id"])} time="{seconds:.3f}"'
         rows.append(head + _junit_body(line))
     return _printable("\n".join([*rows, "</testsuite>", ""]))
 
@@ -127,7 +132,11 @@ def _junit_body(line: Line) -> str:
 
 
 def _printable(xml: str) -> str:
-    return "".join(sign for sign in xml if sign in "\t\n" or (sign >= " " and not "\ud800" <= sign <= "\udfff" and sign not in "\ufffe\uffff"))
+    return "".join(
+        sign
+        for sign in xml
+        if sign in "\t\n" or (sign >= " " and not "\ud800" <= sign <= "\udfff" and sign not in "\ufffe\uffff")
+    )
 
 
 def _detail(line: Line) -> str:
@@ -148,7 +157,12 @@ def tap(report: Report) -> str:
             case "gap":
                 rows.append(f"not ok {number} - {name} # TODO {_one_line(line['gap']['reason'])}")
             case outcome:
-                rows += [f"not ok {number} - {name}", "  ---", f"  outcome: {outcome}", f"  message: {dumps(line.get('message', ''))}"]
+                rows += [
+                    f"not ok {number} - {name}",
+                    "  ---",
+                    f"  outcome: {outcome}",
+                    f"  message: {dumps(line.get('message', ''))}",
+                ]
                 rows += [f"  {key}: {dumps(line[key])}" for key in ("pointer", "expected", "actual") if key in line]
                 rows.append("  ...")
     return "\n".join([*rows, ""])
@@ -163,11 +177,16 @@ def markdown(reports: list[Report]) -> str:
     columns: list[tuple[str, str, Report]] = []
     for report in reports:
         adapters = sorted({line["adapter"] for line in report.checks if line.get("adapter")})
-        columns += [(adapter if len(reports) == 1 else f"{report.title}: {adapter}", adapter, report) for adapter in adapters]
+        columns += [
+            (adapter if len(reports) == 1 else f"{report.title}: {adapter}", adapter, report) for adapter in adapters
+        ]
     kinds = sorted({_kind(line["id"]) for report in reports for line in report.checks if line.get("adapter")})
     rows = ["| check | " + " | ".join(name for name, _, _ in columns) + " |", "|---|" + "---|" * len(columns)]
     for kind in kinds:
-        cells = [_cell([line for line in report.checks if line.get("adapter") == adapter and _kind(line["id"]) == kind]) for _, adapter, report in columns]
+        cells = [
+            _cell([line for line in report.checks if line.get("adapter") == adapter and _kind(line["id"]) == kind])
+            for _, adapter, report in columns
+        ]
         rows.append(f"| {kind} | " + " | ".join(cells) + " |")
     rows.append("")
     rows.append("✓ passes, ◐ declared gap, ✗ fails, – not claimed. Numbers are checks.")

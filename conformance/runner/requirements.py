@@ -36,7 +36,10 @@ def freeze(version: str, cases: list[Case]) -> str:
         "version": version,
         "suite": SUITE_VERSION,
         "released": before.get("released"),
-        "profiles": {name: {path: sorted(names) for path, names in sorted(found.items())} for name, found in sorted(profiles.items())},
+        "profiles": {
+            name: {path: sorted(names) for path, names in sorted(found.items())}
+            for name, found in sorted(profiles.items())
+        },
         "hashes": {case.path: hash_of(case) for case in cases if not case.meta.get("draft")},
         "errata": before.get("errata", []),
         "tombstones": before.get("tombstones", []),

@@ -27,7 +27,9 @@ _TYPES = {
     "boolean": lambda value: isinstance(value, bool),
     "null": lambda value: value is None,
     "number": lambda value: isinstance(value, int | float) and not isinstance(value, bool),
-    "integer": lambda value: not isinstance(value, bool) and (isinstance(value, int) or (isinstance(value, float) and value.is_integer())),
+    "integer": lambda value: (
+        not isinstance(value, bool) and (isinstance(value, int) or (isinstance(value, float) and value.is_integer()))
+    ),
 }
 
 
@@ -102,7 +104,9 @@ class Schema:
         if isinstance(value, list) and len(value) < schema.get("minItems", 0):
             yield Invalid(here, "the list is too short")
 
-    def _object_violations(self, schema: dict[str, Any], value: dict[str, Any], at: list[str | int]) -> Iterator[Invalid]:
+    def _object_violations(
+        self, schema: dict[str, Any], value: dict[str, Any], at: list[str | int]
+    ) -> Iterator[Invalid]:
         for name in schema.get("required", ()):
             if name not in value:
                 yield Invalid(pointer_of(at), f"member {name!r} is missing")

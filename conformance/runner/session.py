@@ -64,5 +64,7 @@ class Session:
             raise Refused(operation, answer.error)
         for member in members:
             if member not in answer.output:
-                raise Failure(f"the output of {operation} has no member {member!r}, only {show(sorted(answer.output), 100)}")
+                raise Failure(
+                    f"the output of {operation} has no member {member!r}, only {show(sorted(answer.output), 100)}"
+                )
         return answer.output

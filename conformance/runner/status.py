@@ -11,9 +11,14 @@ from .discover import plan
 def status(cases: list[Case]) -> str:
     folders = [case for case in cases if case.row is None]
     adapters = sorted({case.adapter for case in folders if case.adapter})
-    rows = [f"{len(folders)} folders, {len(cases) - len(folders)} rows, {len(plan(cases, adapters))} checks for a plug that claims everything", ""]
+    rows = [
+        f"{len(folders)} folders, {len(cases) - len(folders)} rows, {len(plan(cases, adapters))} checks for a plug that claims everything",
+        "",
+    ]
     groups = sorted({case.path.split("/")[0] for case in cases})
-    rows.append(f"{'':<22}{'folders':>8}{'rows':>7}{'recorded':>10}{'documented':>12}{'constructed':>13}{'drafts':>8}  newest recording")
+    rows.append(
+        f"{'':<22}{'folders':>8}{'rows':>7}{'recorded':>10}{'documented':>12}{'constructed':>13}{'drafts':>8}  newest recording"
+    )
     for group in groups:
         mine = [case for case in folders if case.path.split("/")[0] == group]
         kinds = Counter(case.meta.get("source", {}).get("kind") for case in mine)

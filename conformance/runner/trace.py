@@ -66,7 +66,9 @@ def trace(cases: list[Case]) -> tuple[str, list[str]]:
             unchecked.append(clause.address)
         shown = ", ".join(by[:6]) + (f" and {len(by) - 6} more" if len(by) > 6 else "")
         reason = f"no check: {excused[clause.address]}" if clause.address in excused else ""
-        rows.append(f"| `{clause.address}` {clause.title} | {'MUST' if clause.must else ''} | {shown or reason or '–'} |")
+        rows.append(
+            f"| `{clause.address}` {clause.title} | {'MUST' if clause.must else ''} | {shown or reason or '–'} |"
+        )
     return "\n".join([*rows, ""]), unchecked
 
 

@@ -67,7 +67,9 @@ def assign_gaps(gaps: list[Gap], checks: list[Check], renamed: dict[str, str], p
         if not gap.covered and not partial:
             raise GapError(f"the gap {gap.check!r} matches no check: was it mended, or is it misspelt?")
         if len(gap.covered) > MANY and not gap.many:
-            raise GapError(f"the gap {gap.check!r} covers {len(gap.covered)} checks; say `many = true` if that is meant")
+            raise GapError(
+                f"the gap {gap.check!r} covers {len(gap.covered)} checks; say `many = true` if that is meant"
+            )
         for check_id in gap.covered:
             found.setdefault(check_id, gap)
     return found
@@ -171,7 +173,12 @@ def _outcome(check: Check, session: Session) -> Result:
     except PlugError as error:
         session.plug.restart()
         crash = isinstance(error, PlugCrashError)
-        return Result(check, "error", f"{_ERROR_WORDS.get(type(error).__name__, 'error')}: {error}", note="crash" if crash else None)
+        return Result(
+            check,
+            "error",
+            f"{_ERROR_WORDS.get(type(error).__name__, 'error')}: {error}",
+            note="crash" if crash else None,
+        )
     except (KeyError, IndexError, TypeError, AttributeError, ValueError, RecursionError) as error:
         # The answer was not of the expected shape: a schema check of the same case says where.
         return Result(check, "fail", f"the answer has not the expected shape ({type(error).__name__}: {error})")
@@ -187,7 +194,11 @@ def _with_gap(result: Result, gap: Gap | None) -> Result:
     if result.outcome == "pass":
         result.outcome = "stale"
         result.message = f"declared as a gap ({gap.reason}), yet it passes: remove it from the gap file"
-    elif gap.fails and not _without_pointer(result.message).startswith(gap.fails) and not result.message.startswith(gap.fails):
+    elif (
+        gap.fails
+        and not _without_pointer(result.message).startswith(gap.fails)
+        and not result.message.startswith(gap.fails)
+    ):
         result.outcome = "stale"
         result.message = f"declared to fail with {gap.fails!r}, but fails otherwise: {result.message}"
     else:
@@ -221,9 +232,13 @@ def profiles_of(lines: list[dict[str, Any]]) -> list[str]:
     return sorted({profile for line in lines for profile in line["profiles"]})
 
 
-def conforms(lines: list[dict[str, Any]], profile: str, scored: Callable[[str], bool] = lambda check_id: True) -> tuple[bool, str]:
+def conforms(
+    lines: list[dict[str, Any]], profile: str, scored: Callable[[str], bool] = lambda check_id: True
+) -> tuple[bool, str]:
     """Whether every must-check of a profile passes; if not, why not in a few words."""
-    wanted = [line for line in lines if profile in line["profiles"] and line["level"] == "must" and not line.get("draft")]
+    wanted = [
+        line for line in lines if profile in line["profiles"] and line["level"] == "must" and not line.get("draft")
+    ]
     wanted = [line for line in wanted if scored(line["id"])]
     if not wanted:
         return False, "no checks"

@@ -4,20 +4,41 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from interlingua.canonical import loss as reference
 from runner import compare
+
+from interlingua.canonical import loss as reference
 
 words = st.sampled_from(["", "a", "ü"])
 blocks = st.one_of(
-    st.builds(lambda text, cache: {"type": "text", "text": text, "cache": cache, "critical": True}, words, st.sampled_from([{}, None])),
-    st.builds(lambda number: {"type": "tool_use", "id": f"tu_{number}", "name": "f", "input": {"a": None}, "kind": "function"}, st.integers(0, 3)),
     st.builds(
-        lambda number, text: {"type": "tool_result", "tool_use_id": f"tu_{number}", "content": [{"type": "text", "text": text}], "is_error": False},
+        lambda text, cache: {"type": "text", "text": text, "cache": cache, "critical": True},
+        words,
+        st.sampled_from([{}, None]),
+    ),
+    st.builds(
+        lambda number: {
+            "type": "tool_use",
+            "id": f"tu_{number}",
+            "name": "f",
+            "input": {"a": None},
+            "kind": "function",
+        },
+        st.integers(0, 3),
+    ),
+    st.builds(
+        lambda number, text: {
+            "type": "tool_result",
+            "tool_use_id": f"tu_{number}",
+            "content": [{"type": "text", "text": text}],
+            "is_error": False,
+        },
         st.integers(0, 3),
         words,
     ),
     st.just({"type": "opaque", "adapter": "a", "provider": "p", "kind": "k", "value": {"x": None}}),
-    st.just({"type": "text", "text": "s", "provider_state": {"adapter": "a", "id": "1", "fields": {"k": 1}, "form": {}}}),
+    st.just(
+        {"type": "text", "text": "s", "provider_state": {"adapter": "a", "id": "1", "fields": {"k": 1}, "form": {}}}
+    ),
 )
 messages = st.builds(
     lambda role, content, extra: {"role": role, "content": content, **extra},
@@ -43,7 +64,11 @@ def reports(draw: st.DrawFn, request: dict[str, Any]) -> list[dict[str, Any]]:
     """A few entries at places that exist in the request as written; some do not fit after the earlier ones."""
     turns = len(request["messages"])
     places = [f"/messages/{number}" for number in range(turns)]
-    places += [f"/messages/{number}/content/{index}" for number in range(turns) for index in range(len(request["messages"][number]["content"]))]
+    places += [
+        f"/messages/{number}/content/{index}"
+        for number in range(turns)
+        for index in range(len(request["messages"][number]["content"]))
+    ]
     if not places:
         return []
     positions = [f"/messages/{number}" for number in [*range(turns + 1), "-"]] + ["/system", "/metadata/x"]
@@ -54,7 +79,13 @@ def reports(draw: st.DrawFn, request: dict[str, Any]) -> list[dict[str, Any]]:
             case "drop":
                 entries.append({"op": "drop", "path": path})
             case "replace":
-                entries.append({"op": "replace", "path": path, "value": {"type": "text", "text": "new", "role": "user", "content": []}})
+                entries.append(
+                    {
+                        "op": "replace",
+                        "path": path,
+                        "value": {"type": "text", "text": "new", "role": "user", "content": []},
+                    }
+                )
             case "move":
                 left = draw(st.sampled_from([{}, {"value": {"type": "text", "text": "left"}}]))
                 entries.append({"op": "move", "path": path, "to": draw(st.sampled_from(positions)), **left})

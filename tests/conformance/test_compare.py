@@ -115,7 +115,9 @@ def test_an_entry_sees_what_earlier_entries_left() -> None:
 def test_move_in_a_list_inserts_before_the_written_element_in_order_of_arrival() -> None:
     request = {"messages": [user(text(word)) for word in "abcd"]}
 
-    result = apply(request, [entry("move", "/messages/3", to="/messages/1"), entry("move", "/messages/0", to="/messages/1")])
+    result = apply(
+        request, [entry("move", "/messages/3", to="/messages/1"), entry("move", "/messages/0", to="/messages/1")]
+    )
 
     assert texts(result) == [["d"], ["a"], ["b"], ["c"]]
 
@@ -146,7 +148,13 @@ def test_blocks_moved_between_messages_arrive_in_one_new_user_message() -> None:
 def test_move_into_a_content_list_and_to_a_member() -> None:
     request = {"messages": [user(text("a")), user(text("b"))], "user": "u"}
 
-    result = apply(request, [entry("move", "/messages/0/content/0", to="/messages/1/content/0"), entry("move", "/user", to="/metadata/user_id")])
+    result = apply(
+        request,
+        [
+            entry("move", "/messages/0/content/0", to="/messages/1/content/0"),
+            entry("move", "/user", to="/metadata/user_id"),
+        ],
+    )
 
     assert texts(result) == [[], ["a", "b"]]
     assert result["metadata"] == {"user_id": "u"}
@@ -156,13 +164,17 @@ def test_move_into_a_content_list_and_to_a_member() -> None:
 def test_merge_appends_messages_in_order() -> None:
     request = {"messages": [user(text("a")), user(text("b")), user(text("c"))]}
 
-    result = apply(request, [entry("merge", "/messages/1", to="/messages/0"), entry("merge", "/messages/2", to="/messages/0")])
+    result = apply(
+        request, [entry("merge", "/messages/1", to="/messages/0"), entry("merge", "/messages/2", to="/messages/0")]
+    )
 
     assert texts(result) == [["a", "b", "c"]]
 
 
 def test_merge_into_absent_system() -> None:
-    result = apply({"messages": [{"role": "system", "content": [text("s")]}]}, [entry("merge", "/messages/0", to="/system")])
+    result = apply(
+        {"messages": [{"role": "system", "content": [text("s")]}]}, [entry("merge", "/messages/0", to="/system")]
+    )
 
     assert result == {"messages": [], "system": [text("s")]}
 
@@ -206,7 +218,14 @@ def test_system_is_a_first_message() -> None:
 
 
 def test_the_envelope_is_not_seen() -> None:
-    message = {**user(text("a", critical=True)), "id": "X", "metadata": {"status": "complete"}, "extra": {}, "priority": 1, "critical": True}
+    message = {
+        **user(text("a", critical=True)),
+        "id": "X",
+        "metadata": {"status": "complete"},
+        "extra": {},
+        "priority": 1,
+        "critical": True,
+    }
     request = {"model": "a:b", "stream": True, "loss_policy": {"on_drop": "drop"}, "messages": [message]}
 
     assert visible(request) == {"messages": [user(text("a"))]}
@@ -216,7 +235,10 @@ def test_defaults_are_absent() -> None:
     request = {
         "messages": [
             user(text("a", citations=[], refusal=False)),
-            {"role": "tool", "content": [{"type": "tool_result", "tool_use_id": "tu_9", "content": [], "is_error": False}]},
+            {
+                "role": "tool",
+                "content": [{"type": "tool_result", "tool_use_id": "tu_9", "content": [], "is_error": False}],
+            },
         ],
         "tools": [],
         "stop": [],
@@ -227,22 +249,44 @@ def test_defaults_are_absent() -> None:
         "seed": None,
     }
 
-    assert visible(request) == {"messages": [user(text("a")), {"role": "tool", "content": [{"type": "tool_result", "tool_use_id": "tu_1", "content": []}]}]}
+    assert visible(request) == {
+        "messages": [
+            user(text("a")),
+            {"role": "tool", "content": [{"type": "tool_result", "tool_use_id": "tu_1", "content": []}]},
+        ]
+    }
 
 
 def test_a_state_keeps_fields_and_signature_only() -> None:
     state = {"adapter": "a", "provider": "p", "id": "1", "form": {"x": 1}, "signature": "s", "fields": {"f": None}}
 
-    seen = visible({"messages": [user(text("a", provider_state=state), text("b", provider_state={"adapter": "a", "id": "2"}))]})
+    seen = visible(
+        {"messages": [user(text("a", provider_state=state), text("b", provider_state={"adapter": "a", "id": "2"}))]}
+    )
 
-    assert seen["messages"][0]["content"] == [text("a", provider_state={"signature": "s", "fields": {"f": None}}), text("b")]
+    assert seen["messages"][0]["content"] == [
+        text("a", provider_state={"signature": "s", "fields": {"f": None}}),
+        text("b"),
+    ]
 
 
 def test_free_json_is_left_alone() -> None:
-    call = {"type": "tool_use", "id": "tu_x", "name": "f", "input": {"a": None, "kind": "function", "provider_state": {"id": 1}}}
+    call = {
+        "type": "tool_use",
+        "id": "tu_x",
+        "name": "f",
+        "input": {"a": None, "kind": "function", "provider_state": {"id": 1}},
+    }
     request = {
         "messages": [{"role": "assistant", "content": [call]}],
-        "tools": [{"kind": "function", "name": "f", "input_schema": {"default": None, "citations": []}, "side_effects": "none"}],
+        "tools": [
+            {
+                "kind": "function",
+                "name": "f",
+                "input_schema": {"default": None, "citations": []},
+                "side_effects": "none",
+            }
+        ],
         "options": {"a": {"x": {"y": None}, "z": None}},
     }
 
@@ -267,7 +311,10 @@ def test_ids_of_events_and_of_their_answer_are_numbered_together() -> None:
     block = {"type": "tool_use", "id": "tu_X", "name": "f", "input": {}}
     events = [
         {"type": "tool_use_start", "index": 0, "id": "tu_X", "name": "f", "message_id": "M"},
-        {"type": "message_complete", "response": {"message": {"role": "assistant", "content": [block]}, "finish_reason": "tool_calls"}},
+        {
+            "type": "message_complete",
+            "response": {"message": {"role": "assistant", "content": [block]}, "finish_reason": "tool_calls"},
+        },
     ]
 
     seen = visible_events(events)

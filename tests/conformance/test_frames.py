@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 from runner import frames
 
-ROWS = json.loads((Path(__file__).resolve().parents[2] / "conformance/cases/wire/sse/framing.json").read_text("utf-8"))["rows"]
+ROWS = json.loads((Path(__file__).resolve().parents[2] / "conformance/cases/wire/sse/framing.json").read_text("utf-8"))[
+    "rows"
+]
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row["id"])

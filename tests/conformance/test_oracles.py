@@ -32,10 +32,17 @@ def anthropic(*messages: Data, headers: Data | None = None, **body: Any) -> list
 
 def test_a_sound_anthropic_request() -> None:
     tools = [{"name": "f", "input_schema": SCHEMA, "strict": True}]
-    loop = [said("user", text()), said("assistant", text(), use("a"), use("b")), said("user", result("b"), result("a"), text()), said("assistant", text("ok"))]
+    loop = [
+        said("user", text()),
+        said("assistant", text(), use("a"), use("b")),
+        said("user", result("b"), result("a"), text()),
+        said("assistant", text("ok")),
+    ]
 
     assert anthropic(*loop, tools=tools, tool_choice={"type": "auto"}, system="Be brief.") == []
-    assert anthropic(said("assistant", text("Hi")), said("user", {"type": "x_new", "data": 1})) == [], "unknown blocks are not judged"
+    assert anthropic(said("assistant", text("Hi")), said("user", {"type": "x_new", "data": 1})) == [], (
+        "unknown blocks are not judged"
+    )
 
 
 @pytest.mark.parametrize(
@@ -49,8 +56,14 @@ def test_a_sound_anthropic_request() -> None:
         ({"tools": [{"name": "a b", "input_schema": SCHEMA}]}, "/body/tools/0/name"),
         ({"tools": [{"name": "f", "input_schema": {}}]}, "/body/tools/0/input_schema"),
         ({"tools": [{"name": "f", "input_schema": SCHEMA}] * 2}, "/body/tools"),
-        ({"tools": [{"name": "f", "strict": True, "input_schema": {"type": "object"}}]}, "/body/tools/0/input_schema/additionalProperties"),
-        ({"tool_choice": {"type": "tool", "name": "g"}, "tools": [{"name": "f", "input_schema": SCHEMA}]}, "/body/tool_choice/name"),
+        (
+            {"tools": [{"name": "f", "strict": True, "input_schema": {"type": "object"}}]},
+            "/body/tools/0/input_schema/additionalProperties",
+        ),
+        (
+            {"tool_choice": {"type": "tool", "name": "g"}, "tools": [{"name": "f", "input_schema": SCHEMA}]},
+            "/body/tool_choice/name",
+        ),
         ({"tool_choice": {"type": "any"}}, "/body/tool_choice"),
         ({"thinking": {"type": "enabled", "budget_tokens": 10}}, "/body/thinking/budget_tokens"),
         ({"output_config": {"effort": "minimal"}}, "/body/output_config/effort"),
@@ -77,7 +90,10 @@ def test_anthropic_members(body: Data, pointer: str) -> None:
         ([said("assistant", use("a b")), said("user", result("a b"))], "does not match"),
         ([said("assistant", {"type": "thinking", "thinking": "x"})], "signature"),
         ([said("user", {"type": "audio", "source": {}})], "no block of this wire"),
-        ([said("user", {"type": "image", "source": {"type": "base64", "media_type": "image/bmp", "data": "AA=="}})], "jpeg"),
+        (
+            [said("user", {"type": "image", "source": {"type": "base64", "media_type": "image/bmp", "data": "AA=="}})],
+            "jpeg",
+        ),
         ([said("user", *[{**text(), "cache_control": {"type": "ephemeral"}}] * 5)], "four cache marks"),
         ([5], "shape"),
     ],
@@ -88,7 +104,9 @@ def test_anthropic_messages(messages: list[Any], told: str) -> None:
 
 def test_anthropic_versions() -> None:
     assert anthropic(headers={"anthropic-version": "2023-06-01"}, temperature=1) == []
-    assert anthropic(headers={"anthropic-version": "2026-10-21"}, temperature=1) == [("/body/temperature", "was removed in API version 2026-10-21")]
+    assert anthropic(headers={"anthropic-version": "2026-10-21"}, temperature=1) == [
+        ("/body/temperature", "was removed in API version 2026-10-21")
+    ]
 
 
 def call(tool_id: str = "call_1") -> Data:
@@ -107,9 +125,20 @@ FUNCTION = {"type": "function", "function": {"name": "f", "parameters": SCHEMA, 
 
 
 def test_a_sound_openai_request() -> None:
-    loop = [turn("developer"), turn("user"), turn("assistant", None, tool_calls=[call()]), turn("tool", tool_call_id="call_1"), turn("user", [text()])]
+    loop = [
+        turn("developer"),
+        turn("user"),
+        turn("assistant", None, tool_calls=[call()]),
+        turn("tool", tool_call_id="call_1"),
+        turn("user", [text()]),
+    ]
 
-    assert openai(*loop, tools=[FUNCTION], tool_choice={"type": "function", "function": {"name": "f"}}, response_format=None) == []
+    assert (
+        openai(
+            *loop, tools=[FUNCTION], tool_choice={"type": "function", "function": {"name": "f"}}, response_format=None
+        )
+        == []
+    )
     assert openai(turn("user", x_extra=1)) == [], "unknown members inside messages pass"
 
 
@@ -147,9 +176,15 @@ def test_openai_members(body: Data, pointer: str) -> None:
         ([turn("assistant", tool_calls=[])], "too short"),
         ([turn("assistant", tool_calls=[call("x" * 41)]), turn("tool", tool_call_id="x" * 41)], "40 characters"),
         ([turn("assistant", tool_calls=[call()]), turn("user")], "not answered"),
-        ([turn("assistant", tool_calls=[call(), call("b")]), turn("tool", tool_call_id="b"), turn("user")], "not answered"),
+        (
+            [turn("assistant", tool_calls=[call(), call("b")]), turn("tool", tool_call_id="b"), turn("user")],
+            "not answered",
+        ),
         ([turn("tool", tool_call_id="call_1")], "answers no call"),
-        ([turn("tool", [{"type": "image_url", "image_url": {"url": "https://example.com"}}], tool_call_id="a")], "does not stand in a tool message"),
+        (
+            [turn("tool", [{"type": "image_url", "image_url": {"url": "https://example.com"}}], tool_call_id="a")],
+            "does not stand in a tool message",
+        ),
         ([turn("user", [{"type": "input_audio", "input_audio": {"data": "AA==", "format": "ogg"}}])], "wav or mp3"),
         ([turn("user", [{"type": "image_url", "image_url": {"url": "ftp://example.com"}}])], "data URI"),
         ([turn("user", [{"type": "document"}])], "does not stand in a user message"),

@@ -38,7 +38,10 @@ def test_a_process_answers() -> None:
 
 
 def test_a_message_larger_than_a_pipe(tmp_path: Path) -> None:
-    plug = script(tmp_path, "for line in sys.stdin:\n m=json.loads(line); print(json.dumps({'id': m['id'], 'output': m['input']}), flush=True)")
+    plug = script(
+        tmp_path,
+        "for line in sys.stdin:\n m=json.loads(line); print(json.dumps({'id': m['id'], 'output': m['input']}), flush=True)",
+    )
     given = {"text": "x" * 3_000_000}
     try:
         assert plug.call("to_wire", "a", given).output == given
@@ -67,7 +70,7 @@ def test_silence_is_a_timeout(tmp_path: Path) -> None:
 
 def test_a_log_line_on_stdout_is_quoted_with_a_hint(tmp_path: Path) -> None:
     plug = script(tmp_path, "sys.stdin.readline(); print('Loading models', flush=True); time.sleep(5)")
-    with pytest.raises(ProtocolError, match="Loading models.*stderr"):
+    with pytest.raises(ProtocolError, match=r"Loading models.*stderr"):
         plug.call("cost", None, {})
     plug.restart()
 

@@ -1,7 +1,7 @@
 """Outcomes, gaps, profiles and reports, on the toy implementation."""
 
 import copy
-import xml.etree.ElementTree as ElementTree
+import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -37,13 +37,20 @@ def test_a_sound_implementation_passes() -> None:
     results = outcomes(session_of())
 
     assert {result.outcome for result in results.values()} == {"pass", "unsupported"}
-    assert [check_id for check_id, result in results.items() if result.outcome == "unsupported"] == ["toy/hello#stream_encode"]
+    assert [check_id for check_id, result in results.items() if result.outcome == "unsupported"] == [
+        "toy/hello#stream_encode"
+    ]
 
 
 def test_checks_follow_from_the_files_of_a_folder() -> None:
     names = {check.id for check in checks_of(session_of())}
 
-    assert {"toy/hello#to_wire", "toy/hello#chunks:utf8", "toy/hello#truncated:frames", "toy/hello#unknown:turn-member"} <= names
+    assert {
+        "toy/hello#to_wire",
+        "toy/hello#chunks:utf8",
+        "toy/hello#truncated:frames",
+        "toy/hello#unknown:turn-member",
+    } <= names
     assert {"toy/errors#busy", "toy/picture-dropped#accounting"} <= names
     assert "toy/picture-dropped#stream" not in names
     assert "toy/picture-dropped#from_wire_response" not in names
@@ -62,15 +69,50 @@ def broken(operation: str, change: Callable[[Data], None]) -> Session:
     ("operation", "change", "check", "told"),
     [
         ("to_wire", lambda output: output["loss"].clear(), "toy/picture-dropped#loss", "is missing"),
-        ("to_wire", lambda output: output["loss"].clear(), "toy/picture-dropped#accounting", "the loss report is silent"),
-        ("to_wire", lambda output: output["wire"]["body"].pop("limit", None), "toy/hello#accounting", "/max_output_tokens"),
+        (
+            "to_wire",
+            lambda output: output["loss"].clear(),
+            "toy/picture-dropped#accounting",
+            "the loss report is silent",
+        ),
+        (
+            "to_wire",
+            lambda output: output["wire"]["body"].pop("limit", None),
+            "toy/hello#accounting",
+            "/max_output_tokens",
+        ),
         ("to_wire", lambda output: output["wire"].update(path="/x"), "toy/hello#to_wire", "/path"),
         ("to_wire", lambda output: output.update(loss=[{"op": "drop"}]), "toy/hello#schema:loss", "not valid"),
-        ("from_wire_request", lambda output: output["request"].pop("options", None), "toy/hello#unknown:request-field", "x_planted"),
-        ("from_wire_response", lambda output: output["response"].pop("provider_state", None), "toy/hello#unknown:field", "silent"),
-        ("from_wire_response", lambda output: output["response"].update(finish_reason="done"), "toy/hello#schema:response", "done"),
-        ("from_wire_response", lambda output: output["response"]["message"]["content"].clear(), "toy/hello#echo", "/say"),
-        ("stream", lambda output: output["events"][-1].append({"type": "text_delta", "index": 0, "text": "x"}), "toy/hello#stream", "more follow"),
+        (
+            "from_wire_request",
+            lambda output: output["request"].pop("options", None),
+            "toy/hello#unknown:request-field",
+            "x_planted",
+        ),
+        (
+            "from_wire_response",
+            lambda output: output["response"].pop("provider_state", None),
+            "toy/hello#unknown:field",
+            "silent",
+        ),
+        (
+            "from_wire_response",
+            lambda output: output["response"].update(finish_reason="done"),
+            "toy/hello#schema:response",
+            "done",
+        ),
+        (
+            "from_wire_response",
+            lambda output: output["response"]["message"]["content"].clear(),
+            "toy/hello#echo",
+            "/say",
+        ),
+        (
+            "stream",
+            lambda output: output["events"][-1].append({"type": "text_delta", "index": 0, "text": "x"}),
+            "toy/hello#stream",
+            "more follow",
+        ),
         ("stream", lambda output: output["events"].insert(0, output["events"].pop()), "toy/hello#prompt", "frame"),
         ("error", lambda output: output.update(retryable=False), "toy/errors#busy", "/retryable"),
     ],
@@ -83,7 +125,9 @@ def test_a_fault_is_found_and_told(operation: str, change: Callable[[Data], None
 
 
 def test_what_is_claimed_and_not_done_is_false_advertising() -> None:
-    session = session_of(lambda message, answer: {"id": message["id"], "unsupported": True} if message["op"] == "error" else answer)
+    session = session_of(
+        lambda message, answer: {"id": message["id"], "unsupported": True} if message["op"] == "error" else answer
+    )
 
     result = outcomes(session)["toy/errors#busy"]
 
@@ -162,7 +206,10 @@ def test_a_gap_that_passes_is_stale(tmp_path: Path) -> None:
 def test_a_gap_may_say_how_it_fails(tmp_path: Path, beginning: str, outcome: str) -> None:
     path = gap_file(tmp_path, GAP + f'fails = "{beginning}"\n')
 
-    assert with_gaps(broken("to_wire", lambda output: output["loss"].clear()), path)["toy/picture-dropped#loss"].outcome == outcome
+    assert (
+        with_gaps(broken("to_wire", lambda output: output["loss"].clear()), path)["toy/picture-dropped#loss"].outcome
+        == outcome
+    )
 
 
 def test_a_gap_knows_renamed_cases(tmp_path: Path) -> None:
@@ -204,7 +251,13 @@ def test_patterns(pattern: str, check_id: str, same: bool) -> None:
 
 
 def report_of(session: Session) -> render.Report:
-    header = {"kind": "header", "suite": "1.0.0", "protocol": 1, "implementation": {"name": "toy", "version": "1"}, "partial": False}
+    header = {
+        "kind": "header",
+        "suite": "1.0.0",
+        "protocol": 1,
+        "implementation": {"name": "toy", "version": "1"},
+        "partial": False,
+    }
     return render.Report(header, [result.line() for result in run(session, checks_of(session))])
 
 
@@ -251,7 +304,7 @@ def test_the_text_tells_pointer_reason_and_how_to_run_again() -> None:
 def test_junit_and_tap_and_badge_and_matrix() -> None:
     report = faulty()
 
-    suite = ElementTree.fromstring(render.junit(report))
+    suite = ET.fromstring(render.junit(report))
     assert suite.get("tests") == str(len(report.checks))
     assert len(suite.findall(".//failure")) == sum(line["outcome"] == "fail" for line in report.checks) > 0
     shown = render.tap(report).splitlines()

@@ -116,7 +116,10 @@ def op_stream(given: Data) -> Data:
 def read_line(line: bytes, texts: list[str], events: list[Data], done: bool) -> bool:
     value = json.loads(line) if line.strip() and not done else {}
     if not texts and "say" in value:
-        events += [{"type": "message_start"}, {"type": "block_start", "index": 0, "block": {"type": "text", "text": ""}}]
+        events += [
+            {"type": "message_start"},
+            {"type": "block_start", "index": 0, "block": {"type": "text", "text": ""}},
+        ]
     if "say" in value:
         texts.append(value["say"])
         events.append({"type": "text_delta", "index": 0, "text": value["say"]})

@@ -18,7 +18,9 @@ TOP_LEVEL = frozenset(
     "speed cache_control container inference_geo diagnostics temperature top_p top_k context_management mcp_servers "
     "fallbacks fallback_credit_token compaction thread billing_policy output_format anthropic_version anthropic_beta".split()
 )
-USER_BLOCKS = frozenset("text image document search_result tool_result container_upload tool_addition tool_removal".split())
+USER_BLOCKS = frozenset(
+    "text image document search_result tool_result container_upload tool_addition tool_removal".split()
+)
 SYSTEM_BLOCKS = frozenset("text tool_addition tool_removal".split())
 NEVER_ASSISTANT = frozenset("image tool_result search_result container_upload".split())
 RESULT_BLOCKS = frozenset("text image document search_result tool_reference browser_state".split())
@@ -261,7 +263,13 @@ def _source(block: dict[str, Any], at: str) -> Iterator[Violation]:
     if not isinstance(source, dict):
         yield f"{at}/source", "is required"
         return
-    needed = {"base64": ("media_type", "data"), "url": ("url",), "file": ("file_id",), "text": ("media_type", "data"), "content": ("content",)}
+    needed = {
+        "base64": ("media_type", "data"),
+        "url": ("url",),
+        "file": ("file_id",),
+        "text": ("media_type", "data"),
+        "content": ("content",),
+    }
     kind = source.get("type")
     if kind not in needed or (block["type"] == "image" and kind in ("text", "content")):
         yield f"{at}/source/type", "is not a kind of source taken here"
@@ -291,7 +299,11 @@ def _turns(messages: list[Any]) -> list[tuple[str, list[tuple[str, Any]]]]:
     turns: list[tuple[str, list[tuple[str, Any]]]] = []
     for index, message in enumerate(messages):
         content = message.get("content")
-        blocks = [(f"/body/messages/{index}/content/{number}", block) for number, block in enumerate(content)] if isinstance(content, list) else []
+        blocks = (
+            [(f"/body/messages/{index}/content/{number}", block) for number, block in enumerate(content)]
+            if isinstance(content, list)
+            else []
+        )
         if isinstance(content, str):
             blocks = [(f"/body/messages/{index}/content", {"type": "text", "text": content})]
         role = message.get("role")
@@ -308,7 +320,11 @@ def _pairs(messages: list[Any]) -> Iterator[Violation]:
     """Every call is answered in the next turn, results first; no result without its call."""
     turns = _turns(messages)
     for number, (role, blocks) in enumerate(turns):
-        results = [(at, block.get("tool_use_id")) for at, block in blocks if isinstance(block, dict) and block.get("type") == "tool_result"]
+        results = [
+            (at, block.get("tool_use_id"))
+            for at, block in blocks
+            if isinstance(block, dict) and block.get("type") == "tool_result"
+        ]
         calls_before = _calls(turns[number - 1]) if number and role == "user" else []
         for at, tool_id in results:
             if tool_id not in calls_before:
@@ -353,7 +369,9 @@ def _cache_marks(body: dict[str, Any]) -> Iterator[Violation]:
             yield at, "thinking takes no cache mark"
         if holder.get("type") == "text" and not holder.get("text"):
             yield at, "empty text takes no cache mark"
-    lives = [holder["cache_control"].get("ttl", "5m") for _, holder in found if isinstance(holder["cache_control"], dict)]
+    lives = [
+        holder["cache_control"].get("ttl", "5m") for _, holder in found if isinstance(holder["cache_control"], dict)
+    ]
     if "1h" in lives and "5m" in lives and lives.index("5m") < len(lives) - 1 - lives[::-1].index("1h"):
         yield "/body", "a cache mark with a longer life stands behind one with a shorter life"
 

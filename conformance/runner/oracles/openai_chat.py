@@ -33,7 +33,17 @@ KNOWN_PARTS = frozenset(
 )
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 PARTICIPANT = re.compile(r"[^\s<|\\/>]+")
-STRICT_FORBIDDEN = ("allOf", "oneOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas", "patternProperties")
+STRICT_FORBIDDEN = (
+    "allOf",
+    "oneOf",
+    "not",
+    "if",
+    "then",
+    "else",
+    "dependentRequired",
+    "dependentSchemas",
+    "patternProperties",
+)
 
 
 def rules(wire: dict[str, Any]) -> Iterator[Violation]:
@@ -117,7 +127,11 @@ def _tools(body: dict[str, Any]) -> Iterator[Violation]:
 
 
 def _function(function: Any, at: str) -> Iterator[Violation]:
-    if not isinstance(function, dict) or not isinstance(function.get("name"), str) or not NAME.fullmatch(function["name"]):
+    if (
+        not isinstance(function, dict)
+        or not isinstance(function.get("name"), str)
+        or not NAME.fullmatch(function["name"])
+    ):
         yield f"{at}/name", f"does not match {NAME.pattern}"
         return
     parameters = function.get("parameters")
@@ -278,4 +292,8 @@ def _pairs(messages: list[Any]) -> Iterator[Violation]:
             continue
         if pending:
             yield next(iter(pending.values())), "is not answered before the next message"
-        pending = {call["id"]: f"{at}/tool_calls/{number}" for number, call in enumerate(message.get("tool_calls") or []) if call.get("id")}
+        pending = {
+            call["id"]: f"{at}/tool_calls/{number}"
+            for number, call in enumerate(message.get("tool_calls") or [])
+            if call.get("id")
+        }

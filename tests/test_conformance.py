@@ -1,0 +1,81 @@
+"""The conformance suite against the reference, in this process: one test for each case folder and row file."""
+
+import sys
+from collections import defaultdict
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "conformance"))
+
+from runner.cases import read  # noqa: E402
+from runner.discover import Check, plan  # noqa: E402
+from runner.lint import lint  # noqa: E402
+from runner.mutants import MUST_SCORE_NOTHING, all_mutants, passes, reference, survivors  # noqa: E402
+from runner.plug import FunctionPlug  # noqa: E402
+from runner.session import Session  # noqa: E402
+from runner.verdict import BAD, run  # noqa: E402
+
+CASES = read()
+BY_PATH = defaultdict(list)
+for case in CASES:
+    BY_PATH[case.path].append(case)
+
+
+@cache
+def session() -> Session:
+    return Session(FunctionPlug(reference()))
+
+
+@cache
+def checks() -> dict[str, list[Check]]:
+    found: dict[str, list[Check]] = defaultdict(list)
+    for check in plan(CASES, sorted(session().adapters)):
+        found[check.case.path].append(check)
+    return found
+
+
+@pytest.mark.parametrize("path", sorted(BY_PATH))
+def test_the_reference_conforms(path: str) -> None:
+    results = list(run(session(), checks()[path]))
+
+    wrong = [
+        f"{result.check.id}: {result.message}" for result in results if result.outcome in BAD and not result.check.draft
+    ]
+    assert not wrong, f"{len(wrong)} of {len(results)} checks\n" + "\n".join(wrong)
+
+
+def test_nothing_that_the_reference_ships_is_unsupported() -> None:
+    """The reference claims every operation of every adapter: what it does not claim is not checked."""
+    unclaimed = {
+        need for found in checks().values() for check in found for need in check.needs if not session().claims(*need)
+    }
+
+    assert unclaimed == set()
+
+
+def test_the_suite_is_what_it_claims_to_be() -> None:
+    problems, _ = lint()
+
+    assert problems == []
+
+
+@cache
+def passing() -> frozenset[str]:
+    """The checks that the reference passes: only these can tell a mutant from it."""
+    every = [check for found in checks().values() for check in found]
+    return frozenset(result.check.id for result in run(session(), every) if result.outcome == "pass")
+
+
+@pytest.mark.parametrize("path", all_mutants(), ids=lambda path: path.stem)
+def test_a_broken_implementation_is_caught(path: Path) -> None:
+    missed, _ = survivors(path, CASES, reference(), passing())
+
+    assert missed == [], f"nothing fails at {missed}"
+
+
+@pytest.mark.parametrize("name", MUST_SCORE_NOTHING)
+def test_an_implementation_of_nothing_scores_nothing(name: str) -> None:
+    assert passes(ROOT / "conformance" / "plugs" / f"{name}.py", CASES) == []
