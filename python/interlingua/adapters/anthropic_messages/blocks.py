@@ -328,7 +328,7 @@ def block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wir
         case "redacted_thinking" if place == ASSISTANT or (writing.own and place == USER):
             return _redacted_to_wire(block, writing, path)
         case "opaque":
-            return _opaque_to_wire(block, writing, path)
+            return _opaque_to_wire(block, place, writing, path)
         case "tool_result":
             raise InvalidRequest(
                 "a tool result stands alone in a message of role tool; move it there", path=pointer(path)
@@ -343,7 +343,8 @@ _IMAGE_PLACES = (USER, RESULT, DOCUMENT)
 
 
 def _instead(block: Block, writing: Writing, path: Path, code: str, message: str) -> Wire | None:
-    return writing.loss.block(path, block, code, "lost", message)
+    text = writing.loss.block(path, block, code, "lost", message)
+    return None if text is None else dict(text)  # the report keeps its own, this one may get a cache mark
 
 
 def replayed(state: dict[str, Any], wire: Wire, writing: Writing, path: Path) -> None:
@@ -486,6 +487,8 @@ def _media_source(
     """The wire source of an image or a document; None when there is none. A media type that changes is reported."""
     source = block["source"]
     media_type = block.get("media_type")
+    if not source.get("data") and not writing.own:
+        return None
     match source["kind"]:
         case "base64":
             fitted = media_type if writing.own else fit(media_type, source["data"])
@@ -570,6 +573,8 @@ def _document_source(block: Block, writing: Writing, path: Path) -> Wire | None:
     source = block["source"]
     media_type = block.get("media_type")
     match source["kind"]:
+        case "text" if not source["data"] and not writing.own:
+            return None
         case "text":
             if media_type != "text/plain" and not (writing.own and media_type):
                 where, media_type = (*path, "media_type"), "text/plain"
@@ -686,10 +691,22 @@ def can_replay(block: Block, writing: Writing) -> bool:
     )
 
 
-def _opaque_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
+_USER_ITEMS = ("search_result", "container_upload", "tool_reference")
+
+
+def is_server_item(kind: str) -> bool:
+    """Whether an item is part of what the provider's own tools did, which stands in answers."""
+    return kind.startswith("mcp_tool_") or kind == "server_tool_use" or (kind.endswith("_tool_result"))
+
+
+def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
     if not writing.endpoint.owns(block):
         return _instead(block, writing, path, "foreign_state", "an item of another provider has no meaning here")
     value: Wire = block["value"]
+    kind = string(value["type"])
+    misplaced = is_server_item(kind) if place != ASSISTANT else kind in _USER_ITEMS
+    if misplaced and not writing.own:
+        return _instead(block, writing, path, "unsupported_block", "the item has no form in this place")
     if value["type"] != block.get("kind"):
         writing.loss.replace((*path, "kind"), value["type"], "required_default", "shape", "the item names its kind")
     if "cache" in block:

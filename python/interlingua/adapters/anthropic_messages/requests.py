@@ -7,6 +7,7 @@ from typing import Any
 from interlingua.adapters._kit import Wire, report_foreign_options, report_foreign_state, report_unknown
 from interlingua.adapters.anthropic_messages.blocks import unreadable
 from interlingua.adapters.anthropic_messages.reasoning import reasoning_to_wire
+from interlingua.adapters.anthropic_messages.schemas import can_be_enforced, enforced
 from interlingua.adapters.anthropic_messages.tables import (
     DEFAULT_MAX_TOKENS,
     PATH,
@@ -460,14 +461,20 @@ def _format_to_wire(wanted: dict[str, Any], body: Wire, form: dict[str, Any], wr
         case _:
             writing.loss.drop(path, "unsupported_value", "lost", "the target only takes a format that has a schema")
             return
+    schema: dict[str, Any] = wanted["schema"]
     if writing.lacks("structured_output"):
         writing.loss.drop(path, "unsupported_model", "lost", "the model does not enforce schemas")
         return
+    if not writing.own:
+        if not can_be_enforced(schema):
+            writing.loss.drop(path, "unsupported_value", "lost", "the target enforces no schema that refers to itself")
+            return
+        schema = enforced(schema, writing.loss, (*path, "schema"))
     for name, severity in _FORMAT_MEMBERS.items():
         if wanted.get(name) is not None:
             writing.loss.drop((*path, name), "unsupported_field", severity, f"the format has no {name} here")
     report_unknown(wanted, _FORMAT, writing.loss, path)
-    wire = {"type": "json_schema", "schema": wanted["schema"]}
+    wire = {"type": "json_schema", "schema": schema}
     if form.get("output_format"):
         body["output_format"] = wire
     else:

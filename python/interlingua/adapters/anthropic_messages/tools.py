@@ -4,6 +4,7 @@ from typing import Any
 
 from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
 from interlingua.adapters.anthropic_messages.blocks import finished, replayed, string
+from interlingua.adapters.anthropic_messages.schemas import can_be_enforced, enforced
 from interlingua.adapters.anthropic_messages.tables import (
     MAX_STRICT_TOOLS,
     TOOL_CHOICE,
@@ -126,20 +127,26 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
         if wire is None:
             continue
         if wire.get("strict") is True and not writing.own and tool.get("kind") != "provider":
-            strict += 1
-            _limit_strict(wire, strict, writing, path)
+            strict += _strict_to_wire(wire, strict, writing, path)
         wires.append(wire)
     if wires or not tools:
         body["tools"] = wires
 
 
-def _limit_strict(wire: Wire, count: int, writing: Writing, path: Path) -> None:
+def _strict_to_wire(wire: Wire, others: int, writing: Writing, path: Path) -> bool:
+    """Brings the schema of a strict tool into the enforced dialect; False when the tool cannot be strict."""
     if writing.lacks("structured_output"):
-        del wire["strict"]
-        writing.loss.drop((*path, "strict"), "unsupported_model", "weakened", "the model does not enforce schemas")
-    elif count > MAX_STRICT_TOOLS:
-        del wire["strict"]
-        writing.loss.drop((*path, "strict"), "limit_exceeded", "weakened", "the target takes twenty strict tools")
+        code, message = "unsupported_model", "the model does not enforce schemas"
+    elif others >= MAX_STRICT_TOOLS:
+        code, message = "limit_exceeded", "the target takes twenty strict tools"
+    elif not can_be_enforced(wire["input_schema"]):
+        code, message = "unsupported_value", "the target does not enforce schemas that refer to themselves"
+    else:
+        wire["input_schema"] = enforced(wire["input_schema"], writing.loss, (*path, "input_schema"))
+        return True
+    del wire["strict"]
+    writing.loss.drop((*path, "strict"), code, "weakened", message)
+    return False
 
 
 def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:

@@ -19,6 +19,7 @@ from interlingua.adapters.anthropic_messages.blocks import (
     blocks_from_wire,
     blocks_to_wire,
     can_replay,
+    is_server_item,
     own_form,
     replayed,
     result_from_wire,
@@ -430,7 +431,7 @@ class _Turns:
                 "a turn that ends in reasoning is not taken back",
             )
             if text is not None:
-                content.append(text)
+                content.append(dict(text))
 
     def _settle_prefill(self) -> None:
         """The answer is to continue the last message: it may not end in white space."""
@@ -486,7 +487,7 @@ class _Turns:
         if not self.writing.capabilities.get("system_in_messages"):
             return False
         after_server_tool = (
-            self.speaker == ASSISTANT and bool(self.content) and _is_server_tool(self.content[-1]["type"])
+            self.speaker == ASSISTANT and bool(self.content) and is_server_item(self.content[-1]["type"])
         )
         if self.speaker not in (USER, SYSTEM) and not after_server_tool:
             return False
@@ -499,10 +500,6 @@ class _Turns:
 
 def _says_something(blocks: list[Any]) -> bool:
     return any(block["type"] != "text" or (block["text"] and not block["text"].isspace()) for block in blocks)
-
-
-def _is_server_tool(kind: str) -> bool:
-    return kind == "server_tool_use" or kind.endswith("_tool_result")
 
 
 # ------------------------------------------------------------------------------------------ members of a message
