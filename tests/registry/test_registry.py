@@ -1,6 +1,7 @@
 """Providers and models as data: R-117, R-119, R-130, R-131, R-143, R-189, R-245, R-246, R-251, R-252, R-255."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -27,14 +28,12 @@ CAPABILITY_FIELDS = (
 EMPTY = Registry(environment={})
 
 
-def switches(page):
-    """The words in the first column of the tables of an adapter's page."""
-    rows = (
-        line.split("|")[1]
-        for line in (SPEC / "adapters" / f"{page}.md").read_text().splitlines()
-        if line.startswith("|")
-    )
-    return {word for row in rows for word in row.replace(",", " ").split("`") if word.strip() and " " not in word}
+def switches(adapter):
+    """The words that an adapter's code knows, and those in the first column of the tables of its page."""
+    code = SPEC.parent / "python" / "interlingua" / "adapters" / adapter
+    read = {word for file in code.glob("*.py") for word in re.findall(r'"([a-z_]+)"', file.read_text())}
+    page = (SPEC / "adapters" / f"{adapter}.md").read_text()
+    return read | {word for line in page.splitlines() if line.startswith("|") for word in line.split("|")[1].split("`")}
 
 
 def test_every_provider_has_an_adapter_of_its_own_wire_and_a_way_in():
@@ -223,6 +222,19 @@ def test_the_token_of_a_dsn_is_its_key_and_does_not_stand_in_the_row():
     assert own.connection("an").headers == {"x-api-key": "key"}
     assert "t0ken" not in json.dumps(own.provider("my-box"))
     assert own.connection("box").headers == {}
+
+
+def test_a_dsn_has_the_models_of_the_row_that_it_is_a_copy_of_but_not_their_prices():
+    own = Registry(environment=DSNS)
+    assert own.capabilities("an:claude-opus-4-8") == own.capabilities("anthropic:claude-opus-4-8")
+    assert own.endpoint(model="an:claude-opus-4-8").capabilities["system_in_messages"]
+    assert own.price("an:claude-opus-4-8") is None
+
+
+def test_a_server_that_was_moved_takes_its_other_wires_along():
+    own = Registry(environment={"VLLM_BASE_URL": "http://gpu.example:8000/v1"})
+    assert own.connection("vllm").base_url == "http://gpu.example:8000/v1"
+    assert own.connection("vllm", "anthropic_messages").url("/v1/messages") == "http://gpu.example:8000/v1/messages"
 
 
 def test_two_instances_of_one_provider_stand_side_by_side():

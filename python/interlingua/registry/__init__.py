@@ -175,7 +175,7 @@ class Registry:
         row = self._row_for(provider, adapter)
         if row is None:
             return Endpoint(adapter or "", provider, name)
-        entry = self._entry(ModelName(provider or "", name)) if name else {}
+        entry = self._entry(ModelName(provider or "", name), row) if name else {}
         wire = adapter or entry.get("adapter") or row["adapter"]
         spoken = row if wire == row["adapter"] else row.get("other_wires", {}).get(wire, {})
         return Endpoint(
@@ -208,9 +208,17 @@ class Registry:
             raise names.unknown_provider(provider or "")
         return None
 
-    def _entry(self, name: ModelName) -> Row:
-        """The row of a model, or of the model that it is a dated snapshot of; empty when there is none."""
-        return self._models.get(str(name)) or self._models.get(f"{name.provider}:{names.undated(name.name)}") or {}
+    def _entry(self, name: ModelName, row: Row) -> Row:
+        """The row of a model, or of the model that it is a dated snapshot of; empty when there is none.
+
+        A provider that a DSN describes has the models of the row that it is a copy of.
+        """
+        provider = row.get("like", name.provider)
+        return (
+            self._models.get(f"{provider}:{name.name}")
+            or self._models.get(f"{provider}:{names.undated(name.name)}")
+            or {}
+        )
 
     def _declared(self, row: Row, entry: Row) -> Row:
         family = self._families[entry["family"]] if "family" in entry else {}
@@ -222,7 +230,8 @@ class Registry:
         An absent member means that nothing is known against it; for routing the registry's `undeclared` fills in.
         """
         name = self.parse(model)
-        return self._declared(self.provider(name.provider), self._entry(name))
+        row = self.provider(name.provider)
+        return self._declared(row, self._entry(name, row))
 
     def model(self, model: str) -> Row:
         """A model: id, provider, name, title, tier, capabilities, and whether the registry knows it.
@@ -230,7 +239,8 @@ class Registry:
         A model that is in no row passes with what its provider declares. An unknown provider is an `InvalidRequest`.
         """
         name = self.parse(model)
-        entry = self._entry(name)
+        row = self.provider(name.provider)
+        entry = self._entry(name, row)
         rest = {key: value for key, value in entry.items() if key not in ("family", "capabilities", "dialect")}
         return {
             "id": str(name),
@@ -240,7 +250,7 @@ class Registry:
             "tier": None,
             **rest,
             "known": bool(entry),
-            "capabilities": self._declared(self.provider(name.provider), entry),
+            "capabilities": self._declared(row, entry),
         }
 
     def models(self, *, provider: str | None = None, capability: str | None = None) -> list[Row]:

@@ -70,16 +70,18 @@ def dsn_row(dsn: Dsn, rows: Mapping[str, Mapping[str, Any]], where: str) -> dict
 
     Raises `InvalidRequest` when no row has the scheme.
     """
-    schemes = {row["dsn"]["scheme"]: row for row in rows.values() if "dsn" in row}
-    row = schemes.get(dsn.scheme)
-    if row is None:
+    schemes = {scheme: name for name, row in rows.items() for scheme in row.get("dsn", {}).get("schemes", ())}
+    like = schemes.get(dsn.scheme)
+    if like is None:
         raise InvalidRequest(f"{where} has the unknown scheme {dsn.scheme!r}; there are {', '.join(sorted(schemes))}")
+    row = rows[like]
     loopback = dsn.host.rsplit(":", 1)[0] in _LOOPBACK or dsn.host in _LOOPBACK
     transport = "http" if loopback else row["dsn"]["transport"]
     base_url = f"{transport}://{dsn.host}{dsn.path or row['dsn']['path']}"
     auth = row["auth"] and {**row["auth"], "env": [], "required": row["auth"]["required"] and dsn.token is None}
     # the base URLs of the environment belong to the original, and so do the addresses of its other wires
-    return {**row, "base_url": base_url, "base_url_env": {}, "other_wires": {}, "auth": auth, "dsn_variable": where}
+    here = {"base_url": base_url, "base_url_env": {}, "other_wires": {}, "auth": auth}
+    return {**row, **here, "like": like, "dsn_variable": where}
 
 
 def dsn_variables(environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -91,16 +93,16 @@ def dsn_variables(environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 def base_url(name: str, row: Mapping[str, Any], adapter: str | None, environment: Mapping[str, str]) -> str | None:
     """The address of a provider for one wire: the environment's, else the row's. Raises `InvalidRequest`."""
-    other = None if adapter in (None, row["adapter"]) else row.get("other_wires", {}).get(adapter)
-    if other is not None:
-        return other["base_url"]
+    other: Mapping[str, Any] | None = row.get("other_wires", {}).get(adapter)
     for variable, suffix in row.get("base_url_env", {}).items():
         if given := environment.get(variable, "").strip().rstrip("/"):
             address = urlsplit(given)
             if address.scheme not in ("http", "https") or not address.netloc:
                 raise InvalidRequest(f"{variable} of provider {name!r} must begin with http:// or https://")
+            if other is not None:  # the same server: the path of one wire gives way to that of the other
+                return given.removesuffix(urlsplit(row["base_url"]).path) + urlsplit(other["base_url"]).path
             return given if given.endswith(suffix) else given + suffix
-    return row["base_url"]
+    return row["base_url"] if other is None else other["base_url"]
 
 
 def key(row: Mapping[str, Any], environment: Mapping[str, str]) -> str | None:
