@@ -1,4 +1,4 @@
-"""Takes CR and LF in two chunks for two line ends: loses the frame that is cut there."""
+"""Looks for CR LF inside each chunk alone: a line end that is cut in two is not seen."""
 
 import base64
 
@@ -8,6 +8,6 @@ CAUGHT_BY = ["*#chunks:crlf"]
 def handle(message, reference):
     if message["op"] == "stream" and "chunks" in message.get("input", {}):
         chunks = [base64.b64decode(chunk) for chunk in message["input"]["chunks"]]
-        chunks = [chunk[:-1] + b"\n" if chunk.endswith(b"\r") else chunk for chunk in chunks]
+        chunks = [chunk.replace(b"\r\n", b"\n").replace(b"\r", b"~") for chunk in chunks]
         message["input"]["chunks"] = [base64.b64encode(chunk).decode() for chunk in chunks]
     return reference(message)

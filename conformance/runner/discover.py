@@ -217,6 +217,7 @@ def _route_checks(case: Case) -> Iterator[Check]:
         return
     needs: tuple[Need, ...] = (("route", None),)
     yield _check(case, "route", checks.check_route, profile="router", needs=needs)
+    yield _check(case, "route:order", checks.check_route_order, profile="router", needs=needs)
 
 
 def _row_checks(case: Case) -> Iterator[Check]:

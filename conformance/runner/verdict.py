@@ -141,7 +141,7 @@ def run(session: Session, checks: list[Check], gaps: dict[str, Gap] | None = Non
 
 
 def _run_one(session: Session, check: Check) -> Result:
-    missing = _missing(session, check)
+    missing = unclaimed(session, check)
     if missing is not None:
         return Result(check, "unsupported", missing)
     start = time.perf_counter()
@@ -150,7 +150,7 @@ def _run_one(session: Session, check: Check) -> Result:
     return result
 
 
-def _missing(session: Session, check: Check) -> str | None:
+def unclaimed(session: Session, check: Check) -> str | None:
     """The first operation or capability that the plug does not claim."""
     for operation, adapter in check.needs:
         if not session.claims(operation, adapter):

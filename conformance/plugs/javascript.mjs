@@ -1,0 +1,54 @@
+// A plug to start from, for Node.js: fill in the operations, run it, and grow.
+//
+//   python3 conformance/runner doctor -- node conformance/plugs/javascript.mjs
+//
+// JSON.parse rounds integers beyond 2^53: an implementation that must keep them (the suite asks) needs another parser.
+
+import { createInterface } from "node:readline";
+
+class Refused extends Error {
+  constructor(category, message, path = "") {
+    super(message);
+    this.error = { category, message, path };
+  }
+}
+
+const operations = {
+  hello: () => ({
+    protocol: 1,
+    implementation: { name: "skeleton", version: "0", language: "javascript" },
+    adapters: { openai_chat: ["to_wire"] }, // claim only what you do
+    operations: [],
+  }),
+
+  // Texts alone; everything else would have to be written or reported in `loss`.
+  to_wire: ({ request }) => {
+    const messages = request.messages.map((turn, number) => {
+      if (turn.content.length !== 1 || turn.content[0].type !== "text") {
+        throw new Refused("unsupported", "only messages with one text", `/messages/${number}/content`);
+      }
+      return { role: turn.role, content: turn.content[0].text };
+    });
+    const body = { model: (request.model ?? "").replace(/^[^:]*:/, ""), messages };
+    return { wire: { method: "POST", path: "/v1/chat/completions", headers: {}, body }, loss: [] };
+  },
+
+  bye: () => ({}),
+};
+
+function handle({ id, op, adapter, input }) {
+  const operation = operations[op];
+  if (!operation || (adapter !== undefined && adapter !== "openai_chat")) return { id, unsupported: true };
+  try {
+    return { id, output: operation(input ?? {}) };
+  } catch (problem) {
+    return { id, error: problem.error ?? { category: "invalid_request", message: `not understood: ${problem.message}` } };
+  }
+}
+
+for await (const line of createInterface({ input: process.stdin, crlfDelay: Infinity })) {
+  if (line.trim() === "") continue;
+  const message = JSON.parse(line);
+  process.stdout.write(JSON.stringify(handle(message)) + "\n");
+  if (message.op === "bye") break;
+}
