@@ -127,6 +127,8 @@ def test_the_vocabularies_are_those_of_the_schema():
         ({"adapter": "openai_chat", "model": "gpt-5"}, ("openai_chat", "openai", "gpt-5")),
         ({"adapter": "openai_chat", "model": "minimax-m3:cloud"}, ("openai_chat", "openai", "minimax-m3:cloud")),
         ({"adapter": "openai_chat", "model": "mistral:x"}, ("openai_chat", "mistral", "x")),
+        ({"adapter": "openai_chat", "model": "mistral/x"}, ("openai_chat", "mistral", "x")),
+        ({"adapter": "openai_chat", "model": "anthropic/claude"}, ("openai_chat", "openai", "anthropic/claude")),
         ({"provider": "deepseek", "adapter": "anthropic_messages"}, ("anthropic_messages", "deepseek", None)),
         ({"provider": "acme", "adapter": "openai_chat"}, ("openai_chat", "acme", None)),
         ({"adapter": "toy"}, ("toy", None, None)),

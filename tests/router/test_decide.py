@@ -21,7 +21,9 @@ SETTINGS = {
     "per_message_override": lambda turn, policy, spec: turn.update(override=spec),
     "manual_sticky": lambda turn, policy, spec: turn.update(sticky=spec),
     "rule": lambda turn, policy, spec: policy["workspace"].update(rules=[{"name": "mine", "when": {}, "use": spec}]),
-    "pattern": lambda turn, policy, spec: turn.update(pattern={"candidates": [{"model": spec, "score": 0.8}]}),
+    "pattern": lambda turn, policy, spec: turn.update(
+        pattern={"candidates": [{"model": spec, "successes": 9, "samples": 10}]}
+    ),
     "delegate_request": lambda turn, policy, spec: turn.update(delegate={"model": spec}),
     "workspace_default": lambda turn, policy, spec: policy["workspace"].update(default=spec),
     "global_default": lambda turn, policy, spec: policy["global"].update(default=spec),
@@ -345,26 +347,47 @@ def test_tiers_name_models_and_those_of_the_workspace_stand_for_all(catalog):
     assert lost["chain"][-3]["validation_failure"] == "unknown_target"
 
 
+def seen(model, successes, samples, cost="0"):
+    return {"model": model, "successes": successes, "samples": samples, "cost_usd": cost}
+
+
 @pytest.mark.parametrize(
-    ("scores", "verdict", "confidence"),
+    ("candidates", "verdict", "confidence", "others"),
     [
-        ([0.8], "chose", 1.0),
-        ([0.8, 0.4], "chose", 0.5),
-        ([0.8, 0.76], "chose", 0.05),
-        ([0.8, 0.77], "deferred", 0.0375),
-        ([0.5, 0.5], "deferred", 0.0),
-        ([0.0], "not_applicable", None),
-        ([], "not_applicable", None),
+        ([seen("a:y", 40, 40)], "chose", 1.0, []),
+        ([seen("a:z", 20, 40), seen("a:y", 40, 40)], "chose", 0.5, ["a:z"]),
+        ([seen("a:y", 40, 40), seen("a:z", 38, 40)], "chose", 0.05, ["a:z"]),
+        ([seen("a:y", 40, 40), seen("a:z", 39, 40)], "deferred", 0.025, ["a:z"]),
+        ([seen("a:y", 20, 40), seen("a:z", 20, 40)], "deferred", 0.0, ["a:z"]),
+        # equally good: the cheaper one is ahead by the weight of cost, 0.05 of a score of 0.81
+        ([seen("a:z", 40, 40, "0.9"), seen("a:y", 40, 40, "0.1")], "chose", 0.061728, ["a:z"]),
+        # the same rate on fewer samples weighs less
+        ([seen("a:z", 5, 5), seen("a:y", 40, 40)], "chose", 0.583333, ["a:z"]),
+        ([seen("a:z", 4, 4), seen("a:y", 5, 5)], "chose", 1.0, []),
+        ([seen("a:y", 0, 40)], "not_applicable", None, None),
+        ([seen("a:y", 4, 4)], "not_applicable", None, None),
+        ([], "not_applicable", None, None),
     ],
 )
-def test_a_pattern_gives_way_when_it_is_not_sure(scores, verdict, confidence, catalog):
-    candidates = [{"model": model, "score": score} for model, score in zip(("a:y", "a:z"), scores, strict=False)]
-    asked = {"pattern": {"candidates": candidates}}
-    decision = decide(asked, catalog, {"global": {"default": "a:x"}})
+def test_a_pattern_gives_way_when_it_is_not_sure(candidates, verdict, confidence, others, catalog):
+    decision = decide({"pattern": {"candidates": candidates}}, catalog, {"global": {"default": "a:x"}})
     entry = next(entry for entry in decision["chain"] if entry["policy"] == "pattern")
     assert entry["verdict"] == verdict
     assert entry.get("confidence") == confidence
+    assert entry.get("pattern_alternatives") == others
     assert decision["chosen_model"] == ("a:y" if verdict == "chose" else "a:x")
+
+
+def test_the_settings_of_patterns(catalog):
+    asked = {"pattern": {"candidates": [seen("a:y", 10, 10, "0.9"), seen("a:z", 7, 10, "0.1")]}}
+
+    def chosen(**settings):
+        return decide(asked, catalog, {"global": {"default": "a:x"}, "pattern": settings})["chosen_model"]
+
+    assert chosen() == "a:y"
+    assert chosen(cost_weight=0.5) == "a:z"
+    assert chosen(min_sample=11) == "a:x"
+    assert chosen(min_confidence=0.2) == "a:x"
 
 
 # ------------------------------------------------------------------------------------------------ pure and replayable

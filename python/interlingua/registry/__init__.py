@@ -195,11 +195,18 @@ class Registry:
                 raise InvalidRequest("name a provider, a model or an adapter")
             return home, None
         written = names.split(model)
-        if written is not None and self.is_provider(written.provider):
+        if written is not None and self.is_provider(written.provider) and self._means(written, model, adapter):
             return written
         if adapter is not None and model not in self.aliases:
             return home, model  # with the wire given, a name is the provider's own, whatever marks it holds
         return self.parse(model)
+
+    def _means(self, written: ModelName, text: str, adapter: str | None) -> bool:
+        """Whether a text means this provider and name. `anthropic/claude` on another's wire is a name of an aggregator."""
+        if adapter is None or text == str(written):
+            return True
+        row = self.provider(written.provider)
+        return adapter == row["adapter"] or adapter in row.get("other_wires", {})
 
     def _row_for(self, provider: str | None, adapter: str | None) -> Row | None:
         if provider is not None and self.is_provider(provider):
@@ -272,7 +279,7 @@ class Registry:
 
     def parse(self, text: str, *, default_provider: str | None = None) -> ModelName:
         """One model from an id or an alias. Raises `InvalidRequest` also when it stands for a chain."""
-        written = names.split(text)
+        written = names.split(text.strip())
         if written is not None and text not in self.aliases and written.provider in self._rows and "," not in text:
             return written
         targets = self.expand(text, default_provider=default_provider)

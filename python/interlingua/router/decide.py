@@ -13,7 +13,7 @@ from typing import Any
 
 from interlingua.canonical.errors import InvalidRequest, NoCandidate
 from interlingua.registry import names
-from interlingua.router import capable, rules
+from interlingua.router import capable, patterns, rules
 
 Turn = Mapping[str, Any]
 Policy = Mapping[str, Any]
@@ -34,7 +34,6 @@ SLOTS = tuple(MODES)
 """The seven slots, in the order in which they are asked."""
 
 MANUAL_REASON = "user swap via /model command"
-_MIN_CONFIDENCE = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,26 +120,20 @@ def _rule(turn: Turn, policy: Policy, now: datetime) -> Iterator[Proposal]:
 
 
 def _pattern(turn: Turn, policy: Policy, _: datetime) -> Iterator[Proposal]:
-    found: list[dict[str, Any]] = (turn.get("pattern") or {}).get("candidates") or []
-    ranked = sorted(found, key=_by_score)
-    if not ranked or ranked[0]["score"] <= 0:
+    settings = policy.get("pattern", {})
+    ranked = patterns.rank((turn.get("pattern") or {}).get("candidates") or [], settings)
+    if not ranked:
         return
-    best = ranked[0]["score"]
-    second = ranked[1]["score"] if len(ranked) > 1 else 0.0
-    confidence = round((best - second) / best, 6)
-    enough = confidence >= policy.get("pattern", {}).get("min_confidence", _MIN_CONFIDENCE)
+    confidence = patterns.confidence(ranked)
+    enough = confidence >= settings.get("min_confidence", patterns.MIN_CONFIDENCE)
     yield Proposal(
-        ranked[0]["model"],
+        ranked[0][0],
         "did well on similar turns" if enough else "confidence too small",
         single=True,
         firm=enough,
         confidence=confidence,
-        alternatives=tuple(item["model"] for item in ranked[1:]),
+        alternatives=tuple(model for model, _ in ranked[1:]),
     )
-
-
-def _by_score(item: dict[str, Any]) -> tuple[float, str]:
-    return -item["score"], item["model"]
 
 
 def _delegate(turn: Turn, policy: Policy, _: datetime) -> Iterator[Proposal]:

@@ -48,7 +48,7 @@ class Turn(TypedDict, total=False):
     delegate: dict[str, str] | None
     """What another turn asked for when it delegated this one: {"model": spec} or {"tier": word}."""
     pattern: dict[str, Any] | None
-    """What did well on similar turns: {"candidates": [{"model", "score"}, …]}."""
+    """How models did on similar turns: {"candidates": [{"model", "successes", "samples", "cost_usd"}, …]}."""
     skills: list[str]
     files: list[str]
     workspace_path: str | None
