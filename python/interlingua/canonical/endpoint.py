@@ -29,7 +29,9 @@ class Endpoint:
         if state["adapter"] != self.adapter:
             return False
         provider = state.get("provider")
-        return provider is None or self.provider is None or self._boundary(provider) == self._boundary(self.provider)
+        if provider is None or self.provider is None or provider == self.provider:
+            return True
+        return self._boundary(provider) == self._boundary(self.provider)
 
     def _boundary(self, provider: str) -> str:
         # clouds that host another provider's models replay its state, e.g. Anthropic's on Vertex

@@ -14,12 +14,14 @@ from collections.abc import Callable
 from typing import Protocol
 
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # Crockford's base 32
+_PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
+_SHIFTS = range(120, -1, -10)
 _DERIVED = re.compile(r"^(?:toolu|call)_([0-7][0-9A-HJKMNP-TV-Z]{25}|[0-9]{2,8})$")
 
 
 def encode_ulid(value: int) -> str:
     """A 128-bit number as the 26 characters of a ULID."""
-    return "".join(_ALPHABET[(value >> shift) & 31] for shift in range(125, -1, -5))
+    return "".join([_PAIRS[(value >> shift) & 1023] for shift in _SHIFTS])
 
 
 class IdSource(Protocol):
