@@ -39,12 +39,12 @@ def block_from_wire(block: Wire, reading: Reading) -> Block:
             if len(block) == 2 and text and not text.isspace():
                 return {"type": "text", "text": text}
             return _text_from_wire(block, text, reading)
+        case "tool_use":
+            return _tool_use_from_wire(block, reading)
         case "image":
             return _image_from_wire(block, reading)
         case "document":
             return _document_from_wire(block, reading)
-        case "tool_use":
-            return _tool_use_from_wire(block, reading)
         case "thinking":
             return _thinking_from_wire(block, reading)
         case "redacted_thinking":
@@ -240,14 +240,6 @@ def _document_part_from_wire(part: Wire, reading: Reading) -> Block:
     )
 
 
-def _result_part_from_wire(part: Wire, reading: Reading) -> Block:
-    return (
-        block_from_wire(part, reading)
-        if part["type"] in ("text", "image", "document")
-        else opaque_from_wire(part, string(part["type"]), reading)
-    )
-
-
 def result_from_wire(block: Wire, reading: Reading) -> Block:
     """A tool result; the message around it is the caller's."""
     wire_id = string(block["tool_use_id"])
@@ -265,13 +257,20 @@ def result_from_wire(block: Wire, reading: Reading) -> Block:
         case []:
             form = {"list": True}
         case list():
-            parts = [_result_part_from_wire(part, reading) for part in content]
+            for part in content:
+                kind = part["type"]
+                known_kind = kind == "text" or kind == "image" or kind == "document"
+                parts.append(
+                    block_from_wire(part, reading) if known_kind else opaque_from_wire(part, string(kind), reading)
+                )
         case None:
             if "content" in block:
                 form = {"null": ["content"]}
         case _:
             raise TypeError("content")
     canonical: Block = {"type": "tool_result", "tool_use_id": canonical_id, "content": parts}
+    if len(block) == 3 and form is None and state is None and parts:
+        return canonical
     known = _RESULT_WIRE
     if "is_error" in block:
         match block["is_error"]:
@@ -317,12 +316,12 @@ def block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wir
     match block["type"]:
         case "text":
             return _text_to_wire(block, place, writing, path)
+        case "tool_use" if place == ASSISTANT or (writing.own and place == USER):
+            return _tool_use_to_wire(block, writing, path)
         case "image" if place in _IMAGE_PLACES or (writing.own and place == ASSISTANT):
             return _image_to_wire(block, writing, path)
         case "document" if place in (USER, RESULT) or (place == ASSISTANT and not writing.stricter):
             return _document_to_wire(block, writing, path)
-        case "tool_use" if place == ASSISTANT or (writing.own and place == USER):
-            return _tool_use_to_wire(block, writing, path)
         case "thinking" if place == ASSISTANT or (writing.own and place == USER):
             return _thinking_to_wire(block, writing, path)
         case "redacted_thinking" if place == ASSISTANT or (writing.own and place == USER):
@@ -375,7 +374,7 @@ def finished(block: Block, wire: Wire, known: frozenset[str], writing: Writing, 
     if state is not None:
         if not writing.endpoint.owns(state):
             report_foreign_state(block, writing.endpoint, writing.loss, path)
-        elif len(state) > 2:
+        elif "fields" in state or "form" in state or "signature" in state:
             replayed(state, wire, writing, path)
     return wire
 
@@ -621,7 +620,7 @@ def _tool_use_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
     wire: Wire = {
         "type": "tool_use",
         "id": writing.call_id(block, path),
-        "name": writing.tool_name(name, (*path, "name")),
+        "name": writing.tool_name(name, path),
         "input": block["input"],
     }
     if "input_raw" in block or "kind" in block:

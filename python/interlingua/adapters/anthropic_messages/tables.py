@@ -188,12 +188,17 @@ class Writing:
     # ------------------------------------------------------------------------------------------ names
 
     def tool_name(self, name: str, path: Path) -> str:
-        """The wire name of a tool; one that does not fit the grammar is rewritten, the same everywhere."""
+        """The wire name of a tool; one that does not fit the grammar is rewritten, the same everywhere.
+
+        `path` is that of the item whose member `name` it is.
+        """
         wire = self._names.get(name)
         if wire is None:
             wire = self._names[name] = name if self.own or TOOL_NAME.fullmatch(name) else self._rewrite(name)
         if wire != name:
-            self.loss.replace(path, wire, "name_rewritten", "shape", "the name does not fit the target's grammar")
+            self.loss.replace(
+                (*path, "name"), wire, "name_rewritten", "shape", "the name does not fit the target's grammar"
+            )
         return wire
 
     def _rewrite(self, name: str) -> str:

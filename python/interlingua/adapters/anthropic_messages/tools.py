@@ -160,7 +160,7 @@ def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
 
 
 def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
-    wire: Wire = {"name": writing.tool_name(tool["name"], (*path, "name"))}
+    wire: Wire = {"name": writing.tool_name(tool["name"], path)}
     if "description" in tool:
         wire["description"] = tool["description"]
     schema = tool.get("input_schema")
@@ -171,6 +171,8 @@ def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
         wire["input_schema"] = _schema_to_wire(schema, writing, (*path, "input_schema"))
     if "strict" in tool:
         wire["strict"] = tool["strict"]
+    if tool.keys() <= _SIMPLE:
+        return wire
     for name in tool.keys() & {"format", "adapter", "definition"}:
         writing.loss.drop((*path, name), "unsupported_field", "weakened", "a function has no such member")
     state = tool.get("provider_state")
@@ -179,6 +181,7 @@ def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
     return finished(tool, wire, _TOOL, writing, path)
 
 
+_SIMPLE = frozenset(("name", "description", "input_schema", "strict", "kind", "side_effects", "requires_workspace"))
 _ROOT_UNIONS = ("oneOf", "anyOf", "allOf")
 
 
@@ -309,7 +312,7 @@ def _chosen(choice: dict[str, Any], request: dict[str, Any], writing: Writing) -
         return None
     if choice.get("kind", "function") != "function":
         writing.loss.drop(("tool_choice", "kind"), "tool_choice", "shape", "a choice names a tool of any kind")
-    return name if tool.get("kind") == "provider" else writing.tool_name(name, ("tool_choice", "name"))
+    return name if tool.get("kind") == "provider" else writing.tool_name(name, ("tool_choice",))
 
 
 def _offered(name: str, request: dict[str, Any], writing: Writing) -> Tool | None:
@@ -327,7 +330,7 @@ def _allowed_to_wire(choice: dict[str, Any], writing: Writing, path: Path) -> Wi
     if required and len(names) == 1 and _offered(names[0], writing.source, writing) is not None:
         named = {"type": "tool", "name": names[0]}
         writing.loss.replace(path, named, "tool_choice", "shape", "one allowed tool that must be called is named")
-        return {"type": "tool", "name": writing.tool_name(names[0], (*path, "name"))}
+        return {"type": "tool", "name": writing.tool_name(names[0], path)}
     canonical = {"type": "required" if required else "auto"}
     writing.loss.replace(path, canonical, "tool_choice", "weakened", "the target cannot allow some of the tools only")
     return {"type": TOOL_CHOICE.there[canonical["type"]]}

@@ -53,10 +53,11 @@ def messages_from_wire(wires: list[Any], reading: Reading, messages: list[Messag
         match role:
             case "user":
                 _user_from_wire(wire, reading, messages, path)
-            case "assistant" | "system":
+            case "assistant":
                 messages.append(_plain_from_wire(role, wire.get("content"), reading, (*path, "content")))
-                if role == "system":
-                    _form(messages[-1], reading)["in_messages"] = True
+            case "system":
+                messages.append(_plain_from_wire(role, wire.get("content"), reading, (*path, "content")))
+                _form(messages[-1], reading)["in_messages"] = True
             case _:
                 raise InvalidWire("the role must be user, assistant or system", path=pointer((*path, "role")))
         if role == previous:
@@ -110,16 +111,16 @@ def _user_from_wire(wire: Wire, reading: Reading, messages: list[Message], path:
     try:
         for block in content:
             position += 1
-            if block["type"] != "tool_result":
-                if run is None:
-                    run = []
-                    messages.append({"role": "user", "content": run})
-                run.append(block_from_wire(block, reading))
+            if block["type"] == "tool_result":
+                run = None
+                result = result_from_wire(block, reading)
+                metadata = {"parent_tool_use_id": result["tool_use_id"]}
+                messages.append({"role": "tool", "content": [result], "metadata": metadata})
                 continue
-            run = None
-            result = result_from_wire(block, reading)
-            metadata = {"parent_tool_use_id": result["tool_use_id"]}
-            messages.append({"role": "tool", "content": [result], "metadata": metadata})
+            if run is None:
+                run = []
+                messages.append({"role": "user", "content": run})
+            run.append(block_from_wire(block, reading))
     except (KeyError, TypeError, AttributeError) as problem:
         raise unreadable("a block", (*path, "content", position)) from problem
 
@@ -140,7 +141,7 @@ def messages_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> N
     position = 0
     try:
         first = _leading_to_wire(request, messages, body, writing)
-        order = range(first, len(messages)) if writing.own else _arranged(messages, first, writing)
+        order = _order(messages, first, writing)
         turns = _Turns(messages, order, writing)
         for at, position in enumerate(order):
             turns.add(at, position)
@@ -207,8 +208,41 @@ def _is_plain(block: Wire) -> bool:
 # ------------------------------------------------------------------------------------------ order of messages
 
 
-def _arranged(messages: list[Message], first: int, writing: Writing) -> list[int]:
+def _order(messages: list[Message], first: int, writing: Writing) -> "range | list[int]":
     """Positions in the order that the wire demands; raises `InvalidRequest` when calls and results do not pair."""
+    if writing.own or _in_order(messages, first):
+        return range(first, len(messages))
+    return _arranged(messages, first, writing)
+
+
+def _in_order(messages: list[Message], first: int) -> bool:
+    """Whether every turn of calls is followed by its results and nothing else before them, in the order of the calls."""
+    calls: list[str] = []
+    answered = 0
+    previous = ""
+    for position in range(first, len(messages)):
+        message = messages[position]
+        role = message["role"]
+        if role == "tool":
+            content = message["content"]
+            if answered == len(calls) or len(content) != 1 or content[0].get("tool_use_id") != calls[answered]:
+                return False
+            answered += 1
+        elif role == "assistant":
+            if previous != "assistant":
+                if answered != len(calls):
+                    return False
+                calls, answered = [], 0
+            for block in message["content"]:
+                if block["type"] == "tool_use":
+                    calls.append(block["id"])
+        elif answered != len(calls):
+            return False
+        previous = role
+    return answered == len(calls) or previous == "assistant"
+
+
+def _arranged(messages: list[Message], first: int, writing: Writing) -> list[int]:
     order: list[int] = []
     seen: set[str] = set()
     position, count = first, len(messages)
@@ -327,58 +361,60 @@ class _Turns:
         writing, message = self.writing, self.messages[position]
         path: Path = ("messages", position)
         writing.message = message
-        speaker, blocks = message["role"], message["content"]
-        if speaker == "tool":
-            self._open("user", message)
-            content = [result_to_wire(blocks[0], writing, (*path, "content", 0))]
-        elif speaker == "user":
-            self._open(USER, message)
-            content = blocks_to_wire(blocks, USER, writing, (*path, "content")) if blocks else []
-        elif speaker == "assistant":
-            self._open(ASSISTANT, message)
+        role, blocks = message["role"], message["content"]
+        if role == "assistant":
+            self._turn(ASSISTANT, message)
             content = blocks_to_wire(blocks, ASSISTANT, writing, (*path, "content"))
             if content and content[-1]["type"] in THINKING_TYPES and not writing.own:
                 self._trim_thinking(blocks, content, path)
+        elif role == "tool":
+            self._turn(USER, message)
+            content = [result_to_wire(blocks[0], writing, (*path, "content", 0))]
+        elif role == "user":
+            self._turn(USER, message)
+            content = blocks_to_wire(blocks, USER, writing, (*path, "content"))
         elif writing.own or _says_something(blocks):
-            speaker, content = self._instructions(at, message, path)
+            role, content = self._instructions(at, message, path)
         else:
             self._drop(path)
             return
         if not message.keys() <= _PLAIN:
             _message_members(message, content, writing, path)
-        self._place(speaker, content, message, path)
+        if self.anchor is None:
+            self.content, self.anchor, self.anchor_role = content, path, role
+            if "provider_state" in message:
+                self._spelt(message)
+        else:
+            self._join(role, content, path)
 
-    def _open(self, speaker: str, message: Message) -> None:
+    def _turn(self, speaker: str, message: Message) -> None:
         """Closes the wire message before, unless this one continues it."""
-        if speaker == self.speaker:
-            state = message.get("provider_state")
-            if state is None or not self.writing.endpoint.owns(state):
-                return
-            if not state.get("fields") and not (state.get("form") or {}).get("start"):
-                return
+        if speaker == self.speaker and not ("provider_state" in message and self._begins(message["provider_state"])):
+            return
         self._close()
         if speaker == ASSISTANT:
             self.writing.next_turn()
-        self.speaker = speaker
-        self.content = []
-        self.anchor = None
-        self.string = self.blank = False
-        self.members = None
+        self.speaker, self.anchor = speaker, None
 
-    def _place(self, role: str, content: list[Wire], message: Message, path: Path) -> None:
-        if self.anchor is None:
-            if "provider_state" in message and self.writing.endpoint.owns(message["provider_state"]):
-                form = message["provider_state"].get("form") or {}
-                self.string, self.blank = form.get("string", False), form.get("blank", False)
-                self.members = message
-        elif role == self.anchor_role != "tool":
-            self.writing.merges.append((path, self.anchor))
-            self.content += content
-            return
-        elif not content and not self.writing.own:
+    def _begins(self, state: dict[str, Any]) -> bool:
+        """Whether a message of this wire was a wire message of its own beside a neighbour of its role."""
+        return self.writing.endpoint.owns(state) and bool(state.get("fields") or (state.get("form") or {}).get("start"))
+
+    def _spelt(self, message: Message) -> None:
+        state = message["provider_state"]
+        if self.writing.endpoint.owns(state):
+            form = state.get("form") or {}
+            self.string, self.blank = form.get("string", False), form.get("blank", False)
+            self.members = message
+
+    def _join(self, role: str, content: list[Wire], path: Path) -> None:
+        """Adds a message to the open wire message."""
+        if role == self.anchor_role != "tool":
+            self.writing.merges.append((path, self.anchor or ()))
+        elif content or self.writing.own:
+            self.anchor, self.anchor_role = path, role
+        else:
             self._drop(path)
-            return
-        self.anchor, self.anchor_role = path, role
         self.content += content
 
     def _drop(self, path: Path) -> None:
@@ -389,22 +425,25 @@ class _Turns:
         if not self.speaker:
             return
         content: Any = self.content
+        wire = {"role": self.speaker, "content": content}
+        self.wires.append(wire)
+        if content and self.members is None:
+            return
         if not content:
             if not self.blank and not self.writing.own and not (last and self.speaker == ASSISTANT):
-                content = [{"type": "text", "text": FILLER}]
-                self.writing.loss.replace(
-                    (*(self.anchor or ()), "content"),
-                    [{"type": "text", "text": FILLER}],
-                    "filler",
-                    "shape",
-                    "the target takes no empty turn",
-                )
+                self._fill(wire)
         elif self.string and len(content) == 1 and _is_plain(content[0]):
-            content = content[0]["text"]
-        wire = {"role": self.speaker, "content": content}
+            wire["content"] = content[0]["text"]
         if self.members is not None:
             replayed(self.members["provider_state"], wire, self.writing, self.anchor or ())
-        self.wires.append(wire)
+            self.members = None
+            self.string = self.blank = False
+
+    def _fill(self, wire: Wire) -> None:
+        filler = [{"type": "text", "text": FILLER}]
+        wire["content"] = [dict(filler[0])]
+        where = (*(self.anchor or ()), "content")
+        self.writing.loss.replace(where, filler, "filler", "shape", "the target takes no empty turn")
 
     def done(self) -> list[Wire]:
         """The wire messages."""
@@ -468,9 +507,9 @@ class _Turns:
         if own_form(message, writing).get("in_messages") or self._may_stand(at):
             if message["role"] == "developer":
                 writing.loss.replace((*path, "role"), "system", "role_folded", "shape", "instructions have one role")
-            self._open(SYSTEM, message)
+            self._turn(SYSTEM, message)
             return SYSTEM, blocks_to_wire(message["content"], SYSTEM, writing, where)
-        self._open(USER, message)
+        self._turn(USER, message)
         note = "instructions inside a conversation travel marked in a user turn"
         writing.loss.replace((*path, "role"), "user", "marker", "weakened", note)
         blocks: list[Any] = []
