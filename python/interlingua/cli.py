@@ -43,7 +43,7 @@ _CANONICAL = "canonical"
 def run(arguments: Sequence[str]) -> int:
     """Runs a command and gives the exit status."""
     try:
-        status = app(args=list(arguments), standalone_mode=False)
+        status = app(args=list(arguments), standalone_mode=False, prog_name="interlingua")
         sys.stdout.flush()
     except InterlinguaError as problem:
         return _report(problem, as_json="--json" in arguments)
@@ -59,7 +59,8 @@ def run(arguments: Sequence[str]) -> int:
             if type(problem).__name__ == "Abort":
                 return 130
             raise
-        problem.show()  # type: ignore[attr-defined]
+        words = " ".join(problem.format_message().split())  # type: ignore[attr-defined]
+        _say(f"interlingua: {words.rstrip('.')}; see interlingua --help")
         return 2
     return status if isinstance(status, int) else 0
 

@@ -1,9 +1,12 @@
-"""A tiny HTTP server on loopback that plays a provider: each request is answered by the next script."""
+"""A tiny HTTP server on loopback that plays a provider: each request is answered by the next script; and what to ask."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Any
+
+from interlingua.client.replay import exchanges
 
 Script = Callable[["Connection"], Awaitable[None]]
 
@@ -106,3 +109,16 @@ async def serve(*scripts: Script) -> AsyncIterator[Upstream]:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def ask(text: str = "hello", **members: Any) -> dict[str, Any]:
+    """A request of one user message."""
+    return {"messages": [{"role": "user", "content": [{"type": "text", "text": text}]}], **members}
+
+
+def recorded(model: str) -> list[bytes]:
+    """A recorded stream, in frames."""
+    wire = "anthropic_messages" if model.startswith("anthropic") else "openai_chat"
+    stream = exchanges()[0].answer(wire, stream=True)
+    assert stream is not None
+    return [frame + b"\n\n" for frame in stream.split(b"\n\n") if frame]

@@ -243,7 +243,7 @@ class Client:
         if provider in self._base_urls:
             found = replace(found, base_url=self._base_urls[provider])
         elif found.base_url is None and (self._transport is not None or provider == "replay"):
-            found = replace(found, base_url=f"{provider}://")  # nothing that is played has an address
+            found = replace(found, base_url=f"{provider}://played")  # nothing that is played has an address
         return found
 
     async def _begin(self, plan: _Plan, interrupt: Interrupt, deadline: float | None) -> tuple[_Call, Answer]:

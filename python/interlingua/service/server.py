@@ -12,15 +12,15 @@ import signal
 from dataclasses import dataclass
 from typing import Any
 
+import grpc
 import grpc.aio
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from interlingua.client import Client
 from interlingua.client.routing import Routing
-from interlingua.service.servicer import Servicer
+from interlingua.service.servicer import Servicer, handlers
 from interlingua.v1 import service_pb2
-from interlingua.v1.service_pb2_grpc import add_InterlinguaServiceServicer_to_server
 
 _LOG = logging.getLogger("interlingua.service")
 
@@ -78,8 +78,10 @@ async def start(
 ) -> Running:
     """Starts a server; port 0 takes a free one. Raises `OSError` when the address cannot be used."""
     client = client or Client()
-    server = grpc.aio.server(options=server_options(max_message_bytes))
-    add_InterlinguaServiceServicer_to_server(Servicer(client, routing), server)
+    server: Any = grpc.aio.server(options=server_options(max_message_bytes))
+    methods = handlers(Servicer(client, routing))
+    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, methods),))
+    server.add_registered_method_handlers(SERVICE, methods)
     checks: Any = health.aio.HealthServicer()  # pyright: ignore[reportAttributeAccessIssue] set when aio is there
     health_pb2_grpc.add_HealthServicer_to_server(checks, server)
     for name in ("", SERVICE):

@@ -7,11 +7,14 @@ Streaming methods are async generators: what they hold is released in their `fin
 import logging
 import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import wraps
 from typing import Any, NoReturn, TypeVar
 
+import grpc
 import grpc.aio
+from google.protobuf.message import DecodeError
 
 from interlingua.canonical import json
 from interlingua.canonical.check import check
@@ -34,6 +37,49 @@ I = TypeVar("I")  # noqa: E741
 O = TypeVar("O")  # noqa: E741
 
 
+@dataclass(frozen=True, slots=True)
+class Malformed:
+    """Bytes that are no message of the type that a method takes."""
+
+    type: str
+
+    def error(self) -> InvalidRequest:
+        """What to tell the sender."""
+        return InvalidRequest(f"the bytes are no {self.type}; is the sender's service.proto another one?", path="")
+
+
+def handlers(servicer: "Servicer") -> dict[str, Any]:
+    """The methods of the service, as a server takes them.
+
+    The generated registration lets bytes that cannot be parsed end as UNKNOWN, so the parsing is wrapped here.
+    """
+    found: dict[str, Any] = {}
+    for method in service.DESCRIPTOR.services_by_name["InterlinguaService"].methods:
+        handler: Any = {
+            (False, False): grpc.unary_unary_rpc_method_handler,
+            (False, True): grpc.unary_stream_rpc_method_handler,
+            (True, True): grpc.stream_stream_rpc_method_handler,
+        }[method.client_streaming, method.server_streaming]
+        taken: Any = getattr(service, method.input_type.name)
+        given: Any = getattr(service, method.output_type.name)
+        found[method.name] = handler(
+            getattr(servicer, method.name),
+            request_deserializer=_parser(taken),
+            response_serializer=given.SerializeToString,
+        )
+    return found
+
+
+def _parser(kind: Any) -> Callable[[bytes], Any]:
+    def parse(data: bytes) -> Any:
+        try:
+            return kind.FromString(data)
+        except DecodeError:
+            return Malformed(kind.DESCRIPTOR.name)
+
+    return parse
+
+
 async def _fail(context: Context, problem: Exception) -> NoReturn:
     """Ends a call with the status of an error. What is not one of ours is a defect: logged without its text."""
     if not isinstance(problem, InterlinguaError):
@@ -49,6 +95,8 @@ def _unary(method: Callable[[S, I, Context], Awaitable[O]]) -> Callable[[S, I, C
     @wraps(method)
     async def guarded(self: S, request: I, context: Context) -> O:
         try:
+            if isinstance(request, Malformed):
+                raise request.error()
             return await method(self, request, context)
         except Exception as problem:  # noqa: BLE001
             await _fail(context, problem)
@@ -61,6 +109,8 @@ def _stream(method: Callable[[S, I, Context], AsyncIterator[O]]) -> Callable[[S,
     async def guarded(self: S, request: I, context: Context) -> AsyncIterator[O]:
         answers: Any = method(self, request, context)
         try:
+            if isinstance(request, Malformed):
+                raise request.error()
             async for answer in answers:
                 yield answer
         except Exception as problem:  # noqa: BLE001
@@ -91,12 +141,15 @@ class Servicer:
         context: Context,  # noqa: ARG002
     ) -> AsyncIterator[service.AdaptStreamResponse]:
         """Carries a streamed answer while it arrives."""
-        first = await anext(request, None)
-        if first is None or first.WhichOneof("piece") != "start":
+        pieces = aiter(request)
+        first = await anext(pieces, None)
+        if first is None or isinstance(first, Malformed) or first.WhichOneof("piece") != "start":
             raise InvalidRequest("the first message must hold start", path="/start")
         carried = adapting.StreamAdapter(first.start)
         try:
-            async for message in request:
+            async for message in pieces:
+                if isinstance(message, Malformed):
+                    raise message.error()
                 if (response := carried.piece(message)) is not None:
                     yield response
             if (response := carried.end()) is not None:

@@ -1,0 +1,48 @@
+"""A real server on a free port, over a fake provider."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import grpc.aio
+import pytest
+
+from interlingua.client import Client, FakeTransport
+from interlingua.client.replay import open_registry
+from interlingua.client.routing import Routing
+from interlingua.service import server
+from interlingua.v1.service_pb2_grpc import InterlinguaServiceStub
+
+POLICY = {"version": 1, "chains": True, "global": {"default": "anthropic:claude-sonnet-4-6,openai:gpt-4.1"}}
+
+
+@dataclass
+class Served:
+    """A running server and a stub that talks to it."""
+
+    running: server.Running
+    channel: grpc.aio.Channel
+    stub: Any
+    fake: FakeTransport
+
+
+@asynccontextmanager
+async def serving(*steps: Any, transport: Any = None, base_urls: Any = None, **options: Any) -> AsyncIterator[Served]:
+    """A server whose provider follows a script."""
+    fake = FakeTransport(*steps)
+    registry = open_registry()
+    client = Client(transport or fake, registry=registry, base_urls=base_urls)
+    running = await server.start("127.0.0.1:0", client=client, routing=Routing(registry, POLICY), **options)
+    channel = grpc.aio.insecure_channel(f"127.0.0.1:{running.port}", options=list(server.CLIENT_OPTIONS))
+    try:
+        yield Served(running, channel, InterlinguaServiceStub(channel), fake)
+    finally:
+        await channel.close()
+        await running.stop(0)
+
+
+@pytest.fixture
+def start() -> Callable[..., Any]:
+    """How to start a server in a test."""
+    return serving

@@ -1,0 +1,610 @@
+"""The service, as its clients see it: a real server on loopback."""
+
+import asyncio
+import itertools
+from typing import Any
+
+import grpc
+import grpc.aio
+import pytest
+from client.upstream import Connection, ask, recorded, serve
+from google.rpc import error_details_pb2
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+from grpc_status import rpc_status
+
+from interlingua.canonical import json
+from interlingua.canonical.fold import fold
+from interlingua.client import Bytes, Fail, Refuse, Say
+from interlingua.client.httpx_transport import HttpxTransport
+from interlingua.service import convert
+from interlingua.service.server import SERVICE
+from interlingua.v1 import service_pb2 as service
+from interlingua.v1 import types_pb2 as types
+
+pytestmark = pytest.mark.asyncio
+
+CLAUDE, GPT = "anthropic:claude-sonnet-4-6", "openai:gpt-4.1"
+TO_OPENAI = service.Side(adapter="openai_chat")
+TO_ANTHROPIC = service.Side(adapter="anthropic_messages")
+
+RICH: dict[str, Any] = {
+    "messages": [
+        {"role": "system", "content": [{"type": "text", "text": "Be brief.", "cache": {"ttl": "1h"}}]},
+        {"role": "user", "content": [{"type": "text", "text": "Look."}]},
+        {
+            "role": "assistant",
+            "content": [
+                {
+                    "type": "thinking",
+                    "text": "hm",
+                    "signature": "c2ln",
+                    "provider_state": {"adapter": "anthropic_messages", "provider": None},
+                },
+                {"type": "tool_use", "id": "tu_01", "name": "look", "input": {"n": 2**63, "x": 1.5}},
+            ],
+        },
+        {
+            "role": "tool",
+            "content": [{"type": "tool_result", "tool_use_id": "tu_01", "content": [{"type": "text", "text": "seen"}]}],
+            "metadata": {"parent_tool_use_id": "tu_01"},
+        },
+    ],
+    "tools": [{"name": "look", "input_schema": {"type": "object"}}],
+    "max_output_tokens": 100,
+}
+
+
+def details(
+    error: grpc.aio.AioRpcError,
+) -> tuple[error_details_pb2.ErrorInfo, error_details_pb2.BadRequest, types.Error]:
+    """What the details of a failed call say."""
+    info, bad, canonical = error_details_pb2.ErrorInfo(), error_details_pb2.BadRequest(), types.Error()
+    status = rpc_status.from_call(error)
+    assert status is not None
+    for detail in status.details:
+        for kind in (info, bad, canonical):
+            if detail.Is(kind.DESCRIPTOR):
+                detail.Unpack(kind)
+    return info, bad, canonical
+
+
+async def failure(call: Any) -> grpc.aio.AioRpcError:
+    """The error that a call ends with."""
+    with pytest.raises(grpc.aio.AioRpcError) as failed:
+        await call
+    return failed.value
+
+
+async def read_all(call: Any) -> tuple[list[str | None], grpc.aio.AioRpcError | None]:
+    """The kinds of events of a stream, and the error that it ends with."""
+    kinds: list[str | None] = []
+    try:
+        async for piece in call:
+            kinds.append(piece.event.WhichOneof("event"))
+    except grpc.aio.AioRpcError as problem:
+        return kinds, problem
+    return kinds, None
+
+
+# ---------------------------------------------------------------------------------------------------- adapt
+
+
+async def test_typed_and_text_are_the_same(start: Any) -> None:
+    """A message and its JSON text give the same wire and the same report."""
+    async with start() as served:
+        typed = await served.stub.Adapt(
+            service.AdaptRequest(request=convert.to_proto(types.Request, RICH), target=TO_OPENAI)
+        )
+        text = await served.stub.Adapt(
+            service.AdaptRequest(request_json=json.dumps(RICH).decode(), target=TO_OPENAI, json_output=True)
+        )
+    assert json.loads(typed.wire_json) == json.loads(text.wire_json)
+    report = [convert.from_proto(entry) for entry in typed.loss]
+    assert report == json.loads(text.loss_json)
+    assert {"/messages/0/content/0/cache", "/messages/2/content/0"} <= {entry["path"] for entry in report}
+
+
+@pytest.mark.parametrize("side", [TO_OPENAI, TO_ANTHROPIC], ids=["openai", "anthropic"])
+async def test_there_and_back(start: Any, side: service.Side) -> None:
+    """A wire that is read and written again is the same wire, through the service too."""
+    async with start() as served:
+        there = await served.stub.Adapt(service.AdaptRequest(request_json=json.dumps(RICH).decode(), target=side))
+        read = await served.stub.Adapt(
+            service.AdaptRequest(wire_json=there.wire_json, kind=service.KIND_REQUEST, source=side)
+        )
+        again = await served.stub.Adapt(service.AdaptRequest(request=read.request, target=side))
+        straight = await served.stub.Adapt(service.AdaptRequest(wire_json=there.wire_json, source=side, target=side))
+    assert json.loads(again.wire_json)["body"] == json.loads(there.wire_json)["body"]
+    assert json.loads(straight.wire_json)["body"] == json.loads(there.wire_json)["body"]
+
+
+async def test_answers_streams_and_failures(start: Any) -> None:
+    """All kinds of input, to all kinds of output."""
+    frames = recorded(CLAUDE)
+    async with start() as served:
+        events = await served.stub.Adapt(
+            service.AdaptRequest(chunks=service.Chunks(chunks=frames), source=TO_ANTHROPIC, json_output=True)
+        )
+        found = [json.loads(text) for text in events.events.events_json]
+        assert len(events.events.completed_by) == len(found)
+        assert list(events.events.completed_by) == sorted(events.events.completed_by)
+        typed = await served.stub.Adapt(service.AdaptRequest(chunks=service.Chunks(chunks=frames), source=TO_ANTHROPIC))
+        assert [convert.from_proto(event) for event in typed.events.events] == found
+        chunks = await served.stub.Adapt(service.AdaptRequest(events=typed.events, target=TO_OPENAI))
+        back = await served.stub.Adapt(service.AdaptRequest(chunks=chunks.chunks, source=TO_OPENAI, json_output=True))
+        folded = fold([json.loads(text) for text in back.events.events_json])
+        assert [b["type"] for b in folded["message"]["content"] if b["type"] != "thinking"] == [
+            "text",
+            "tool_use",
+            "tool_use",
+        ]
+        response = found[-1]["response"]
+        body = await served.stub.Adapt(
+            service.AdaptRequest(response_json=json.dumps(response).decode(), target=TO_ANTHROPIC)
+        )
+        read = await served.stub.Adapt(
+            service.AdaptRequest(
+                wire_json=body.wire_json, kind=service.KIND_RESPONSE, source=TO_ANTHROPIC, json_output=True
+            )
+        )
+        assert json.loads(read.response_json)["message"]["content"] == response["message"]["content"]
+        error = await served.stub.Adapt(
+            service.AdaptRequest(
+                error_answer=service.ErrorAnswer(status=429, headers={"Retry-After": "3"}, body="{}"), source=TO_OPENAI
+            )
+        )
+        assert error.error.category == types.ERROR_CATEGORY_RATE_LIMIT
+        assert error.error.retry_after == 3
+
+
+async def test_a_refused_loss_is_told_whole(start: Any) -> None:
+    """The loss policy of the call stands over the request's; the report comes along."""
+    async with start() as served:
+        policy = types.LossPolicy(strict=types.LOSS_SEVERITY_LOST)
+        error = await failure(
+            served.stub.Adapt(
+                service.AdaptRequest(request_json=json.dumps(RICH).decode(), target=TO_OPENAI, loss_policy=policy)
+            )
+        )
+    info, _, canonical = details(error)
+    assert error.code() is grpc.StatusCode.FAILED_PRECONDITION
+    assert (info.reason, info.domain) == ("loss_refused", "interlingua")
+    assert int(info.metadata["loss_entries"]) == len(canonical.loss) > 0
+
+
+async def test_a_huge_report_still_fits_the_trailer(start: Any) -> None:
+    """Clients refuse metadata beyond 8 KiB: what is too long is cut, and counted."""
+    message = {
+        "role": "user",
+        "content": [{"type": "text", "text": "x", "cache": {}}, {"type": "opaque", "adapter": "other", "value": {}}],
+    }
+    request = {"messages": [message] * 500, "loss_policy": {"strict": "weakened"}}
+    async with start() as served:
+        error = await failure(
+            served.stub.Adapt(service.AdaptRequest(request_json=json.dumps(request).decode(), target=TO_OPENAI))
+        )
+    info, _, canonical = details(error)
+    assert info.reason == "loss_refused"
+    assert int(info.metadata["loss_entries"]) >= 1000 > len(canonical.loss) > 5
+
+
+async def test_adapt_a_stream_while_it_arrives(start: Any) -> None:
+    """Each piece is answered with what it completed, before the next is sent."""
+    frames = recorded(CLAUDE)
+    async with start() as served:
+        call = served.stub.AdaptStream()
+        await call.write(
+            service.AdaptStreamRequest(
+                start=service.AdaptStreamRequest.Start(source=TO_ANTHROPIC, target=TO_OPENAI, json_output=True)
+            )
+        )
+        await call.write(service.AdaptStreamRequest(chunk=frames[0]))
+        first = await asyncio.wait_for(call.read(), 5)
+        assert first.completed_by == 0
+        assert first.chunks
+        for frame in frames[1:]:
+            await call.write(service.AdaptStreamRequest(chunk=frame))
+        await call.done_writing()
+        chunks = list(first.chunks)
+        async for piece in call:
+            chunks += piece.chunks
+        at_once = await served.stub.Adapt(
+            service.AdaptRequest(chunks=service.Chunks(chunks=frames), source=TO_ANTHROPIC, target=TO_OPENAI)
+        )
+    assert chunks == list(at_once.chunks.chunks)
+    assert chunks[-1] == b"data: [DONE]\n\n"
+
+
+async def test_a_stream_that_breaks_off_says_so(start: Any) -> None:
+    """Closing the sending side too early gives an error event with what had arrived."""
+
+    async def pieces() -> Any:
+        yield service.AdaptStreamRequest(start=service.AdaptStreamRequest.Start(source=TO_ANTHROPIC))
+        for frame in recorded(CLAUDE)[:8]:
+            yield service.AdaptStreamRequest(chunk=frame)
+
+    async with start() as served:
+        answers = [answer async for answer in served.stub.AdaptStream(pieces())]
+    last = answers[-1].events[-1]
+    assert last.WhichOneof("event") == "error"
+    assert last.error.error.category == types.ERROR_CATEGORY_STREAM_TRUNCATED
+    assert last.error.response.message.content
+    assert answers[-1].completed_by == 8
+
+
+# ---------------------------------------------------------------------------------------------------- bad input
+
+DEEP = "[" * 1_000 + "]" * 1_000
+BAD_REQUESTS = {
+    "no input": service.AdaptRequest(),
+    "no json": service.AdaptRequest(request_json="{"),
+    "a list": service.AdaptRequest(request_json="[]"),
+    "nan": service.AdaptRequest(request_json='{"messages": [], "temperature": NaN}'),
+    "1e400": service.AdaptRequest(request_json='{"messages": [], "temperature": 1e400}'),
+    "lone surrogate": service.AdaptRequest(request_json='{"messages": [], "model": "\\ud800"}'),
+    "nested": service.AdaptRequest(request_json=DEEP),
+    "typed nan": service.AdaptRequest(request=types.Request(temperature=float("nan"))),
+    "typed bad json": service.AdaptRequest(request=types.Request(metadata_json="{")),
+    "no role": service.AdaptRequest(request=types.Request(messages=[types.Message()])),
+    "no arm": service.AdaptRequest(
+        request=types.Request(messages=[types.Message(role=types.ROLE_USER, content=[types.ContentBlock()])])
+    ),
+    "unknown adapter": service.AdaptRequest(request_json='{"messages": []}', target=service.Side(adapter="none")),
+    "unknown provider": service.AdaptRequest(request_json='{"messages": []}', target=service.Side(provider="none")),
+    "source for canonical": service.AdaptRequest(request_json='{"messages": []}', source=TO_OPENAI),
+    "wire without source": service.AdaptRequest(wire_json="{}"),
+    "wire of a list": service.AdaptRequest(wire_json="[]", source=TO_OPENAI),
+    "empty wire": service.AdaptRequest(wire_json="{}", source=TO_OPENAI),
+    "wrong wire": service.AdaptRequest(wire_json='{"messages": {"a": 1}}', source=TO_ANTHROPIC),
+    "kind of a later version": service.AdaptRequest(wire_json="{}", source=TO_OPENAI, kind=99),
+    "bad base64": service.AdaptRequest(
+        request_json='{"messages":[{"role":"user","content":[{"type":"image","source":{"kind":"base64","data":"%%"}}]}]}'
+    ),
+    "bad event": service.AdaptRequest(events=service.Events(events_json=['{"type": "text_delta"}'])),
+    "bad policy": service.AdaptRequest(request_json='{"messages": []}', loss_policy=types.LossPolicy(strict=77)),
+}
+
+
+@pytest.mark.parametrize("name", BAD_REQUESTS)
+async def test_bad_input_is_the_callers_fault(start: Any, name: str) -> None:
+    """INVALID_ARGUMENT with details, and the server goes on."""
+    async with start() as served:
+        error = await failure(served.stub.Adapt(BAD_REQUESTS[name]))
+        assert error.code() is grpc.StatusCode.INVALID_ARGUMENT, (error.code(), error.details())
+        info, bad, _ = details(error)
+        assert info.reason == "invalid_request"
+        assert bad.field_violations
+        assert (await served.stub.ListModels(service.ListModelsRequest())).models
+
+
+async def test_violations_have_pointers(start: Any) -> None:
+    """Where it is wrong, for text and for messages."""
+    async with start() as served:
+        error = await failure(
+            served.stub.Adapt(
+                service.AdaptRequest(request_json='{"messages":[{"role":"user","content":[{"type":"text"}]}]}')
+            )
+        )
+        assert [v.field for v in details(error)[1].field_violations] == ["/messages/0/content/0"]
+        error = await failure(served.stub.Adapt(BAD_REQUESTS["no arm"]))
+        assert [v.field for v in details(error)[1].field_violations] == ["/messages/0/content/0"]
+
+
+async def test_bad_input_on_every_method(start: Any) -> None:
+    """No method answers nonsense with UNKNOWN."""
+    nonsense = "[" * 70_000
+    async with start() as served:
+        calls = [
+            served.stub.Route(service.RouteRequest()),
+            served.stub.Route(service.RouteRequest(request_json=nonsense)),
+            served.stub.Route(service.RouteRequest(request_json='{"messages": []}', policy_json="[]")),
+            served.stub.Route(service.RouteRequest(request_json='{"messages": []}', registry_json='{"providers": 3}')),
+            served.stub.Route(service.RouteRequest(request_json='{"messages": []}', health_json='"x"')),
+            served.stub.Generate(service.GenerateRequest()),
+            served.stub.Generate(service.GenerateRequest(request_json="null")),
+            served.stub.Generate(service.GenerateRequest(request_json='{"messages": []}', target="a,,b")),
+            served.stub.GenerateStream(service.GenerateStreamRequest()).read(),
+            served.stub.GenerateStream(service.GenerateStreamRequest(request_json="{}", target=GPT)).read(),
+            served.stub.AdaptStream(iter([])).read(),
+            served.stub.AdaptStream(iter([service.AdaptStreamRequest(chunk=b"x")])).read(),
+            served.stub.Estimate(service.EstimateRequest()),
+            served.stub.Estimate(service.EstimateRequest(request_json='{"messages": []}')),
+            served.stub.Estimate(service.EstimateRequest(usage_json='{"input_tokens": -1}', model=GPT)),
+            served.stub.Estimate(
+                service.EstimateRequest(usage_json='{"input_tokens":1,"output_tokens":1}', price_json="3")
+            ),
+            served.stub.Check(service.CheckRequest()),
+            served.stub.Check(service.CheckRequest(value_json="{}", type="Nothing")),
+            served.stub.Check(service.CheckRequest(value_json='{"messages": []}', profile="none")),
+            served.stub.ListModels(service.ListModelsRequest(provider="none")),
+        ]
+        for position, call in enumerate(calls):
+            error = await failure(call)
+            assert error.code() is grpc.StatusCode.INVALID_ARGUMENT, (position, error.code(), error.details())
+
+
+async def test_bytes_that_are_no_message(start: Any) -> None:
+    """Even what cannot be parsed at all leaves the server standing."""
+    async with start() as served:
+        call = served.channel.unary_unary(f"/{SERVICE}/Adapt")
+        error = await failure(call(b"\xff\xff\xff\xff"))
+        assert error.code() is grpc.StatusCode.INVALID_ARGUMENT
+        stream = served.channel.stream_stream(f"/{SERVICE}/AdaptStream")
+        error = await failure(stream(iter([b"\xff"])).read())
+        assert error.code() is grpc.StatusCode.INVALID_ARGUMENT
+        assert (await served.stub.ListModels(service.ListModelsRequest())).models
+
+
+async def test_large_messages(start: Any) -> None:
+    """Ten megabytes pass; beyond the limit the call is refused, and the server goes on."""
+    picture = {"type": "image", "source": {"kind": "base64", "data": "AAAA" * 2_600_000}, "media_type": "image/png"}
+    request = json.dumps({"messages": [{"role": "user", "content": [picture]}]}).decode()
+    async with start(max_message_bytes=12 << 20) as served:
+        answer = await served.stub.Adapt(service.AdaptRequest(request_json=request, target=TO_OPENAI))
+        assert len(answer.wire_json) > 10_000_000
+        error = await failure(served.stub.Adapt(service.AdaptRequest(request_json=request + " " * (3 << 20))))
+        assert error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+        assert (await served.stub.ListModels(service.ListModelsRequest())).models
+
+
+# ---------------------------------------------------------------------------------------------------- generate
+
+
+@pytest.mark.parametrize("model", [CLAUDE, GPT])
+async def test_generate(start: Any, model: str) -> None:
+    """A priced answer, typed or as text, with the model that was named."""
+    async with start(Say("Hello"), Say("Hello")) as served:
+        request = json.dumps(ask()).decode()
+        typed = await served.stub.Generate(service.GenerateRequest(request_json=request, target=model))
+        text = await served.stub.Generate(
+            service.GenerateRequest(request_json=request, target=model, json_output=True, include_raw=True)
+        )
+    assert typed.response.message.content[0].text.text == "Hello"
+    assert typed.response.usage.cost_usd
+    assert not typed.HasField("decision")
+    response = json.loads(text.response_json)
+    assert response["raw"]["model"] == model.partition(":")[2]
+    assert response["message"]["metadata"]["routing"]["mode"] == "manual"
+
+
+async def test_generate_routes(start: Any) -> None:
+    """Without a model the policy decides, says so, and the chain is the fail-over."""
+    async with start(Refuse(503), Say("Hello"), Say("Hi")) as served:
+        request = json.dumps(ask("@openai:gpt-4.1 hello")).decode()
+        plain = json.dumps(ask()).decode()
+        first = await served.stub.Generate(service.GenerateRequest(request_json=plain))
+        pieces = [
+            piece async for piece in served.stub.GenerateStream(service.GenerateStreamRequest(request_json=request))
+        ]
+        sent = served.fake.sent[-1].request["messages"][-1]["content"][0]["text"]
+    assert first.decision.chosen_model == CLAUDE
+    assert [target.model for target in first.response.skipped] == [CLAUDE]
+    assert first.response.model == GPT
+    assert first.response.message.metadata.routing.chosen_model == GPT
+    assert pieces[0].decision.chosen_model == GPT
+    assert pieces[0].decision.mode == types.ROUTING_MODE_OVERRIDE
+    assert sent == "hello"
+
+
+async def test_generate_stream(start: Any) -> None:
+    """Events one by one; the buffered view shows no fragment of JSON."""
+    step = Say("one two", calls=[("look", {"at": "it"})])
+    async with start(step, step) as served:
+        request = json.dumps(ask()).decode()
+        typed = [
+            piece.event.WhichOneof("event")
+            async for piece in served.stub.GenerateStream(
+                service.GenerateStreamRequest(request_json=request, target=GPT)
+            )
+        ]
+        buffered = [
+            json.loads(piece.event_json)["type"]
+            async for piece in served.stub.GenerateStream(
+                service.GenerateStreamRequest(request_json=request, target=GPT, buffered=True, json_output=True)
+            )
+        ]
+    assert (typed[0], typed[-1]) == ("message_start", "message_complete")
+    assert {"text_delta", "tool_use_start", "tool_use_input_delta", "tool_use_end"} <= set(typed)
+    assert buffered == ["text_delta", "text_delta", "tool_use_end", "message_complete"]
+
+
+@pytest.mark.parametrize(
+    ("step", "code", "reason"),
+    [
+        (Refuse(429, {}, {"retry-after": "2"}), grpc.StatusCode.RESOURCE_EXHAUSTED, "rate_limit"),
+        (Refuse(401, {}), grpc.StatusCode.UNAUTHENTICATED, "authentication"),
+        (Refuse(404, {}), grpc.StatusCode.NOT_FOUND, "not_found"),
+        (Refuse(503, b"<html>", {"content-type": "text/html"}), grpc.StatusCode.UNAVAILABLE, None),
+        (Fail("network"), grpc.StatusCode.UNAVAILABLE, "network"),
+        (Fail("timeout"), grpc.StatusCode.DEADLINE_EXCEEDED, "timeout"),
+        (Bytes([b"<html>"], headers={"content-type": "text/html"}), grpc.StatusCode.INTERNAL, "invalid_response"),
+    ],
+)
+async def test_failures_of_providers(start: Any, step: Any, code: grpc.StatusCode, reason: str | None) -> None:
+    """Each category has its status, and names the provider."""
+    async with start(step, step) as served:
+        request = json.dumps(ask()).decode()
+        unary = await failure(served.stub.Generate(service.GenerateRequest(request_json=request, target=GPT)))
+        stream = await failure(
+            served.stub.GenerateStream(service.GenerateStreamRequest(request_json=request, target=GPT)).read()
+        )
+    for error in (unary, stream):
+        info, _, canonical = details(error)
+        assert error.code() is code
+        assert reason in (info.reason, None)
+        assert info.metadata["provider"] == canonical.provider == "openai"
+        if reason == "rate_limit":
+            assert (info.metadata["retryable"], canonical.retry_after) == ("true", 2)
+
+
+async def test_a_truncated_stream_ends_with_an_error_event_and_its_status(start: Any) -> None:
+    """Never a clean finish."""
+    async with start(Bytes(recorded(CLAUDE)[:9])) as served:
+        call = served.stub.GenerateStream(
+            service.GenerateStreamRequest(request_json=json.dumps(ask()).decode(), target=CLAUDE)
+        )
+        kinds, error = await read_all(call)
+    assert kinds[-1] == "error"
+    assert error is not None
+    assert error.code() is grpc.StatusCode.ABORTED
+    assert details(error)[0].reason == "stream_truncated"
+
+
+async def test_cancel_and_deadline_reach_the_provider(start: Any) -> None:
+    """A client that goes away, or has no more time, closes the connection to the provider."""
+    gone: asyncio.Queue[bool] = asyncio.Queue()
+
+    async def dripping(connection: Connection) -> None:
+        await connection.begin()
+        await connection.chunk(recorded(GPT)[0])
+        await gone.put(await connection.gone())
+
+    async with (
+        serve(dripping) as upstream,
+        start(transport=HttpxTransport(), base_urls={"openai": upstream.url}) as served,
+    ):
+        request = service.GenerateStreamRequest(request_json=json.dumps(ask()).decode(), target=GPT)
+        call = served.stub.GenerateStream(request)
+        await call.read()
+        call.cancel()
+        assert await asyncio.wait_for(gone.get(), 5)
+        call = served.stub.GenerateStream(request, timeout=0.4)
+        _, error = await read_all(call)
+        assert error is not None
+        assert error.code() is grpc.StatusCode.DEADLINE_EXCEEDED
+        assert await asyncio.wait_for(gone.get(), 5)
+        unary = served.stub.Generate(
+            service.GenerateRequest(request_json=request.request_json, target=GPT), timeout=0.4
+        )
+        assert (await failure(unary)).code() is grpc.StatusCode.DEADLINE_EXCEEDED
+        assert await asyncio.wait_for(gone.get(), 5)
+
+
+async def test_a_stalled_client_stalls_the_provider(start: Any) -> None:
+    """Back-pressure from end to end."""
+    sent = 0
+
+    async def flood(connection: Connection) -> None:
+        nonlocal sent
+        await connection.begin()
+        await connection.chunk(recorded(GPT)[0])
+        word = {"choices": [{"index": 0, "delta": {"content": "x" * 10_000}, "finish_reason": None}]}
+        frame = b"data: " + json.dumps(word) + b"\n\n"
+        for _ in itertools.count():
+            await connection.chunk(frame)
+            sent += len(frame)
+
+    async with (
+        serve(flood) as upstream,
+        start(transport=HttpxTransport(), base_urls={"openai": upstream.url}) as served,
+    ):
+        call = served.stub.GenerateStream(
+            service.GenerateStreamRequest(request_json=json.dumps(ask()).decode(), target=GPT)
+        )
+        await call.read()
+        await asyncio.sleep(1.0)
+        before = sent
+        await asyncio.sleep(1.0)
+        assert sent == before
+        assert sent < 16 << 20
+        call.cancel()
+
+
+# ---------------------------------------------------------------------------------------------------- the rest
+
+
+async def test_route(start: Any) -> None:
+    """The decision, its chain, the candidates with loss, tokens and cost; and it can be replayed."""
+    async with start() as served:
+        request = service.RouteRequest(request_json=json.dumps(RICH).decode(), with_candidates=True)
+        request.now.FromJsonString("2026-11-21T12:00:00Z")
+        answer = await served.stub.Route(request)
+        again = await served.stub.Route(request)
+        none = await failure(
+            served.stub.Route(
+                service.RouteRequest(request_json=json.dumps(RICH).decode(), policy_json='{"version": 1}')
+            )
+        )
+    assert answer.decision.chosen_model == CLAUDE
+    assert list(answer.decision.fallbacks) == [GPT]
+    assert [entry.slot for entry in answer.decision.chain] == list(range(1, 8))
+    assert answer.decision.chain[-1].verdict == service.VERDICT_CHOSE
+    assert again.decision_json == answer.decision_json
+    by_model = {candidate.model: candidate for candidate in answer.candidates}
+    assert list(by_model) == [CLAUDE, GPT]
+    assert by_model[GPT].worst_loss == types.LOSS_SEVERITY_LOST
+    assert by_model[CLAUDE].worst_loss < types.LOSS_SEVERITY_LOST
+    assert by_model[GPT].cost.likely_usd
+    assert none.code() is grpc.StatusCode.FAILED_PRECONDITION
+    assert details(none)[0].reason == "no_candidate"
+
+
+async def test_estimate(start: Any) -> None:
+    """Tokens and money before, exact money after; unpriced is absent, never 0."""
+    async with start() as served:
+        before = await served.stub.Estimate(
+            service.EstimateRequest(request_json=json.dumps(RICH).decode(), model=CLAUDE)
+        )
+        usage = types.Usage(input_tokens=8, output_tokens=42)
+        request = service.EstimateRequest(usage=usage, model=CLAUDE)
+        request.at.FromJsonString("2026-06-01T00:00:00Z")
+        after = await served.stub.Estimate(request)
+        unpriced = await served.stub.Estimate(service.EstimateRequest(usage=usage, model="openrouter:something"))
+        given = await served.stub.Estimate(
+            service.EstimateRequest(usage=usage, price_json='{"input_per_mtok_usd": "1", "output_per_mtok_usd": "0.5"}')
+        )
+    assert before.tokens.low <= before.tokens.likely <= before.tokens.high
+    assert before.cost.high_usd
+    assert (after.cost.likely_usd, after.cost.pricing_version) == ("0.000654", "2026-05-08")
+    assert not unpriced.HasField("cost")
+    assert given.cost.low_usd == "0.000029"
+
+
+async def test_check_and_models(start: Any) -> None:
+    """Broken rules are an answer; models are sorted and priced."""
+    orphan = {"messages": [RICH["messages"][3]]}
+    async with start() as served:
+        fine = await served.stub.Check(service.CheckRequest(request=convert.to_proto(types.Request, RICH)))
+        broken = await served.stub.Check(service.CheckRequest(value_json=json.dumps(orphan).decode()))
+        models = (await served.stub.ListModels(service.ListModelsRequest(provider="openai"))).models
+    assert not fine.violations
+    assert broken.violations[0].path.startswith("/messages/0")
+    assert [model.id for model in models] == sorted(model.id for model in models)
+    assert {model.provider for model in models} == {"openai"}
+    assert json.loads(next(model for model in models if model.id == GPT).price_json)["version"]
+
+
+async def test_health_and_reflection(start: Any) -> None:
+    """What load balancers and people with a shell ask for."""
+    async with start() as served:
+        health = health_pb2_grpc.HealthStub(served.channel)
+        for name in ("", SERVICE):
+            answer = await health.Check(health_pb2.HealthCheckRequest(service=name))
+            assert answer.status == health_pb2.HealthCheckResponse.SERVING
+        reflection = reflection_pb2_grpc.ServerReflectionStub(served.channel)
+        asked = iter([reflection_pb2.ServerReflectionRequest(list_services="")])
+        names = [
+            item.name
+            async for answer in reflection.ServerReflectionInfo(asked)
+            for item in answer.list_services_response.service
+        ]
+        assert SERVICE in names
+
+
+async def test_a_draining_server_finishes_what_runs(start: Any) -> None:
+    """NOT_SERVING first; running streams come to their end."""
+    async with start(Say("one two three four five", pause=0.1)) as served:
+        call = served.stub.GenerateStream(
+            service.GenerateStreamRequest(request_json=json.dumps(ask()).decode(), target=GPT)
+        )
+        await call.read()
+        health = health_pb2_grpc.HealthStub(served.channel)
+        watch = health.Watch(health_pb2.HealthCheckRequest(service=SERVICE))
+        assert (await watch.read()).status == health_pb2.HealthCheckResponse.SERVING
+        stopping = asyncio.create_task(served.running.stop(5))
+        assert (await watch.read()).status == health_pb2.HealthCheckResponse.NOT_SERVING
+        watch.cancel()
+        kinds = [piece.event.WhichOneof("event") async for piece in call]
+        await stopping
+    assert kinds[-1] == "message_complete"
