@@ -226,7 +226,7 @@ def cross(tally: Tally, name: str, adapter: str, other: str, entry: Entry, endpo
     check = f"law:{other}"
     try:
         request, _ = adapters.get(adapter).from_wire_request(_wire(entry), endpoint, DERIVED_IDS)
-        target = endpoint if other == adapter else registry.endpoint(adapter=other)
+        target = endpoint if other == adapter else registry.endpoint(adapter=other, model="a-model")
         problem, wire = check_law(request, target)
     except InterlinguaError as error:
         tally.note(name, check, entry, None, refused=True)
