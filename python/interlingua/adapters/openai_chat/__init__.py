@@ -13,9 +13,24 @@ end, so that both ways give the same.
 The sections: tables · context · parts · reasoning · tools · messages · requests · responses · streams · errors · estimates.
 """
 
+from interlingua.adapters.openai_chat.errors import error
+from interlingua.adapters.openai_chat.estimates import estimate
 from interlingua.adapters.openai_chat.requests import from_wire_request, to_wire
+from interlingua.adapters.openai_chat.responses import from_wire_response, to_wire_response
+from interlingua.adapters.openai_chat.streams import encode_stream, stream_decoder
 from interlingua.adapters.openai_chat.tables import NAME
 
 FRAMING = "sse"
 
-__all__ = ["FRAMING", "NAME", "from_wire_request", "to_wire"]
+__all__ = [
+    "FRAMING",
+    "NAME",
+    "encode_stream",
+    "error",
+    "estimate",
+    "from_wire_request",
+    "from_wire_response",
+    "stream_decoder",
+    "to_wire",
+    "to_wire_response",
+]

@@ -29,7 +29,7 @@ from interlingua.adapters.openai_chat.tables import FILLER, PARTICIPANT, TOOL_ER
 from interlingua.adapters.openai_chat.tools import CALLS, call_from_wire, call_to_wire, read_arguments
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
-from interlingua.canonical.loss import Path
+from interlingua.canonical.loss import Path, pointer
 
 Message = dict[str, Any]
 Request = Mapping[str, Any]
@@ -390,30 +390,40 @@ def _assistant_to_wire(message: Message, position: int, writing: Writing, reques
     return wire if len(message) == 2 else _finish_message(message, wire, state, path, writing)
 
 
-def assistant_to_wire(message: Message, writing: Writing) -> Wire:
-    """The message of an answer. Its losses are reported below /message."""
-    turn = _Turn(("message",), writing)
-    for index, block in enumerate(message["content"]):
-        _place(block, index, message["content"], turn, {"messages": [message]})
+def answer_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
+    """The message of an answer, at its place in the response."""
+    turn = _Turn(path, writing, answer=True)
+    content = message["content"]
+    for index, block in enumerate(content):
+        _place(block, index, content, turn, {"messages": [message]})
     turn.report_moves()
     state = writing.owns(message)
-    wire = _turn_to_wire(turn, message["content"], state, ("message",), writing, answer=True)
+    form = state.get("form") or _NOTHING
+    wire = _turn_to_wire(turn, content, state, path, writing)
     if turn.texts or DETAILS in wire:
-        _reasoning_members(turn, wire, state.get("form") or _NOTHING, ("message",), writing)
-    return _finish_message(message, wire, state, ("message",), writing)
+        _reasoning_members(turn, wire, form, path, writing)
+    wire = _finish_message(message, wire, state, path, writing)
+    if not writing.own:
+        wire.setdefault("refusal", None)
+    elif "role" in form:
+        wire["role"] = form["role"]
+    elif "role" in form.get("absent", ()):
+        del wire["role"]
+    return wire
 
 
 class _Turn:
     """The blocks of an assistant message, sorted into the members of the wire."""
 
     __slots__ = (
-        "_first", "_moves", "calls", "details", "images", "legacy", "parts", "path", "refusal", "sound", "texts",
+        "_first", "_moves", "answer", "calls", "details", "images", "legacy", "parts", "path", "refusal", "sound", "texts",
         "texts_at", "writing", "citations",
     )  # fmt: skip
 
-    def __init__(self, path: Path, writing: Writing) -> None:
+    def __init__(self, path: Path, writing: Writing, *, answer: bool = False) -> None:
         self.path = path
         self.writing = writing
+        self.answer = answer
         self.texts: list[tuple[str, str]] = []
         self.texts_at: list[int] = []
         self.details: list[Wire] = []
@@ -492,7 +502,7 @@ def _place(block: Block, index: int, content: list[Block], turn: _Turn, request:
         case "tool_result":
             raise InvalidRequest(
                 "a tool_result stands in a tool message",
-                path=f"/messages/{turn.path[-1]}/content/{index}",
+                path=pointer(path),
                 adapter=_NAME,
             )
         case _:
@@ -543,7 +553,7 @@ def _sound(block: Block, path: Path, turn: _Turn) -> Wire | None:
     if "id" not in state or turn.sound is not None:
         return None
     fields = state.get("fields", {})
-    if turn.path == ("message",):
+    if turn.answer:
         return {**fields, "id": state["id"], "data": block["source"]["data"], **_transcript(block)}
     loss = turn.writing.loss
     loss.drop(path, "unsupported_source", "shape", "the provider has the sound under its id")
@@ -556,15 +566,13 @@ def _transcript(block: Block) -> Wire:
     return {"transcript": block["transcript"]} if "transcript" in block else {}
 
 
-def _turn_to_wire(
-    turn: _Turn, content: list[Block], state: Mapping[str, Any], path: Path, writing: Writing, *, answer: bool = False
-) -> Wire:
+def _turn_to_wire(turn: _Turn, content: list[Block], state: Mapping[str, Any], path: Path, writing: Writing) -> Wire:
     form = state.get("form") or _NOTHING
     empty = form.get("empty", _NOTHING)
     wire: Wire = {"role": "assistant"}
     written = _spelt(turn.parts, form)
     others = turn.calls or turn.legacy or turn.refusal or turn.sound or turn.images
-    if written is not None and (written != "" or writing.own or answer or others):
+    if written is not None and (written != "" or writing.own or turn.answer or others):
         wire["content"] = written
     elif written is not None:
         wire["content"] = _filled_text(turn, content, path, writing)
@@ -572,7 +580,7 @@ def _turn_to_wire(
         wire["content"] = empty["content"]
     elif "content" in form.get("absent", ()):
         pass
-    elif others or answer or state or writing.own:
+    elif others or turn.answer or state or writing.own:
         wire["content"] = None
     elif turn.texts or turn.details:
         wire["content"] = ""
@@ -805,12 +813,27 @@ _ASSISTANT = frozenset(
     ("role", "content", "name", "tool_calls", "function_call", "refusal", "annotations", "audio", "images", *MEMBERS)
 )
 _SPOKEN = frozenset(MEMBERS)
+_SAYING = ("tool_calls", "function_call", "refusal", "audio", "images")
 
 
-def assistant_from_wire(message: Wire, reading: Reading) -> Message:
-    """An assistant's message: reasoning, then content, then calls. Also the message of an answer, and of a stream."""
+def answer_from_wire(message: Wire, reading: Reading) -> Message:
+    """The message of an answer: as in a history, but an empty text is an empty answer, and the role goes without saying."""
+    read = assistant_from_wire(message, reading, answer=True)
+    role = message.get("role")
+    if role != "assistant":
+        state = read.setdefault("provider_state", reading.state())
+        form = state.setdefault("form", {})
+        if "role" in message:
+            form["role"] = role
+        else:
+            form.setdefault("absent", []).append("role")
+    return read
+
+
+def assistant_from_wire(message: Wire, reading: Reading, *, answer: bool = False) -> Message:
+    """An assistant's message: reasoning, then content, then calls."""
     content = message.get("content")
-    if len(message) == 2 and type(content) is str:
+    if len(message) == 2 and type(content) is str and (content or not answer):
         return {"role": "assistant", "content": [{"type": "text", "text": content}]}
     form: dict[str, Any] = {}
     fields: dict[str, Any] = {}
@@ -914,11 +937,16 @@ def _legacy_from_wire(
         return
     reading.turn()
     name = legacy["name"]
-    block: Block = {"type": "tool_use", "id": reading.call(f"function:{name}", name), "name": name}
+    blocks.append(legacy_call(legacy, reading.call(f"function:{name}", name), reading))
+
+
+def legacy_call(legacy: Wire, canonical: str, reading: Reading) -> Block:
+    """The block of a `function_call`."""
+    block: Block = {"type": "tool_use", "id": canonical, "name": legacy["name"]}
     spelling: dict[str, Any] = {"legacy": True}
     read_arguments(legacy, block, spelling)
     block["provider_state"] = reading.state(form=spelling)
-    blocks.append(block)
+    return block
 
 
 # -- annotations

@@ -5,7 +5,7 @@ from typing import Any
 
 from interlingua.adapters._kit import Wire, arguments_text, parse_arguments, report_foreign_state, report_unknown
 from interlingua.adapters.openai_chat.context import Reading, Writing, extras
-from interlingua.adapters.openai_chat.parts import Block, cache_from_wire, cache_to_wire, finish_block, opaque
+from interlingua.adapters.openai_chat.parts import Block, cache_from_wire, finish_block, opaque
 from interlingua.canonical.loss import Path
 
 Tool = dict[str, Any]
@@ -433,15 +433,15 @@ _NO_ARGUMENTS = ("", "null")
 """What models write for a call without arguments."""
 
 
-def call_from_wire(call: Wire, reading: Reading) -> Block:
-    """A call from `tool_calls`. What is no readable call is kept whole."""
+def call_from_wire(call: Wire, reading: Reading, canonical: str | None = None) -> Block:
+    """A call from `tool_calls`; `canonical` is its id when it has one already. What is no readable call is kept whole."""
     kind = call.get("type")
     inner = call.get("custom") if kind == "custom" else call.get("function")
     wire_id = call.get("id")
     if not _is_call(inner, kind, wire_id):
         return opaque(call, reading, CALLS)
     name = inner["name"]
-    block: Block = {"type": "tool_use", "id": reading.call(wire_id or "", name), "name": name}
+    block: Block = {"type": "tool_use", "id": canonical or reading.call(wire_id or "", name), "name": name}
     form: dict[str, Any] = {}
     fields: dict[str, Any] = {}
     if kind == "custom":

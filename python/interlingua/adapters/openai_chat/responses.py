@@ -1,0 +1,340 @@
+"""Answers: `to_wire_response` plays the provider, `from_wire_response` reads one."""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from interlingua.adapters._kit import Wire
+from interlingua.adapters.openai_chat.context import Reading, Writing, extras
+from interlingua.adapters.openai_chat.errors import error_from_body
+from interlingua.adapters.openai_chat.messages import answer_from_wire, answer_to_wire
+from interlingua.adapters.openai_chat.tables import FINAL, FINISH, FINISH_BACK, NAME
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import InvalidAnswer, ProviderError
+from interlingua.canonical.ids import DERIVED_IDS, IdSource
+from interlingua.canonical.loss import Entry, Loss
+
+Response = dict[str, Any]
+Usage = dict[str, Any]
+
+_NOTHING: Mapping[str, Any] = {}
+
+
+# ---------------------------------------------------------------------------------------------------- to the wire
+
+
+def to_wire_response(response: Response, endpoint: Endpoint, *, created: int = 0) -> tuple[Wire, list[Entry]]:
+    """The body with which this provider would have given an answer; its own answers come out as they were.
+
+    `created` is the time of answers that do not bring one of their own, in seconds since 1970.
+    Losses are reported at their place in the response.
+    """
+    state = response.get("provider_state")
+    own = state is not None and endpoint.owns(state)
+    writing = Writing(endpoint, Loss(), own=own)
+    fields, form = _own_parts(state if own else None)
+    body: Wire = {}
+    if "id" in response or not own:
+        body["id"] = response.get("id") or answer_id(response)
+    if not own:
+        body |= {"object": "chat.completion", "created": created}
+    if (model := response.get("model")) is not None:
+        body["model"] = model.partition(":")[2] or model
+    body["choices"] = _choices_to_wire(response, fields, form, writing)
+    if (usage := response.get("usage")) is not None:
+        body["usage"] = usage_to_wire(usage, endpoint, own=own)
+    for name, value in form.get("empty", _NOTHING).items():
+        body.setdefault(name, value)
+    for name, value in fields.items():
+        if name != "choice":
+            body.setdefault(name, value)
+    return body, writing.loss.entries
+
+
+def _own_parts(state: Mapping[str, Any] | None) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    return ((state.get("fields") or _NOTHING), (state.get("form") or _NOTHING)) if state else (_NOTHING, _NOTHING)
+
+
+def answer_id(response: Mapping[str, Any]) -> str:
+    """An id for an answer that has none: the same answer gets the same id."""
+    said = response.get("message", {}).get("id") or repr(response.get("message"))
+    return "chatcmpl-" + hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:24]
+
+
+def _choices_to_wire(
+    response: Response, fields: Mapping[str, Any], form: Mapping[str, Any], writing: Writing
+) -> list[Wire]:
+    if form.get("choices") == []:
+        return []
+    choices = [_choice_to_wire(response, 0, fields.get("choice") or _NOTHING, form.get("choice") or _NOTHING, writing)]
+    for position, choice in enumerate(response.get("alternatives") or (), 1):
+        state = choice.get("provider_state")
+        own_fields, own_form = _own_parts(state if state is not None and writing.endpoint.owns(state) else None)
+        choices.append(_choice_to_wire(choice, position, own_fields, own_form, writing))
+    return choices
+
+
+def _choice_to_wire(
+    choice: Mapping[str, Any], position: int, fields: Mapping[str, Any], form: Mapping[str, Any], writing: Writing
+) -> Wire:
+    wire: Wire = {"index": form.get("index", position)}
+    path = ("message",) if position == 0 else ("alternatives", position - 1, "message")
+    wire["message"] = answer_to_wire(choice["message"], path, writing)
+    if (logprobs := choice.get("logprobs")) is not None:
+        wire["logprobs"] = logprobs
+    elif not writing.own:
+        wire["logprobs"] = None
+    wire["finish_reason"] = finish_to_wire(choice, writing.own)
+    for name, value in form.get("empty", _NOTHING).items():
+        wire[name] = value
+    for name, value in fields.items():
+        wire.setdefault(name, value)
+    for name in form.get("absent", ()):
+        wire.pop(name, None)
+    return wire
+
+
+def finish_to_wire(choice: Mapping[str, Any], own: bool) -> str | None:
+    """The wire's word for why an answer ended."""
+    if own:
+        return choice.get("finish_reason_raw")
+    return FINISH_BACK.get(choice["finish_reason"], "stop")
+
+
+# ---------------------------------------------------------------------------------------------------- from the wire
+
+
+def from_wire_response(body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> tuple[Response, list[Entry]]:
+    """Reads an answer. Raises `InvalidAnswer` for what is none, `ProviderError` for an error that came with status 200."""
+    if not isinstance(body, dict):
+        raise InvalidAnswer("an answer must be an object", path="", adapter=NAME)
+    if "choices" not in body:
+        if body.get("error"):
+            raise ProviderError(error_from_body(None, {}, body, endpoint))
+        raise InvalidAnswer("an answer needs choices", path="/choices", adapter=NAME)
+    return read_response(body, endpoint, ids), []
+
+
+def read_response(body: Wire, endpoint: Endpoint, ids: IdSource) -> Response:
+    """The response of a body that has choices."""
+    choices = body["choices"]
+    if not isinstance(choices, list):
+        raise InvalidAnswer("choices must be a list", path="/choices", adapter=NAME)
+    fields, empty = extras(body, _BODY)
+    fields = fields or {}
+    form: dict[str, Any] = {"empty": empty} if empty else {}
+    response: Response = {}
+    _read_identity(body, endpoint, response, fields, form)
+    if not choices:
+        response["message"] = {"role": "assistant", "content": []}
+        response["finish_reason"] = "other"
+        form["choices"] = []
+    read = [_choice_from_wire(choice, position, endpoint, ids) for position, choice in enumerate(choices)]
+    if read:
+        first, choice_fields, choice_form = read[0]
+        response |= first
+        if choice_fields:
+            fields["choice"] = choice_fields
+        if choice_form:
+            form["choice"] = choice_form
+    usage = body.get("usage")
+    if isinstance(usage, dict):
+        response["usage"] = usage_from_wire(usage, endpoint)
+    elif "usage" in body:
+        (form.setdefault("empty", {}) if usage is None else fields)["usage"] = usage
+    if len(read) > 1:
+        response["alternatives"] = [_alternative(*choice, endpoint) for choice in read[1:]]
+    state = endpoint.state()
+    if fields:
+        state["fields"] = fields
+    if form:
+        state["form"] = form
+    response["provider_state"] = state
+    return response
+
+
+_BODY = frozenset(("id", "model", "choices", "usage"))
+_CHOICE = frozenset(("index", "message", "finish_reason", "logprobs"))
+
+
+def _read_identity(
+    body: Wire, endpoint: Endpoint, response: Response, fields: dict[str, Any], form: dict[str, Any]
+) -> None:
+    for name in ("id", "model"):
+        value = body.get(name)
+        if isinstance(value, str) and value:
+            response[name] = value if name == "id" else endpoint.model_id(value)
+        elif value is None and name in body:
+            form.setdefault("empty", {})[name] = None
+        elif name in body:
+            fields[name] = value
+
+
+def _alternative(
+    choice: dict[str, Any], fields: dict[str, Any] | None, form: dict[str, Any] | None, endpoint: Endpoint
+) -> dict[str, Any]:
+    if fields or form:
+        choice["provider_state"] = endpoint.state(
+            **({"fields": fields} if fields else {}), **({"form": form} if form else {})
+        )
+    return choice
+
+
+def _choice_from_wire(
+    choice: Any, position: int, endpoint: Endpoint, ids: IdSource
+) -> tuple[dict[str, Any], dict[str, Any] | None, dict[str, Any] | None]:
+    """One answer, its own members, and how it was spelt."""
+    path = f"/choices/{position}"
+    try:
+        fields, empty = extras(choice, _CHOICE)
+        message = choice.get("message")
+        form: dict[str, Any] = {"empty": empty} if empty else {}
+        if not isinstance(message, dict):
+            if message is not None:
+                raise TypeError(message)
+            _note_missing(choice, "message", form)
+            message = {}
+        read: dict[str, Any] = {"message": answer_from_wire(message, Reading(endpoint, ids))}
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
+        raise InvalidAnswer(
+            "the answer cannot be read: a member is missing or has the wrong type", path=path, adapter=NAME
+        ) from problem
+    if choice.get("index", _ABSENT) != position or isinstance(choice["index"], bool):
+        _note_index(choice, form)
+    raw = choice.get("finish_reason")
+    read["finish_reason"] = finish_from_wire(raw, read["message"]["content"])
+    if isinstance(raw, str):
+        read["finish_reason_raw"] = raw
+    elif raw is None:
+        _note_missing(choice, "finish_reason", form)
+    else:
+        form.setdefault("empty", {})["finish_reason"] = raw
+    logprobs = choice.get("logprobs")
+    if isinstance(logprobs, dict):
+        read["logprobs"] = logprobs
+    elif logprobs is None:
+        if "logprobs" in choice:
+            form.setdefault("empty", {})["logprobs"] = None
+    else:
+        fields = {**(fields or {}), "logprobs": logprobs}
+    return read, fields, form
+
+
+_ABSENT = object()
+
+
+def _note_missing(choice: Wire, name: str, form: dict[str, Any]) -> None:
+    if name in choice:
+        form.setdefault("empty", {})[name] = None
+    else:
+        form.setdefault("absent", []).append(name)
+
+
+def _note_index(choice: Wire, form: dict[str, Any]) -> None:
+    if "index" in choice:
+        form["index"] = choice["index"]
+    else:
+        form.setdefault("absent", []).append("index")
+
+
+def finish_from_wire(raw: Any, content: list[dict[str, Any]]) -> str:
+    """Why an answer ended. The content decides: calls are to be run whatever the word, unless it says that they were cut."""
+    reason = FINISH.get(raw, "other") if isinstance(raw, str) else "other"
+    if reason in FINAL:
+        return reason
+    refused = False
+    for block in content:
+        if block["type"] == "tool_use":
+            return "tool_calls"
+        refused = refused or block.get("refusal") is True
+    return "refusal" if refused and reason == "stop" else reason
+
+
+# ---------------------------------------------------------------------------------------------------- usage
+
+
+def usage_to_wire(usage: Usage, endpoint: Endpoint, *, own: bool) -> Wire:
+    """The wire's counts, in which the prompt includes what was read from and written to a cache."""
+    raw = usage.get("raw")
+    if own and raw is not None and _same_counts(usage_from_wire(raw, endpoint), usage):
+        return raw
+    cached, written = usage.get("cached_input_tokens") or 0, usage.get("cache_creation_input_tokens") or 0
+    prompt = usage["input_tokens"] + cached + written
+    completion = usage["output_tokens"]
+    details = {"cached_tokens": cached, **({"cache_write_tokens": written} if written else {})}
+    return {
+        "prompt_tokens": prompt,
+        "completion_tokens": completion,
+        "total_tokens": prompt + completion,
+        "prompt_tokens_details": details,
+        "completion_tokens_details": {"reasoning_tokens": usage.get("reasoning_tokens") or 0},
+    }
+
+
+_COUNTS = (
+    "input_tokens",
+    "output_tokens",
+    "cached_input_tokens",
+    "cache_creation_input_tokens",
+    "reasoning_tokens",
+)
+
+
+def _same_counts(left: Usage, right: Usage) -> bool:
+    return all((left.get(name) or 0) == (right.get(name) or 0) for name in _COUNTS)
+
+
+def usage_from_wire(raw: Wire, endpoint: Endpoint) -> Usage:
+    """Disjoint counts. What the providers call the prompt holds what came from a cache; vendors name that in four ways.
+
+    A count that the provider's own sum contradicts is taken as 0 and not as negative.
+    """
+    prompt_details = _details(raw, "prompt_tokens_details", "prompt_token_details")
+    completion_details = _details(raw, "completion_tokens_details", "completion_token_details")
+    cached = _first(
+        prompt_details.get("cached_tokens"),
+        raw.get("prompt_cache_hit_tokens"),
+        raw.get("cached_tokens"),
+        raw.get("cache_read_input_tokens"),
+    )
+    written = _first(
+        prompt_details.get("cache_write_tokens"),
+        prompt_details.get("cache_creation_tokens"),
+        raw.get("cache_creation_input_tokens"),
+    )
+    reasoning = _first(completion_details.get("reasoning_tokens"), raw.get("reasoning_tokens"))
+    prompt, output = _count(raw.get("prompt_tokens")), _count(raw.get("completion_tokens"))
+    if reasoning and _outside(raw, prompt, output, reasoning, endpoint):
+        output += reasoning
+    usage: Usage = {"input_tokens": max(prompt - (cached or 0) - (written or 0), 0), "output_tokens": output}
+    if cached is not None:
+        usage["cached_input_tokens"] = cached
+    if written is not None:
+        usage["cache_creation_input_tokens"] = written
+        hour = _details(raw, "cache_creation").get("ephemeral_1h_input_tokens")
+        if _count(hour):
+            usage["cache_creation_1h_input_tokens"] = _count(hour)
+    if reasoning is not None:
+        usage["reasoning_tokens"] = min(reasoning, output)
+    usage["raw"] = raw
+    return usage
+
+
+def _outside(raw: Wire, prompt: int, output: int, reasoning: int, endpoint: Endpoint) -> bool:
+    """Whether the reasoning stands beside the completion (xAI): told by the dialect, else by the sum."""
+    told = endpoint.dialect.get("reasoning_tokens_outside")
+    return bool(told) if told is not None else raw.get("total_tokens") == prompt + output + reasoning
+
+
+def _details(raw: Wire, *names: str) -> Mapping[str, Any]:
+    return next((raw[name] for name in names if isinstance(raw.get(name), dict)), _NOTHING)
+
+
+def _first(*values: Any) -> int | None:
+    """The first count that says something; 0 when one is there but all are 0."""
+    counts = [_count(value) for value in values if type(value) is int]
+    return next((count for count in counts if count), 0) if counts else None
+
+
+def _count(value: Any) -> int:
+    return value if type(value) is int and value > 0 else 0

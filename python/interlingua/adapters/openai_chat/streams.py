@@ -1,0 +1,891 @@
+"""
+Streams: `stream_decoder` from frames to events, `encode_stream` back.
+
+The decoder puts together the message that a whole answer would have had, choice by choice, and gives events on the way.
+Text and reasoning end when something else begins; calls may interleave, so they end with the choice's finish reason.
+What comes later opens new blocks. Nothing is complete before `[DONE]`, because usage and late deltas follow the finish.
+"""
+
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from typing import Any
+
+from interlingua.adapters._kit import Wire, arguments_text, parse_arguments
+from interlingua.adapters.openai_chat.context import Reading
+from interlingua.adapters.openai_chat.errors import error_from_body
+from interlingua.adapters.openai_chat.messages import answer_from_wire, legacy_call
+from interlingua.adapters.openai_chat.parts import Block, part_from_wire
+from interlingua.adapters.openai_chat.reasoning import (
+    DETAILS,
+    detail_from_wire,
+    thinking_from_text,
+    thinking_part_from_wire,
+)
+from interlingua.adapters.openai_chat.responses import (
+    answer_id,
+    finish_to_wire,
+    read_response,
+    usage_from_wire,
+    usage_to_wire,
+)
+from interlingua.adapters.openai_chat.tables import NAME
+from interlingua.adapters.openai_chat.tools import call_from_wire
+from interlingua.canonical import json
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import InterlinguaError
+from interlingua.canonical.ids import DERIVED_IDS, IdSource
+from interlingua.wire.sse import Frame
+
+Event = dict[str, Any]
+
+DONE = "[DONE]"
+
+
+# ---------------------------------------------------------------------------------------------------- from the wire
+
+
+def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Generator[list[Event], Frame | None, None]:
+    """Give it frames, and None at the end of input; it gives the events that each frame completes.
+
+    Ends after `message_complete` or `error`. An answer that breaks off is an `error` event with what had arrived.
+    """
+    answer = _Answer(endpoint, ids)
+    frame = yield []
+    while frame is not None:
+        events = answer.take(frame)
+        frame = yield events
+        if answer.ended:
+            return
+    yield answer.end_of_input()
+
+
+_PADDING = frozenset(("choices", "usage", "obfuscation", "p", "padding", "x_groq"))
+_FIRST = frozenset(("id", "model", "created"))
+_STREAM_ONLY = frozenset(("index", "delta", "message", "finish_reason", "logprobs"))
+
+
+class _Answer:
+    """What has arrived of one answer."""
+
+    __slots__ = ("_choices", "_ids", "_reading", "_usage", "_whole", "endpoint", "ended")
+
+    def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
+        self.endpoint = endpoint
+        self.ended = False
+        self._ids = ids
+        self._whole: Wire = {}
+        self._usage: Wire | None = None
+        self._choices: dict[int, _Choice] = {}
+        self._reading = Reading(endpoint, ids)
+
+    def take(self, frame: Frame) -> list[Event]:
+        """The events that a frame completes."""
+        data = frame.data.strip()
+        if not data:
+            return []
+        if data == DONE:
+            return self._complete() if self._choices else self._failed("the stream ended before the answer began")
+        try:
+            chunk = json.loads(data)
+            if not isinstance(chunk, dict):
+                return self._malformed()
+            if (failure := _failure(chunk, frame.event)) is not None:
+                return self._end(error_from_body(None, {}, failure, self.endpoint))
+            return self._chunk(chunk)
+        except (InterlinguaError, KeyError, TypeError, AttributeError, IndexError, ValueError):
+            return self._malformed()
+
+    def end_of_input(self) -> list[Event]:
+        """The events that the end of input brings."""
+        if self.ended:
+            return []
+        mark = self.endpoint.dialect.get("end_mark") or ("required" if self.endpoint.dialect else "optional")
+        if mark == "optional" and self._choices and all(choice.finish for choice in self._choices.values()):
+            return self._complete()
+        return self._failed("the stream ended before the answer did; what had arrived is in the response")
+
+    def _chunk(self, chunk: Wire) -> list[Event]:
+        events: list[Event] = []
+        whole = self._whole
+        for name, value in chunk.items():
+            if name not in _PADDING and value is not None and value != "" and not (name in _FIRST and whole.get(name)):
+                whole[name] = value
+        for wire in chunk.get("choices") or ():
+            number = wire.get("index")
+            number = number if type(number) is int and number >= 0 else 0
+            choice = self._choices.get(number)
+            if choice is None:
+                choice = self._choices[number] = _Choice(
+                    number, self._reading if number == 0 else Reading(self.endpoint, self._ids)
+                )
+                events.append(self._start(choice))
+            choice.take(wire, events)
+        usage = chunk.get("usage") or _usage_of_groq(chunk)
+        if isinstance(usage, dict) and usage != self._usage:
+            self._usage = usage
+            events.append({"type": "usage_update", "usage": usage_from_wire(usage, self.endpoint)})
+        return events
+
+    def _start(self, choice: "_Choice") -> Event:
+        event: Event = {"type": "message_start"}
+        if isinstance(model := self._whole.get("model"), str):
+            event["model"] = self.endpoint.model_id(model)
+        if isinstance(identity := self._whole.get("id"), str):
+            event["response_id"] = identity
+        return choice.mark(event)
+
+    def _complete(self) -> list[Event]:
+        self.ended = True
+        events: list[Event] = []
+        for choice in self._choices.values():
+            choice.close(events)
+        try:
+            response = self._response()
+        except InterlinguaError as problem:
+            error = {**problem.to_dict(), "category": "invalid_response", "adapter": NAME}
+            return [*events, {"type": "error", "error": error, "response": self._partial()}]
+        return [*events, {"type": "message_complete", "response": response}]
+
+    def _response(self) -> dict[str, Any]:
+        choices = [self._choices[number] for number in sorted(self._choices)]
+        body = {**self._whole, "choices": [choice.whole() for choice in choices]}
+        if body.get("object") == "chat.completion.chunk":
+            body["object"] = "chat.completion"
+        if self._usage is not None:
+            body["usage"] = self._usage
+        response = read_response(body, self.endpoint, DERIVED_IDS)
+        read = [response, *response.get("alternatives", ())]
+        for choice, answer in zip(choices, read, strict=True):
+            choice.settle(answer)
+        return response
+
+    def _partial(self) -> dict[str, Any]:
+        """What had arrived, as a response that failed."""
+        choices = [self._choices[number] for number in sorted(self._choices)]
+        answers = [choice.partial() for choice in choices] or [_failed_answer([])]
+        response = answers[0]
+        if isinstance(identity := self._whole.get("id"), str):
+            response["id"] = identity
+        if isinstance(model := self._whole.get("model"), str):
+            response["model"] = self.endpoint.model_id(model)
+        if self._usage is not None:
+            response["usage"] = usage_from_wire(self._usage, self.endpoint)
+        if len(answers) > 1:
+            response["alternatives"] = answers[1:]
+        return response
+
+    def _failed(self, message: str) -> list[Event]:
+        return self._end({"category": "stream_truncated", "message": message, "retryable": True, "adapter": NAME})
+
+    def _malformed(self) -> list[Event]:
+        message = "a frame of the stream cannot be read"
+        return self._end({"category": "invalid_response", "message": message, "retryable": True, "adapter": NAME})
+
+    def _end(self, error: dict[str, Any]) -> list[Event]:
+        self.ended = True
+        if self.endpoint.provider is not None:
+            error.setdefault("provider", self.endpoint.provider)
+        return [{"type": "error", "error": error, "response": self._partial()}]
+
+
+def _failed_answer(content: list[Block]) -> dict[str, Any]:
+    message = {"role": "assistant", "content": content, "metadata": {"status": "error"}}
+    return {"message": message, "finish_reason": "error"}
+
+
+def _failure(chunk: Wire, event: str | None) -> Wire | None:
+    """The error that a frame tells of: beside the choices, in Groq's own member, flat, or by the name of the event."""
+    if chunk.get("error"):
+        return chunk
+    groq = chunk.get("x_groq")
+    if isinstance(groq, dict) and groq.get("error"):
+        return groq
+    return chunk if event == "error" or chunk.get("object") == "error" else None
+
+
+def _usage_of_groq(chunk: Wire) -> Any:
+    groq = chunk.get("x_groq")
+    return groq.get("usage") if isinstance(groq, dict) else None
+
+
+class _Call:
+    """A call that is being told: its members as they came, its argument text in pieces."""
+
+    __slots__ = (
+        "arguments",
+        "block",
+        "canonical",
+        "done",
+        "extra",
+        "id",
+        "inner",
+        "legacy",
+        "number",
+        "pieces",
+        "text",
+        "type",
+    )
+
+    def __init__(self, number: int | None, *, legacy: bool = False) -> None:
+        self.number = number
+        self.legacy = legacy
+        self.id: str | None = None
+        self.type: str | None = None
+        self.inner: Wire = {}
+        self.extra: Wire = {}
+        self.pieces: list[str] = []
+        self.arguments: dict[str, Any] | None = None
+        self.text: str | None = None
+        self.block: int | None = None
+        self.canonical = ""
+        self.done = False
+
+    @property
+    def name(self) -> str:
+        """The name, once it has come."""
+        return self.inner.get("name", "")
+
+    def is_whole(self) -> bool:
+        """Whether the arguments are an object already: what follows under the same index is then another call."""
+        return self.arguments is not None or parse_arguments("".join(self.pieces)) is not None
+
+    def wire(self) -> Wire:
+        """The call as a whole answer would have it."""
+        text: Any = "".join(self.pieces) if self.arguments is None else self.arguments
+        if self.legacy:
+            return {**self.inner, "arguments": text}
+        kind = "custom" if self.type == "custom" else "function"
+        member = "input" if kind == "custom" else "arguments"
+        call: Wire = {"type": self.type or "function", kind: {**self.inner, member: text}, **self.extra}
+        if self.id is not None:
+            call["id"] = self.id
+        return call
+
+
+class _Choice:
+    """One of the answers: the message so far, the blocks that have been told, and the one that is being told."""
+
+    __slots__ = (
+        "_blocks", "_calls", "_details", "_first", "_key", "_kind", "_members", "_open", "_parts", "_pieces", "_reading",
+        "_rest", "_said", "finish", "logprobs", "number",
+    )  # fmt: skip
+
+    def __init__(self, number: int, reading: Reading) -> None:
+        self.number = number
+        self.finish: str | None = None
+        self.logprobs: Wire | None = None
+        self._reading = reading
+        self._first = True
+        self._blocks: list[Block | None] = []
+        self._kind = ""
+        self._key: Any = None
+        self._open = -1
+        self._pieces: list[str] = []
+        self._parts: list[Wire] | None = None
+        self._said: dict[str, list[str]] = {}
+        self._details: list[Wire] = []
+        self._calls: list[_Call] = []
+        self._members: Wire = {}
+        self._rest: Wire = {}
+
+    def mark(self, event: Event) -> Event:
+        """The event, with the number of this choice unless it is the first."""
+        if self.number:
+            event["choice"] = self.number
+        return event
+
+    # -- chunks
+
+    def take(self, wire: Wire, events: list[Event]) -> None:
+        """Takes the choice of one chunk."""
+        delta = wire.get("delta")
+        if isinstance(delta, dict):
+            content = delta.get("content")
+            if type(content) is str and content and len(delta) == 1 and self._parts is None:
+                self._text("text", content, events)
+            else:
+                self._delta(delta, events)
+        elif isinstance(message := wire.get("message"), dict):
+            self._delta(self._news(message), events)
+        for name, value in wire.items():
+            if name not in _STREAM_ONLY and value is not None:
+                before = self._rest.get(name)
+                self._rest[name] = (
+                    {**before, **value} if isinstance(before, dict) and isinstance(value, dict) else value
+                )
+        if isinstance(logprobs := wire.get("logprobs"), dict):
+            self._take_logprobs(logprobs)
+        finish = wire.get("finish_reason")
+        if isinstance(finish, str) and finish:
+            self.finish = finish
+            self.close(events)
+
+    def _news(self, message: Wire) -> Wire:
+        """A message that stands in the place of a delta tells all so far: what of it is new."""
+        content = message.get("content")
+        said = "".join(self._said.get("content", ()))
+        if isinstance(content, str) and said and content.startswith(said):
+            return {**message, "content": content[len(said) :]}
+        return message
+
+    def _delta(self, delta: Wire, events: list[Event]) -> None:
+        details = delta.get(DETAILS)
+        told = False
+        if isinstance(details, list):
+            for item in details:
+                told = self._detail(item, events) or told
+        for name, value in delta.items():
+            match name:
+                case "reasoning_content" | "reasoning" if isinstance(value, str):
+                    if value and not told and not self._echoes(name, value, delta):
+                        self._text("thinking", value, events, name)
+                    self._said.setdefault(name, []).append(value)
+                case "role":
+                    self._members.setdefault("role", value)
+                case "content" | "refusal" | "tool_calls" | "function_call" | "reasoning_details":
+                    pass
+                case "audio" if isinstance(value, dict):
+                    self._audio(value)
+                case "annotations" | "images" if isinstance(value, list):
+                    self._members[name] = [*self._members.get(name, ()), *value]
+                case "obfuscation" | "p" | "padding":
+                    pass
+                case _:
+                    if value is not None:
+                        self._members[name] = value
+                    else:
+                        self._members.setdefault(name, None)
+        self._content(delta.get("content"), events)
+        refusal = delta.get("refusal")
+        if isinstance(refusal, str):
+            self._said.setdefault("refusal", []).append(refusal)
+            if refusal:
+                self._text("refusal", refusal, events)
+        elif "refusal" in delta:
+            self._said.setdefault("refusal", [])
+        for call in delta.get("tool_calls") or ():
+            self._call(call, events)
+        if isinstance(legacy := delta.get("function_call"), dict):
+            self._legacy(legacy, events)
+
+    def _echoes(self, name: str, value: str, delta: Wire) -> bool:
+        """Whether the other member of plain reasoning says the same in this delta."""
+        return (
+            (name == "reasoning_content"
+            and delta.get("reasoning") == value
+            and self._key == "reasoning")
+            or (name == "reasoning" and delta.get("reasoning_content") == value)
+        )
+
+    def _take_logprobs(self, logprobs: Wire) -> None:
+        merged = self.logprobs = self.logprobs or {}
+        for name, value in logprobs.items():
+            if isinstance(value, list) and isinstance(merged.get(name), list):
+                merged[name] = merged[name] + value
+            elif value is not None or name not in merged:
+                merged[name] = value
+
+    def _audio(self, value: Wire) -> None:
+        audio = self._members.setdefault("audio", {})
+        for name, item in value.items():
+            joins = name in ("data", "transcript") and isinstance(item, str) and isinstance(audio.get(name), str)
+            audio[name] = audio[name] + item if joins else item
+
+    # -- text and reasoning
+
+    def _content(self, content: Any, events: list[Event]) -> None:
+        if isinstance(content, str):
+            if content and self._parts is not None:
+                self._part({"type": "text", "text": content}, events)
+                return
+            self._said.setdefault("content", []).append(content)
+            if content:
+                self._text("text", content, events)
+        elif isinstance(content, list):
+            if self._parts is None:
+                self._parts = (
+                    [{"type": "text", "text": text}] if (text := "".join(self._said.get("content", ()))) else []
+                )
+            for part in content:
+                self._part(part, events)
+        elif isinstance(content, dict):
+            self._members["content"] = content
+            self._text("text", json.dumps(content).decode(), events)
+
+    def _part(self, part: Wire, events: list[Event]) -> None:
+        parts = self._parts
+        assert parts is not None
+        kind = part.get("type")
+        last = parts[-1] if parts and parts[-1].get("type") == kind else None
+        if kind == "text" and isinstance(part.get("text"), str) and len(part) == 2:
+            if last is not None and len(last) == 2:
+                parts[-1] = {**last, "text": last["text"] + part["text"]}
+            else:
+                parts.append(part)
+            if part["text"]:
+                self._text("text", part["text"], events)
+        elif kind == "thinking" and isinstance(part.get("thinking"), list):
+            self._thinking_part(part, last, events)
+        else:
+            parts.append(part)
+            self._end_prose(events)
+            self._whole_block(part_from_wire(part, self._reading), events)
+
+    def _thinking_part(self, part: Wire, last: Wire | None, events: list[Event]) -> None:
+        parts = self._parts or []
+        pieces = [piece for piece in part["thinking"] if isinstance(piece, dict) and isinstance(piece.get("text"), str)]
+        text = "".join(piece["text"] for piece in pieces)
+        if last is not None and self._kind == "thinking":
+            before = "".join(piece["text"] for piece in last["thinking"])
+            parts[-1] = {**last, **part, "thinking": [{"type": "text", "text": before + text}]}
+        else:
+            parts.append({**part, "thinking": [{"type": "text", "text": text}]})
+        self._text("thinking", text, events, "content")
+
+    def _detail(self, item: Any, events: list[Event]) -> bool:
+        """Takes an item of `reasoning_details`; whether it said any reasoning in words."""
+        if not isinstance(item, dict):
+            return False
+        kind, number = item.get("type"), item.get("index")
+        known = next(
+            (n for n in range(len(self._details) - 1, -1, -1) if self._details[n].get("type") == kind
+             and self._details[n].get("index") == number), None
+        )  # fmt: skip
+        key = (DETAILS, known)
+        if (
+            known is None
+            or (number is None and known != len(self._details) - 1)
+            or (kind != "reasoning.text" and self._key != key)
+        ):
+            known = len(self._details)
+            self._details.append({})
+        merged = self._details[known]
+        for name, value in item.items():
+            joins = name in ("text", "summary", "data") and isinstance(value, str) and isinstance(merged.get(name), str)
+            if joins:
+                merged[name] += value
+            elif value is not None or name not in merged:
+                merged[name] = value
+        text = item.get("text") or item.get("summary")
+        match kind:
+            case "reasoning.text" | "reasoning.summary":
+                if (isinstance(text, str) and text) or item.get("signature"):
+                    self._text("thinking", text if isinstance(text, str) else "", events, (DETAILS, known))
+            case "reasoning.encrypted":
+                self._begin(
+                    "redacted",
+                    (DETAILS, known),
+                    {"type": "redacted_thinking", "data": merged.get("data") or ""},
+                    events,
+                )
+            case _:
+                self._end_prose(events)
+                self._whole_block(detail_from_wire(merged, self._reading), events)
+        return isinstance(text, str) and bool(text)
+
+    def _text(self, kind: str, text: str, events: list[Event], key: Any = None) -> None:
+        if kind != self._kind or (key != self._key and key is not None):
+            block: Block = {"type": "thinking" if kind == "thinking" else "text", "text": ""}
+            if kind == "refusal":
+                block["refusal"] = True
+            self._begin(kind, key, block, events)
+        if text:
+            self._pieces.append(text)
+            name = "thinking_delta" if kind == "thinking" else "text_delta"
+            event: Event = {"type": name, "index": self._open, "text": text}
+            if self.number:
+                event["choice"] = self.number
+            events.append(event)
+
+    def _begin(self, kind: str, key: Any, block: Block, events: list[Event]) -> None:
+        if kind == self._kind and key == self._key:
+            return
+        self._end_prose(events)
+        self._kind, self._key, self._open, self._pieces = kind, key, len(self._blocks), []
+        self._blocks.append(None)
+        events.append(self.mark({"type": "block_start", "index": self._open, "block": block}))
+
+    def _end_prose(self, events: list[Event]) -> None:
+        """Ends the text or reasoning that is being told."""
+        if not self._kind:
+            return
+        block = self._prose()
+        index = self._open
+        self._blocks[index] = block
+        self._kind, self._key = "", None
+        events.append(self.mark({"type": "block_stop", "index": index, "block": block}))
+
+    def _prose(self) -> Block:
+        text = "".join(self._pieces)
+        match self._kind:
+            case "text":
+                block: Block = {"type": "text", "text": text}
+                annotations = self._members.get("annotations")
+                if annotations and text:
+                    read = answer_from_wire(
+                        {"role": "assistant", "content": text, "annotations": annotations}, self._reading
+                    )
+                    block = read["content"][0]
+                return block
+            case "refusal":
+                return {"type": "text", "text": text, "refusal": True}
+            case _ if isinstance(self._key, tuple):
+                return detail_from_wire(self._told_detail(text), self._reading)
+            case _ if self._key == "content":
+                part = (self._parts or [{}])[-1]
+                part = next((p for p in reversed(self._parts or ()) if p.get("type") == "thinking"), part)
+                read_part = thinking_part_from_wire(part, self._reading)
+                return read_part or {"type": "thinking", "text": text}
+            case _:
+                return thinking_from_text(text, self._key, self._reading)
+
+    def _told_detail(self, text: str) -> Wire:
+        """The detail that the open block tells: its words may have been told in part by an earlier block."""
+        detail = self._details[self._key[1]]
+        body = "summary" if detail.get("type") == "reasoning.summary" else "text"
+        return {**detail, body: text} if self._kind == "thinking" else detail
+
+    def _whole_block(self, block: Block, events: list[Event]) -> None:
+        """A block that came at once."""
+        index = len(self._blocks)
+        self._blocks.append(block)
+        events.append(self.mark({"type": "block_start", "index": index, "block": block}))
+        events.append(self.mark({"type": "block_stop", "index": index, "block": block}))
+
+    # -- calls
+
+    def _call(self, wire: Wire, events: list[Event]) -> None:
+        kind = "custom" if wire.get("type") == "custom" or "custom" in wire else "function"
+        inner = wire.get(kind)
+        inner = inner if isinstance(inner, dict) else {}
+        call = self._which(wire, inner)
+        for name, value in wire.items():
+            match name:
+                case "id":
+                    call.id = value if isinstance(value, str) and (value or call.id is None) else call.id
+                case "type":
+                    call.type = value if isinstance(value, str) and value else call.type
+                case "index" | "function" | "custom":
+                    pass
+                case _ if value is not None:
+                    call.extra[name] = value
+        if kind == "custom":
+            call.type = "custom"
+        self._arguments(call, inner, inner.get("input" if kind == "custom" else "arguments"), events)
+
+    def _legacy(self, inner: Wire, events: list[Event]) -> None:
+        call = next((call for call in self._calls if call.legacy), None)
+        if call is None:
+            call = _Call(None, legacy=True)
+            self._calls.append(call)
+        self._arguments(call, inner, inner.get("arguments"), events)
+
+    def _which(self, wire: Wire, inner: Wire) -> _Call:
+        """The call that a delta belongs to: by index, by a change of id, and, where neither is told, by the name."""
+        number, identity, name = wire.get("index"), wire.get("id"), inner.get("name")
+        number = number if type(number) is int and number >= 0 else None
+        open_calls = [call for call in self._calls if not call.done and not call.legacy]
+        if number is not None:
+            open_calls = [call for call in open_calls if call.number == number]
+        call = open_calls[-1] if open_calls else None
+        if identity:
+            same = next((c for c in reversed(open_calls) if c.id == identity), None)
+            if same is not None:
+                return same
+            if call is not None and not call.id and not call.is_whole():
+                return call
+        elif call is not None and not (name and call.name and (number is None or call.is_whole() or name != call.name)):
+            return call
+        call = _Call(number)
+        self._calls.append(call)
+        return call
+
+    def _arguments(self, call: _Call, inner: Wire, arguments: Any, events: list[Event]) -> None:
+        for name, value in inner.items():
+            if name not in ("arguments", "input") and value is not None and not (name == "name" and not value):
+                call.inner[name] = value
+        began = call.block is None and bool(call.name)
+        if began:
+            self._begin_call(call, events)
+        if isinstance(arguments, dict):
+            call.arguments = arguments
+            text = arguments_text(arguments)
+        else:
+            text = arguments if isinstance(arguments, str) else ""
+            call.pieces.append(text)
+        told = "".join(call.pieces) if began and call.arguments is None else text
+        if told and call.block is not None:
+            event = {"type": "tool_use_input_delta", "index": call.block, "id": call.canonical, "text": told}
+            events.append(self.mark(event))
+
+    def _begin_call(self, call: _Call, events: list[Event]) -> None:
+        self._end_prose(events)
+        call.block = len(self._blocks)
+        self._blocks.append(None)
+        wire_id = f"function:{call.name}" if call.legacy else call.id or ""
+        call.canonical = self._reading.call(wire_id, call.name)
+        block: Block = {"type": "tool_use", "id": call.canonical, "name": call.name, "input": {}}
+        if call.type == "custom":
+            block |= {"kind": "custom", "input_raw": ""}
+        if call.id is not None and not call.legacy:
+            block["provider_state"] = self._reading.state(id=call.id)
+        events.append(self.mark({"type": "block_start", "index": call.block, "block": block}))
+        start = {"type": "tool_use_start", "index": call.block, "id": call.canonical, "name": call.name}
+        events.append(self.mark(start))
+
+    # -- the end
+
+    def close(self, events: list[Event]) -> None:
+        """Ends all blocks that are being told, and tells those that came whole."""
+        self._end_prose(events)
+        for call in self._calls:
+            if call.done:
+                continue
+            call.done = True
+            wire = call.wire()
+            if call.block is None:
+                self._whole_block(call_from_wire(wire, self._reading), events)
+                continue
+            block = (
+                legacy_call(wire, call.canonical, self._reading)
+                if call.legacy
+                else call_from_wire(wire, self._reading, call.canonical)
+            )
+            self._blocks[call.block] = block
+            end = {
+                "type": "tool_use_end",
+                "index": call.block,
+                "id": call.canonical,
+                "name": block["name"],
+                "input": block["input"],
+            }
+            if "input_raw" in block:
+                end["input_raw"] = block["input_raw"]
+            events.append(self.mark(end))
+            events.append(self.mark({"type": "block_stop", "index": call.block, "block": block}))
+        if self._first and ("images" in self._members or "audio" in self._members):
+            self._first = False
+            whole = {name: self._members[name] for name in ("images", "audio") if name in self._members}
+            for block in answer_from_wire({"role": "assistant", "content": None, **whole}, self._reading)["content"]:
+                self._whole_block(block, events)
+
+    def whole(self) -> Wire:
+        """The choice as a whole answer would have it."""
+        message: Wire = {"role": "assistant", "content": None, **self._members}
+        if self._parts is not None:
+            message["content"] = self._parts
+        elif "content" in self._said and not isinstance(message["content"], dict):
+            message["content"] = "".join(self._said["content"]) or ("" if not self._calls else None)
+        for name in ("reasoning_content", "reasoning"):
+            if said := "".join(self._said.get(name, ())):
+                message[name] = said
+        if "refusal" in self._said:
+            message["refusal"] = "".join(self._said["refusal"]) or None
+        if self._details:
+            message[DETAILS] = self._details
+        calls = [call.wire() for call in self._calls if not call.legacy]
+        if calls:
+            message["tool_calls"] = calls
+        for call in self._calls:
+            if call.legacy:
+                message["function_call"] = call.wire()
+        choice: Wire = {"index": self.number, **self._rest, "message": message, "finish_reason": self.finish}
+        choice["logprobs"] = self.logprobs
+        return choice
+
+    def settle(self, answer: dict[str, Any]) -> None:
+        """Puts the blocks as they were told into the answer as it was read: their order and ids are those of the events."""
+        message = answer["message"]
+        told = [block for block in self._blocks if block is not None]
+        read = message["content"]
+        texts = [block for block in told if block["type"] == "text"]
+        cited = [block for block in read if block["type"] == "text" and "citations" in block]
+        if len(texts) == 1 and len(cited) == 1 and "citations" not in texts[0] and texts[0]["text"] == cited[0]["text"]:
+            told[told.index(texts[0])] = cited[0]
+        message["content"] = told
+
+    def partial(self) -> dict[str, Any]:
+        """What had arrived: a call that is not whole keeps its argument text and is not one to run."""
+        content = list(self._blocks)
+        if self._kind:
+            content[self._open] = self._prose()
+        for call in self._calls:
+            if call.block is not None and content[call.block] is None:
+                block: Block = {"type": "tool_use", "id": call.canonical, "name": call.name, "input": {}}
+                if call.type == "custom":
+                    block["kind"] = "custom"
+                block["input_raw"] = "".join(call.pieces)
+                if call.id is not None:
+                    block["provider_state"] = self._reading.state(id=call.id)
+                content[call.block] = block
+        answer = _failed_answer([block for block in content if block is not None])
+        if self.finish is not None:
+            answer["finish_reason_raw"] = self.finish
+        return answer
+
+
+# ---------------------------------------------------------------------------------------------------- to the wire
+
+
+def encode_stream(events: Iterable[Event], endpoint: Endpoint, *, created: int = 0) -> Iterator[Frame]:
+    """The frames with which this provider would have streamed these events, whatever their origin.
+
+    Reasoning goes out where the dialect has a place for it (`reasoning_replay`); elsewhere it is left out.
+    `created` is the time that the chunks bear, in seconds since 1970.
+    """
+    return _Encoder(endpoint, created).frames(events)
+
+
+_DELTA_MEMBER = {"text": "content", "refusal": "refusal"}
+
+
+class _Encoder:
+    """Chunks for events: the identity that all chunks repeat, and how much of each block has been told."""
+
+    __slots__ = ("_calls", "_created", "_endpoint", "_id", "_kinds", "_model", "_sent", "_thinking")
+
+    def __init__(self, endpoint: Endpoint, created: int) -> None:
+        self._endpoint = endpoint
+        self._created = created
+        self._id = ""
+        self._model: str | None = endpoint.model
+        self._calls: dict[tuple[int, int], int] = {}
+        self._kinds: dict[tuple[int, int], str] = {}
+        self._sent: dict[tuple[int, int], str] = {}
+        replay = endpoint.dialect.get("reasoning_replay")
+        self._thinking: str | None = replay if replay not in (None, "none") else None
+
+    def frames(self, events: Iterable[Event]) -> Iterator[Frame]:
+        for event in events:
+            number = event.get("choice") or 0
+            match event["type"]:
+                case "message_start":
+                    self._identify(event)
+                    yield self._chunk(number, {"role": "assistant", "content": "", "refusal": None})
+                case "block_start":
+                    yield from self._block_start(number, event)
+                case "text_delta" | "thinking_delta":
+                    yield from self._more(number, event["index"], event["text"], event)
+                case "tool_use_start":
+                    yield from self._call_start(number, event)
+                case "tool_use_input_delta":
+                    yield from self._more(number, event["index"], event["text"], event)
+                case "tool_use_end":
+                    yield from self._call_end(number, event)
+                case "block_stop":
+                    yield from self._block_stop(number, event)
+                case "message_complete":
+                    yield from self._finish(event["response"])
+                    return
+                case "error":
+                    yield _frame({"error": _error_to_wire(event["error"])})
+                    return
+                case _:
+                    pass
+
+    def _identify(self, event: Event) -> None:
+        self._id = (
+            self._id or event.get("response_id") or answer_id({"message": {"id": event.get("message_id") or "stream"}})
+        )
+        model = event.get("model")
+        self._model = (model.partition(":")[2] or model) if model else self._model
+
+    def _chunk(self, number: int, delta: Wire, finish: str | None = None, **members: Any) -> Frame:
+        choice: Wire = {"index": number, "delta": delta, "logprobs": None, "finish_reason": finish}
+        return self._frame([choice], **members)
+
+    def _frame(self, choices: list[Wire], **members: Any) -> Frame:
+        chunk: Wire = {"id": self._id, "object": "chat.completion.chunk", "created": self._created}
+        if self._model is not None:
+            chunk["model"] = self._model
+        return _frame({**chunk, "choices": choices, **members})
+
+    def _block_start(self, number: int, event: Event) -> Iterator[Frame]:
+        block, key = event["block"], (number, event["index"])
+        match block["type"]:
+            case "text":
+                self._kinds[key] = "refusal" if block.get("refusal") else "text"
+            case "thinking" if self._may_think(block):
+                self._kinds[key] = "thinking"
+            case "tool_use":
+                self._kinds[key] = "custom" if block.get("kind") == "custom" else "tool_use"
+            case _:
+                self._kinds[key] = ""
+        self._sent[key] = ""
+        if self._kinds[key] in ("text", "refusal", "thinking") and block["text"]:
+            yield from self._more(number, event["index"], block["text"], event)
+
+    def _may_think(self, block: Block) -> bool:
+        state = block.get("provider_state")
+        return self._thinking is not None and (
+            state is None or self._endpoint.owns(state) or bool(block.get("text") is not None)
+        )
+
+    def _more(self, number: int, index: int, text: str, event: Event) -> Iterator[Frame]:
+        key = (number, index)
+        kind = self._kinds.get(key, "text" if event["type"] == "text_delta" else "")
+        if not text or not kind:
+            return
+        self._sent[key] = self._sent.get(key, "") + text
+        match kind:
+            case "thinking":
+                yield self._chunk(number, self._thinking_delta(text, index))
+            case "tool_use":
+                yield self._chunk(
+                    number, {"tool_calls": [{"index": self._calls[key], "function": {"arguments": text}}]}
+                )
+            case "custom":
+                yield self._chunk(number, {"tool_calls": [{"index": self._calls[key], "custom": {"input": text}}]})
+            case _:
+                yield self._chunk(number, {_DELTA_MEMBER[kind]: text})
+
+    def _thinking_delta(self, text: str, index: int) -> Wire:
+        match self._thinking:
+            case "reasoning_details":
+                return {"reasoning": text, DETAILS: [{"type": "reasoning.text", "text": text, "index": index}]}
+            case "content":
+                return {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": text}]}]}
+            case member:
+                return {str(member): text}
+
+    def _call_start(self, number: int, event: Event) -> Iterator[Frame]:
+        key = (number, event["index"])
+        position = self._calls[key] = sum(1 for other, _ in self._calls if other == number)
+        call: Wire = {"index": position, "id": self._call_id(event["id"], key)}
+        if self._kinds.setdefault(key, "tool_use") == "custom":
+            call |= {"type": "custom", "custom": {"name": event["name"], "input": ""}}
+        else:
+            call |= {"type": "function", "function": {"name": event["name"], "arguments": ""}}
+        yield self._chunk(number, {"tool_calls": [call]})
+
+    def _call_id(self, canonical: str, key: tuple[int, int]) -> str:
+        return "call_" + canonical.removeprefix("tu_")
+
+    def _call_end(self, number: int, event: Event) -> Iterator[Frame]:
+        key = (number, event["index"])
+        if not self._sent.get(key):
+            text = event.get("input_raw")
+            text = text if text is not None else arguments_text(event["input"])
+            yield from self._more(number, event["index"], text, event)
+
+    def _block_stop(self, number: int, event: Event) -> Iterator[Frame]:
+        block, key = event["block"], (number, event["index"])
+        sent = self._sent.get(key, "")
+        if self._kinds.get(key) in ("text", "refusal", "thinking") and block["text"].startswith(sent):
+            yield from self._more(number, event["index"], block["text"][len(sent) :], event)
+
+    def _finish(self, response: dict[str, Any]) -> Iterator[Frame]:
+        state: Mapping[str, Any] | None = response.get("provider_state")
+        own = state is not None and self._endpoint.owns(state)
+        for number, choice in enumerate([response, *response.get("alternatives", ())]):
+            yield self._chunk(number, {}, finish_to_wire(choice, own))
+        if (usage := response.get("usage")) is not None:
+            yield self._frame([], usage=usage_to_wire(usage, self._endpoint, own=own))
+        yield Frame(None, DONE)
+
+
+def _frame(chunk: Wire) -> Frame:
+    return Frame(None, json.dumps(chunk).decode())
+
+
+def _error_to_wire(error: dict[str, Any]) -> Wire:
+    return {"message": error["message"], "type": error["category"], "param": None, "code": error.get("code")}
