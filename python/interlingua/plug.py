@@ -40,6 +40,8 @@ def handle(message: Message) -> Message:
         return answer | {"error": problem.to_dict()}
     except KeyError as problem:
         return answer | {"error": InvalidRequest(f"the message lacks the member {problem}").to_dict()}
+    except Exception as problem:  # noqa: BLE001 the process outlives its own bugs, and the suite counts them as such
+        return answer | {"error": InterlinguaError(f"a bug: {type(problem).__name__}").to_dict()}
 
 
 def _hello(_: Message, __: str | None) -> Message:

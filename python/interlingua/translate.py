@@ -9,7 +9,7 @@ import logging
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from interlingua import adapters, registry
 from interlingua.canonical import json
@@ -22,6 +22,15 @@ from interlingua.wire import jsonl, sse
 
 _LOG = logging.getLogger("interlingua.translate")
 _FRAMINGS: dict[str, ModuleType] = {"sse": sse, "jsonl": jsonl}
+
+
+@runtime_checkable
+class Plain(Protocol):
+    """A value that can be had as plain data: the generated types are."""
+
+    def plain(self) -> dict[str, Any]:
+        """The value as plain data."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +59,12 @@ def load(value: Any, name: str = "Request") -> dict[str, Any]:
     elif isinstance(value, dict):
         check_numbers(value)
         data = value
-    else:
+    elif isinstance(value, Plain):
         data = value.plain()
+    else:
+        raise InvalidRequest(
+            f"a {name.lower()} is JSON text, plain data or one of the types, not {type(value).__name__}"
+        )
     validate(data, name)
     return data
 
