@@ -101,8 +101,11 @@ def _request_checks(case: Case) -> Iterator[Check]:
     if (canonical or wire) and judged(case):
         operations = ("to_wire",) if canonical else ("to_wire", "from_wire_request")
         yield _check(case, f"valid:{case.adapter}", partial(_valid, adapter=case.adapter), *operations)
+    if canonical:
+        yield _hostile(case, "to_wire", "request", "request.canonical.json")
     if not wire:
         return
+    yield _hostile(case, "from_wire_request", "wire", "request.wire.json", "gateway")
     if canonical:
         yield _check(case, "from_wire_request", checks.check_from_wire_request, "from_wire_request", profile="gateway")
     yield _check(case, "schema:request", checks.check_schema_request, "from_wire_request", profile="gateway")
@@ -128,6 +131,11 @@ def _valid(session: Session, case: Case, adapter: str) -> str | None:
     return checks.check_valid(session, case, adapter)
 
 
+def _hostile(case: Case, operation: str, member: str, name: str, profile: str | None = None) -> Check:
+    run = partial(checks.check_hostile, operation=operation, member=member, name=name)
+    return _check(case, f"hostile:{operation}", run, operation, profile=profile)
+
+
 def _response_checks(case: Case) -> Iterator[Check]:
     wire, canonical = case.has("response.wire.json"), case.has("response.canonical.json")
     if case.adapter is None or not wire:
@@ -135,6 +143,8 @@ def _response_checks(case: Case) -> Iterator[Check]:
     if canonical:
         yield _check(case, "from_wire_response", checks.check_from_wire_response, "from_wire_response")
         yield _check(case, "served", checks.check_served, "to_wire_response", "from_wire_response", profile="gateway")
+        yield _hostile(case, "to_wire_response", "response", "response.canonical.json", "gateway")
+    yield _hostile(case, "from_wire_response", "body", "response.wire.json")
     yield _check(case, "schema:response", checks.check_schema_response, "from_wire_response")
     yield _check(
         case,
@@ -172,6 +182,7 @@ def _stream_checks(case: Case) -> Iterator[Check]:
     yield _check(case, "prompt", checks.check_prompt, "stream")
     yield _check(case, "truncated:frames", partial(checks.check_truncated, inside=False), "stream")
     yield _check(case, "truncated:inside", partial(checks.check_truncated, inside=True), "stream")
+    yield _check(case, "hostile:stream", checks.check_hostile_stream, "stream")
     yield _check(case, "after_end", checks.check_after_end, "stream")
     yield _check(case, "stream_encode", checks.check_stream_encode, "stream", "stream_encode", profile="gateway")
     for rule in case.wire.get("unknown", []):

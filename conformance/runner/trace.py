@@ -28,8 +28,8 @@ class Clause:
 
 def clauses(folder: Path = SPEC) -> list[Clause]:
     found: list[Clause] = []
-    for path in sorted(folder.glob("*.md")):
-        chapter = re.sub(r"^[0-9]+-", "", path.stem)
+    for path in [*sorted(folder.glob("*.md")), *sorted(folder.glob("adapters/*.md"))]:
+        chapter = re.sub(r"^[0-9]+-", "", path.relative_to(folder).with_suffix("").as_posix())
         current: Clause | None = None
         for line in path.read_text("utf-8").splitlines():
             anchor = _ANCHOR.search(line)
@@ -44,28 +44,29 @@ def clauses(folder: Path = SPEC) -> list[Clause]:
     return found
 
 
-def untestable() -> dict[str, str]:
-    """Clauses that no check can reach, each with the reason."""
-    path = CONFORMANCE / "requirements" / "untestable.json"
-    return loads(path.read_bytes())["clauses"] if path.is_file() else {}
+def derived() -> tuple[dict[str, list[str]], dict[str, str]]:
+    """Clauses by the kinds of checks that are derived for every case; and clauses out of reach, each with the reason."""
+    document = loads((CONFORMANCE / "requirements" / "derived.json").read_bytes())
+    return document["derived"], document["untestable"]
 
 
 def trace(cases: list[Case]) -> tuple[str, list[str]]:
-    """The table clause → cases, and the normative clauses with neither a case nor a reason."""
+    """The table clause → cases and derived checks, and the normative clauses with neither these nor a reason."""
     by_clause: dict[str, set[str]] = {}
     for case in cases:
         for address in (case.row or {}).get("spec") or case.meta.get("spec", []):
             name = case.path if case.row is None else f"{case.path}#{case.row['id']}"
             by_clause.setdefault(address, set()).add(name)
-    excused = untestable()
+    kinds, unreachable = derived()
     rows = ["| clause | | checked by |", "|---|---|---|"]
     unchecked: list[str] = []
     for clause in clauses():
         by = sorted(by_clause.get(clause.address, ()))
-        if clause.must and not by and clause.address not in excused:
+        every = [f"every `{kind}`" for kind in kinds.get(clause.address, [])]
+        if clause.must and not by and not every and clause.address not in unreachable:
             unchecked.append(clause.address)
-        shown = ", ".join(by[:6]) + (f" and {len(by) - 6} more" if len(by) > 6 else "")
-        reason = f"no check: {excused[clause.address]}" if clause.address in excused else ""
+        shown = ", ".join([*every, *by[:6]]) + (f" and {len(by) - 6} more" if len(by) > 6 else "")
+        reason = f"not from outside: {unreachable[clause.address]}" if clause.address in unreachable else ""
         rows.append(
             f"| `{clause.address}` {clause.title} | {'MUST' if clause.must else ''} | {shown or reason or '–'} |"
         )
@@ -80,4 +81,7 @@ def unknown_addresses(cases: list[Case]) -> list[str]:
         for address in (case.row or {}).get("spec") or case.meta.get("spec", []):
             if address not in known:
                 found.setdefault(address, case.path)
+    for address in [*derived()[0], *derived()[1]]:
+        if address not in known:
+            found[address] = "requirements/derived.json"
     return [f"{path}: spec {address!r} is no clause" for address, path in sorted(found.items())]
