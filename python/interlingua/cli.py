@@ -7,8 +7,10 @@ what to do. With `--json` it is a canonical error object on standard output.
 """
 
 import asyncio
+import logging
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -42,6 +44,8 @@ _CANONICAL = "canonical"
 
 def run(arguments: Sequence[str]) -> int:
     """Runs a command and gives the exit status."""
+    # what was dropped is told by the command itself; a command that logs sets up its own handler
+    logging.getLogger("interlingua").addHandler(logging.NullHandler())
     try:
         status = app(args=list(arguments), standalone_mode=False, prog_name="interlingua")
         sys.stdout.flush()
@@ -104,6 +108,11 @@ def adapt(
     _print(value["body"] if endpoint and kind == "request" else value)
     if loss:
         _show_loss(report)
+    elif report:
+        # nothing is lost silently, on a terminal neither
+        counts = Counter(entry["severity"] for entry in report)
+        told = ", ".join(f"{counts[word]} {word}" for word in ("lost", "weakened", "shape") if counts[word])
+        _say(f"interlingua: {told}; --loss tells what")
 
 
 def _adapt_request(given: bytes, source: str, endpoint: Any, strict: str | None) -> tuple[Data, list[Data]]:
@@ -282,8 +291,6 @@ def serve(
     as_json: AsJson = False,
 ) -> None:
     """Serve gRPC: Adapt, Route, Generate, Estimate, Check, ListModels. Keys come from the environment."""
-    import logging
-
     _one_of("--log-level", log_level, ("debug", "info", "warning", "error"))
     logging.basicConfig(level=log_level.upper(), format="%(asctime)s %(levelname)s %(name)s %(message)s")
     rules = _policy(policy)

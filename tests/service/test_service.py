@@ -207,7 +207,7 @@ async def test_adapt_a_stream_while_it_arrives(start: Any) -> None:
             await call.write(service.AdaptStreamRequest(chunk=frame))
         await call.done_writing()
         chunks = list(first.chunks)
-        async for piece in call:
+        while (piece := await call.read()) is not grpc.aio.EOF:
             chunks += piece.chunks
         at_once = await served.stub.Adapt(
             service.AdaptRequest(chunks=service.Chunks(chunks=frames), source=TO_ANTHROPIC, target=TO_OPENAI)
@@ -598,13 +598,14 @@ async def test_a_draining_server_finishes_what_runs(start: Any) -> None:
         call = served.stub.GenerateStream(
             service.GenerateStreamRequest(request_json=json.dumps(ask()).decode(), target=GPT)
         )
-        await call.read()
+        pieces = aiter(call)
+        await anext(pieces)
         health = health_pb2_grpc.HealthStub(served.channel)
         watch = health.Watch(health_pb2.HealthCheckRequest(service=SERVICE))
         assert (await watch.read()).status == health_pb2.HealthCheckResponse.SERVING
         stopping = asyncio.create_task(served.running.stop(5))
         assert (await watch.read()).status == health_pb2.HealthCheckResponse.NOT_SERVING
         watch.cancel()
-        kinds = [piece.event.WhichOneof("event") async for piece in call]
+        kinds = [piece.event.WhichOneof("event") async for piece in pieces]
         await stopping
     assert kinds[-1] == "message_complete"

@@ -25,7 +25,7 @@ from interlingua.v1.service_pb2_grpc import InterlinguaServiceStub
 @contextmanager
 def serving(console: Console) -> Generator[str]:
     """The address of a server that lives as long as the block."""
-    command = [sys.executable, "-m", "interlingua", "serve", "--port", "0", "--log-level", "warning", "--json"]
+    command = [sys.executable, "-m", "interlingua", "serve", "--port", "0", "--log-level", "error", "--json"]
     server = subprocess.Popen(command, stdout=subprocess.PIPE)  # noqa: S603 our own command, no shell
     try:
         line = server.stdout.readline() if server.stdout is not None else b""

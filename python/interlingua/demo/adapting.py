@@ -68,7 +68,7 @@ def _side(name: str, address: str, lines: list[Text]) -> Panel:
 def _fates(canonical: dict[str, Any], loss: list[Any]) -> Group:
     table = Table(box=box.SIMPLE, pad_edge=False, show_header=False)
     table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
+    table.add_column(no_wrap=True)
     table.add_column(overflow="fold", style="dim")
     counts: Counter[str] = Counter()
     for pointer, name in outline.pieces(canonical):

@@ -121,7 +121,7 @@ def _ask(console: Console, stub: InterlinguaServiceStub, conversation: Data, mod
         if event["type"] == "message_complete":
             response: Data = event["response"]
             console.print(
-                f"      {show.usage_line(response['usage'])} · {count} events, the first after {first:.2f} s",
+                f"      {show.usage_line(response['usage'])} · {count} events, first at {first:.2f} s",
                 style="dim",
             )
             return response

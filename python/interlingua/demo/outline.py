@@ -125,7 +125,7 @@ def pieces(request: Data) -> Iterator[tuple[str, str]]:
 def _named(block: Data) -> str:
     match block["type"]:
         case "text":
-            return f"“{block['text'][:32]}…”" if len(block["text"]) > 33 else f"“{block['text']}”"
+            return f"“{block['text'][:30]}…”" if len(block["text"]) > 31 else f"“{block['text']}”"
         case "tool_use":
             return f"call {block['name']}({_flat(block['input'])})"
         case "tool_result":

@@ -1,0 +1,226 @@
+"""The command line, as a shell sees it."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from interlingua.canonical import json
+from interlingua.client.replay import exchanges
+
+ANTHROPIC: dict[str, Any] = {
+    "model": "claude-opus-4-8",
+    "max_tokens": 100,
+    "system": [{"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}],
+    "messages": [
+        {"role": "user", "content": "Look."},
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "thinking", "thinking": "hm", "signature": "c2ln"},
+                {"type": "text", "text": "I see."},
+            ],
+        },
+        {"role": "user", "content": "What?"},
+    ],
+}
+CANONICAL = {"messages": [{"role": "user", "content": [{"type": "text", "text": "hello"}]}]}
+
+
+def run(*arguments: str, given: Any = None, **environment: str) -> subprocess.CompletedProcess[bytes]:
+    """Runs a command; `given` is its standard input."""
+    data = given if isinstance(given, bytes) else b"" if given is None else json.dumps(given)
+    return subprocess.run(
+        [sys.executable, "-m", "interlingua", *arguments],
+        input=data,
+        capture_output=True,
+        timeout=60,
+        check=False,
+        env={**os.environ, "COLUMNS": "100", **environment},
+    )
+
+
+def test_adapt_prints_the_wire() -> None:
+    """The body on standard output, the report on standard error when it is asked for."""
+    plain = run("adapt", "--from", "anthropic_messages", "--to", "openai_chat", given=ANTHROPIC)
+    assert plain.returncode == 0
+    assert plain.stderr.startswith(b"interlingua: 1 lost, 1 weakened")
+    body = json.loads(plain.stdout)
+    assert [message["role"] for message in body["messages"]] == ["system", "user", "assistant", "user"]
+    told = run("adapt", "--from", "anthropic_messages", "--to", "openai_chat", "--loss", given=ANTHROPIC)
+    assert told.stdout == plain.stdout
+    assert b"/messages/2/content/0" in told.stderr
+    assert b"lost" in told.stderr
+
+
+def test_adapt_as_json_gives_wire_and_report(tmp_path: Path) -> None:
+    """For programs, and from a file."""
+    file = tmp_path / "request.json"
+    file.write_bytes(json.dumps(ANTHROPIC))
+    done = run("adapt", "--from", "anthropic_messages", "--to", "openai_chat", "--json", str(file))
+    answer = json.loads(done.stdout)
+    assert answer["wire"]["method"] == "POST"
+    assert {"lost", "weakened"} <= {entry["severity"] for entry in answer["loss"]}
+    to_canonical = run("adapt", "--from", "anthropic_messages", str(file))
+    assert json.loads(to_canonical.stdout)["messages"][0]["role"] == "system"
+
+
+@pytest.mark.parametrize(("strict", "status"), [("lost", 3), ("weakened", 3)])
+def test_strict_refuses_with_the_report(strict: str, status: int) -> None:
+    """Status 3, nothing on standard output, the report on standard error, or in the error as JSON."""
+    arguments = ("adapt", "--from", "anthropic_messages", "--to", "openai_chat", "--strict", strict)
+    done = run(*arguments, given=ANTHROPIC)
+    assert (done.returncode, done.stdout) == (status, b"")
+    assert b"/messages/2/content/0" in done.stderr
+    error = json.loads(run(*arguments, "--json", given=ANTHROPIC).stdout)["error"]
+    assert error["category"] == "loss_refused"
+    assert error["loss"]
+
+
+def test_strict_lets_pass_what_loses_nothing() -> None:
+    """The same wire is no loss."""
+    done = run(
+        "adapt", "--from", "anthropic_messages", "--to", "anthropic_messages", "--strict", "shape", given=ANTHROPIC
+    )
+    assert done.returncode == 0
+    assert json.loads(done.stdout) == ANTHROPIC
+
+
+def test_adapt_answers_and_streams() -> None:
+    """The other kinds."""
+    exchange = exchanges()[0]
+    body = exchange.answer("anthropic_messages", stream=False)
+    done = run("adapt", "--kind", "response", "--from", "anthropic_messages", "--to", "openai_chat", given=body)
+    assert json.loads(done.stdout)["choices"][0]["finish_reason"] == "tool_calls"
+    stream = exchange.answer("anthropic_messages", stream=True)
+    done = run("adapt", "--kind", "stream", "--from", "anthropic_messages", given=stream)
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    assert events[-1]["type"] == "message_complete"
+    done = run("adapt", "--kind", "stream", "--to", "openai_chat", given=done.stdout)
+    assert done.stdout.endswith(b"data: [DONE]\n\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "given", "words"),
+    [
+        (("adapt", "--to", "openai_chat"), b"{", b"not valid JSON"),
+        (("adapt", "--to", "openai_chat"), {"messages": [{"role": "user"}]}, b"/messages/0"),
+        (("adapt", "--to", "nope"), CANONICAL, b"no adapter"),
+        (("adapt", "--strict", "very"), CANONICAL, b"--strict takes"),
+        (("adapt", "no-such-file.json"), None, b"cannot read"),
+        (("route",), CANONICAL, b"no model"),
+        (("generate", "hello", "--model", "nowhere:x"), None, b"no provider"),
+        (("generate", "hello"), None, b"/model"),
+        (("generate",), None, b"one of the two"),
+        (("check", "--type", "Nothing"), b"{}", b"no type"),
+        (("cost", "nowhere:x"), None, b"no provider"),
+        (("models", "--provider", "nowhere"), None, b"no provider"),
+        (("nonsense",), None, b"No such command"),
+        (("adapt", "--bogus"), None, b"No such option"),
+    ],
+)
+def test_errors_are_a_line(arguments: tuple[str, ...], given: Any, words: bytes) -> None:
+    """What, where, and what to do; never a traceback."""
+    done = run(*arguments, given=given)
+    assert done.returncode in (1, 2)
+    lines = done.stderr.splitlines()
+    assert len(lines) == 1
+    assert lines[0].startswith(b"interlingua: ")
+    assert words in lines[0]
+
+
+def test_errors_as_json() -> None:
+    """A canonical error object on standard output."""
+    done = run("adapt", "--to", "openai_chat", "--json", given={"messages": [{"role": "user"}]})
+    error = json.loads(done.stdout)["error"]
+    assert (done.returncode, error["category"], error["path"]) == (2, "invalid_request", "/messages/0")
+
+
+def test_generate() -> None:
+    """Streamed text, the whole response, and events, from the embedded provider."""
+    done = run("generate", "--model", "replay:gpt-5.4", "hello")
+    assert done.stdout.startswith(b"This answer was recorded")
+    assert b"$" in done.stderr
+    whole = json.loads(run("generate", "-m", "replay:gpt-5.4", "--no-stream", "--json", "hello").stdout)
+    assert whole["message"]["content"][0]["text"].encode() == done.stdout.rstrip()
+    events = run("generate", "-m", "anthropic:claude-opus-4-8", "--replay", "--json", "--request", "-", given=CANONICAL)
+    assert json.loads(events.stdout.splitlines()[-1])["response"]["model"] == "anthropic:claude-opus-4-8"
+
+
+def test_route() -> None:
+    """The winner, the chain and the candidates."""
+    given = {**CANONICAL, "model": "replay:claude-opus-4-8"}
+    shown = run("route", given=given)
+    assert b"replay:claude-opus-4-8" in shown.stdout
+    assert b"chose" in shown.stdout
+    answer = json.loads(run("route", "--json", "--model", "replay:gpt-5.4", given=CANONICAL).stdout)
+    assert answer["decision"]["chosen_model"] == "replay:gpt-5.4"
+    assert answer["candidates"][0]["loss"] == []
+
+
+def test_check() -> None:
+    """Status 0 for a good value, 2 with the violations for another."""
+    assert run("check", given=CANONICAL).returncode == 0
+    done = run("check", "--type", "Message", "--json", given={"role": "tool", "content": []})
+    assert done.returncode == 2
+    assert json.loads(done.stdout)["violations"]
+
+
+def test_cost() -> None:
+    """Exact money, for counts, for a usage in a file, and for a request."""
+    done = run("cost", "anthropic:claude-sonnet-4-6", "--input", "8", "--output", "42", "--version", "2026-05-08")
+    assert b"0.000654 USD" in done.stdout
+    done = run("cost", "openai:gpt-4.1", "-", "--json", given={"input_tokens": 1, "output_tokens": 1})
+    assert json.loads(done.stdout)["usage"]["cost_usd"] == "0.00001"
+    done = run("cost", "openai:gpt-4.1", "-", "--json", given=CANONICAL)
+    assert json.loads(done.stdout)["usage"]["estimated"] is True
+    assert b"unpriced" in run("cost", "openrouter:x", "--input", "1").stdout
+
+
+def test_models() -> None:
+    """A table for people, JSON for programs."""
+    assert b"anthropic:claude-opus-4-8" in run("models", "--provider", "anthropic").stdout
+    listed = json.loads(run("models", "--json", "--capability", "supports_images").stdout)["models"]
+    assert {"id", "capabilities", "price", "configured"} <= listed[0].keys()
+
+
+@pytest.mark.parametrize("command", ["adapt", "route", "generate", "serve", "check", "plug", "models", "cost"])
+def test_every_command_has_help(command: str) -> None:
+    """Short, and with status 0."""
+    done = run(command, "--help")
+    assert done.returncode == 0
+    assert b"Usage" in done.stdout
+
+
+def test_the_plug_starts_without_the_rest() -> None:
+    """It is started often: no typer, no rich, no grpc, no httpx."""
+    code = (
+        "import sys; sys.argv = ['interlingua', 'plug']; from interlingua.__main__ import main; main();"
+        "print([name for name in ('typer', 'rich', 'grpc', 'httpx', 'pydantic') if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], input=b'{"id":1,"op":"hello"}\n', capture_output=True, timeout=60, check=False
+    )
+    hello, loaded = done.stdout.splitlines()
+    assert json.loads(hello)["output"]["protocol"] == 1
+    assert loaded == b"[]"
+
+
+def test_the_demo_runs() -> None:
+    """The whole demonstration, piped: every part is there, nothing wider than it should be, in time."""
+    done = subprocess.run(
+        [sys.executable, "-m", "interlingua.demo"],
+        capture_output=True,
+        timeout=60,
+        check=False,
+        env={**os.environ, "COLUMNS": "100"},
+    )
+    shown = done.stdout.decode()
+    assert done.returncode == 0, done.stderr.decode()
+    for words in ("(a) Adapt", "(b) Route", "(c) Generate", "equal to what came in", "exactly", "status 0"):
+        assert words in shown
+    assert "NOT equal" not in shown
+    assert max(len(line) for line in shown.splitlines()) <= 100
