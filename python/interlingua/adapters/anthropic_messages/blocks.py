@@ -11,6 +11,7 @@ from interlingua.adapters.anthropic_messages.tables import (
     MEDIA_TYPE,
     NAME,
     THINKING_TYPES,
+    UNREADABLE,
     Reading,
     Writing,
     cache_from_wire,
@@ -62,7 +63,7 @@ def blocks_from_wire(
     try:
         for block in content:
             blocks.append(block_from_wire(block, reading))
-    except (KeyError, TypeError, AttributeError) as problem:
+    except UNREADABLE as problem:
         raise unreadable("a block", (*path, len(blocks)), failure) from problem
     return blocks
 
@@ -219,7 +220,7 @@ def _document_from_wire(block: Wire, reading: Reading) -> Block:
     canonical: Block = {"type": "document", "source": source[0]}
     if source[1] is not None:
         canonical["media_type"] = source[1]
-    known = set(_DOCUMENT_WIRE)
+    known: set[str] = set(_DOCUMENT_WIRE)
     for name in ("title", "context"):
         if isinstance(block.get(name), str):
             canonical[name] = block[name]
@@ -228,6 +229,8 @@ def _document_from_wire(block: Wire, reading: Reading) -> Block:
         case {"enabled": bool(enabled), **others} if not others:
             canonical["citations_enabled"] = enabled
             known.add("citations")
+        case _:
+            pass
     return _extras(block, canonical, frozenset(known), reading, form=form)
 
 

@@ -73,6 +73,8 @@ def error(status: int, headers: Mapping[str, str] | None, body: Any, endpoint: E
             retryable = True
         case "false":
             retryable = False
+        case _:
+            pass
     name = endpoint.provider or endpoint.adapter
     found: dict[str, Any] = {
         "category": category,
@@ -210,6 +212,8 @@ def _blocks(content: list[Any]) -> Iterator[dict[str, Any]]:
                 yield from _blocks(block.get("content") or [])
             case "document":
                 yield from _blocks((block.get("source") or {}).get("content") or [])
+            case _:
+                pass
 
 
 def _medium(block: dict[str, Any]) -> int:

@@ -12,6 +12,7 @@ from interlingua.adapters.anthropic_messages.tables import (
     DEFAULT_MAX_TOKENS,
     PATH,
     STRICTER_VERSION,
+    UNREADABLE,
     VERSION,
     Reading,
     Writing,
@@ -29,7 +30,7 @@ from interlingua.adapters.anthropic_messages.turns import (
     system_from_wire,
 )
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidWire
+from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Loss
 
@@ -133,7 +134,7 @@ def _tools_from_wire(wires: list[Any], reading: Reading) -> list[Any]:
     try:
         for wire in wires:
             tools.append(tool_from_wire(wire, reading))
-    except (KeyError, TypeError, AttributeError) as problem:
+    except UNREADABLE as problem:
         raise unreadable("a tool", ("tools", len(tools))) from problem
     return tools
 
@@ -147,7 +148,7 @@ def _settings_from_wire(name: str, value: Wire, request: Request, options: dict[
                 _thinking_from_wire(value, request, options)
             case _:
                 _output_config_from_wire(value, request, options)
-    except (KeyError, TypeError) as problem:
+    except UNREADABLE as problem:
         raise unreadable(name, (name,)) from problem
 
 
@@ -288,12 +289,15 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     model = endpoint.model or _wire_model(request)
     if model is not None and "{model}" not in endpoint.dialect.get("path", PATH):
         body["model"] = model
-    tools_to_wire(request, body, writing)
-    messages_to_wire(request, body, writing)
-    tool_choice_to_wire(request, body, writing)
-    _limit_to_wire(request, body, writing)
-    reasoning_to_wire(request, body, writing)
-    _members_to_wire(request, body, form, writing)
+    try:
+        tools_to_wire(request, body, writing)
+        messages_to_wire(request, body, writing)
+        tool_choice_to_wire(request, body, writing)
+        _limit_to_wire(request, body, writing)
+        reasoning_to_wire(request, body, writing)
+        _members_to_wire(request, body, form, writing)
+    except UNREADABLE as problem:
+        raise InvalidRequest("the request lacks a member or has one of a wrong type", path="") from problem
     writing.finish()
     return {
         "method": "POST",

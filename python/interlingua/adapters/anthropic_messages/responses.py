@@ -13,10 +13,10 @@ from interlingua.adapters.anthropic_messages.blocks import (
     replayed,
 )
 from interlingua.adapters.anthropic_messages.errors import error
-from interlingua.adapters.anthropic_messages.tables import FINISH, STOP_REASON, Reading, Writing
+from interlingua.adapters.anthropic_messages.tables import FINISH, STOP_REASON, UNREADABLE, Reading, Writing
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidAnswer, ProviderError
+from interlingua.canonical.errors import InvalidAnswer, InvalidRequest, ProviderError
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Loss, Path, pointer
 
@@ -131,7 +131,10 @@ def to_wire_response(response: Response, endpoint: Endpoint) -> tuple[Wire, Entr
     writing = Writing(response, endpoint, loss)
     message = response["message"]
     writing.message = message
-    content = _content_to_wire(message["content"], writing)
+    try:
+        content = _content_to_wire(message["content"], writing)
+    except UNREADABLE as problem:
+        raise InvalidRequest("a block lacks a member or has one of a wrong type", path="/message/content") from problem
     body: Wire = {"id": message_id(response), "type": "message", "role": "assistant"}
     if "model" in response:
         body["model"] = wire_model(response["model"])

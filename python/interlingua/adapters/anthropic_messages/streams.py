@@ -19,7 +19,7 @@ from interlingua.adapters.anthropic_messages.responses import (
     usage_from_wire,
     wire_model,
 )
-from interlingua.adapters.anthropic_messages.tables import Reading, Writing
+from interlingua.adapters.anthropic_messages.tables import UNREADABLE, Reading, Writing
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest
@@ -90,7 +90,7 @@ class _Answer:
             return [] if frame.data.strip() in ("", "[DONE]") else self.unreadable()
         try:
             return self._event(data)
-        except (KeyError, TypeError, AttributeError, IndexError, InvalidAnswer):
+        except (*UNREADABLE, InvalidAnswer):
             return self.unreadable()
 
     def _event(self, data: Any) -> list[Event]:
@@ -196,7 +196,7 @@ class _Answer:
     def _keep_partial(self, block: _Block) -> None:
         try:
             self.blocks[block.position] = self._read(block)
-        except (KeyError, TypeError, AttributeError):
+        except UNREADABLE:
             self.blocks[block.position] = None
 
     # ------------------------------------------------------------------------------------------ blocks
@@ -220,6 +220,8 @@ class _Answer:
                 events.append({"type": "text_delta", "index": position, "text": raw["text"]})
             case "thinking" if raw["thinking"]:
                 events.append({"type": "thinking_delta", "index": position, "text": raw["thinking"]})
+            case _:
+                pass
         return events
 
     def _begun(self, block: _Block) -> Event:
@@ -309,6 +311,8 @@ class _Answer:
                 canonical = {**begun, "input": raw["input"] if unparsed is None else {}}
                 # the wire has no place for text that is no object; the answer keeps it
                 return canonical if unparsed is None else canonical | {"input_raw": unparsed}
+            case _:
+                pass
         return block_from_wire(raw, self.reading)
 
 
@@ -403,6 +407,8 @@ class _Encoder:
                 yield from self._grow(index, delta, event["text"])
             case "block_stop":
                 yield from self._block_stop(index, event["block"])
+            case _:
+                pass
 
     def _block_start(self, index: int, block: Event) -> Iterator[Frame]:
         match block["type"]:

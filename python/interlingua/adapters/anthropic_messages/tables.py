@@ -54,6 +54,9 @@ THINKING_TYPES = ("thinking", "redacted_thinking")
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 TOOL_ID = re.compile(r"[a-zA-Z0-9_-]+")
 MEDIA_TYPE = re.compile(r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*( *;.*)?")
+# what reading a part raises that lacks a member or has one of a wrong type
+UNREADABLE = (KeyError, TypeError, AttributeError, IndexError, ValueError)
+
 TTL = re.compile(r"[0-9]+[mh]")
 
 

@@ -8,6 +8,7 @@ from interlingua.adapters.anthropic_messages.schemas import can_be_enforced, enf
 from interlingua.adapters.anthropic_messages.tables import (
     MAX_STRICT_TOOLS,
     TOOL_CHOICE,
+    UNREADABLE,
     Reading,
     Writing,
     cache_from_wire,
@@ -123,7 +124,10 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
             if tool["name"] in names:
                 raise InvalidRequest("two tools have one name; give each its own", path=pointer((*path, "name")))
             names.add(tool["name"])
-        wire = _tool_to_wire(tool, writing, path)
+        try:
+            wire = _tool_to_wire(tool, writing, path)
+        except UNREADABLE as problem:
+            raise InvalidRequest("the tool lacks a member or has one of a wrong type", path=pointer(path)) from problem
         if wire is None:
             continue
         if wire.get("strict") is True and not writing.own and tool.get("kind") != "provider":

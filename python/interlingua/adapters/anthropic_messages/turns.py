@@ -7,7 +7,6 @@ instructions stand in `system`, in a native system message, or marked in a user 
 """
 
 from bisect import bisect_left
-from itertools import pairwise
 from typing import Any
 
 from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
@@ -26,7 +25,7 @@ from interlingua.adapters.anthropic_messages.blocks import (
     result_to_wire,
     unreadable,
 )
-from interlingua.adapters.anthropic_messages.tables import FILLER, THINKING_TYPES, Reading, Writing
+from interlingua.adapters.anthropic_messages.tables import FILLER, THINKING_TYPES, UNREADABLE, Reading, Writing
 from interlingua.canonical.errors import CannotAdapt, InvalidRequest, InvalidWire
 from interlingua.canonical.loss import Path, pointer
 
@@ -121,7 +120,7 @@ def _user_from_wire(wire: Wire, reading: Reading, messages: list[Message], path:
                 run = []
                 messages.append({"role": "user", "content": run})
             run.append(block_from_wire(block, reading))
-    except (KeyError, TypeError, AttributeError) as problem:
+    except UNREADABLE as problem:
         raise unreadable("a block", (*path, "content", position)) from problem
 
 
@@ -145,7 +144,7 @@ def messages_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> N
         turns = _Turns(messages, order, writing)
         for at, position in enumerate(order):
             turns.add(at, position)
-    except (KeyError, TypeError, AttributeError) as problem:
+    except UNREADABLE as problem:
         raise InvalidRequest(
             "the message lacks a member or has one of a wrong type", path=pointer(("messages", position))
         ) from problem
@@ -287,9 +286,9 @@ def _settled(
         missing = next(path for rank, path in calls.values() if rank not in results)
         raise InvalidRequest("the call has no result; add a tool message that answers it", path=pointer(missing))
     seen.update(calls)
-    wanted = [results[rank] for rank in sorted(results)] + others
-    _record_moves(wanted, end, writing)
-    return wanted
+    ranked = [results[rank] for rank in sorted(results)]
+    _record_moves(ranked, others, end, writing)
+    return ranked + others
 
 
 def _rank(message: Message, position: int, calls: dict[str, tuple[int, Path]], seen: set[str]) -> int:
@@ -307,14 +306,14 @@ def _rank(message: Message, position: int, calls: dict[str, tuple[int, Path]], s
     return call[0]
 
 
-def _record_moves(wanted: list[int], end: int, writing: Writing) -> None:
-    """Notes which messages move: the longest run that is in order stays, the others go before their successors."""
-    if all(left < right for left, right in pairwise(wanted)):
-        return
-    staying = _longest_increasing(wanted)
+def _record_moves(results: list[int], others: list[int], end: int, writing: Writing) -> None:
+    """Notes which messages move: the longest run of results that is in order stays, and what stands behind it."""
+    staying = _longest_increasing(results)
+    last = max(staying, default=-1)
+    staying.update(position for position in others if position > last)
     target = end
     moves: list[tuple[int, int]] = []
-    for position in reversed(wanted):
+    for position in reversed(results + others):
         if position in staying:
             target = position
         else:
@@ -330,7 +329,7 @@ def _longest_increasing(values: list[int]) -> set[int]:
         before[value] = tails[at - 1] if at else None
         tails[at : at + 1] = [value]
     found: set[int] = set()
-    value: int | None = tails[-1]
+    value: int | None = tails[-1] if tails else None
     while value is not None:
         found.add(value)
         value = before[value]
