@@ -319,15 +319,15 @@ def block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wir
     match block["type"]:
         case "text":
             return _text_to_wire(block, place, writing, path)
-        case "tool_use" if place == ASSISTANT or (writing.own and place == USER):
+        case "tool_use" if place == ASSISTANT or writing.own:
             return _tool_use_to_wire(block, writing, path)
-        case "image" if place in _IMAGE_PLACES or (writing.own and place == ASSISTANT):
+        case "image" if place in _IMAGE_PLACES or writing.own:
             return _image_to_wire(block, writing, path)
-        case "document" if place in (USER, RESULT) or (place == ASSISTANT and not writing.stricter):
+        case "document" if place in (USER, RESULT) or (not writing.stricter and (place == ASSISTANT or writing.own)):
             return _document_to_wire(block, writing, path)
-        case "thinking" if place == ASSISTANT or (writing.own and place == USER):
+        case "thinking" if place == ASSISTANT or writing.own:
             return _thinking_to_wire(block, writing, path)
-        case "redacted_thinking" if place == ASSISTANT or (writing.own and place == USER):
+        case "redacted_thinking" if place == ASSISTANT or writing.own:
             return _redacted_to_wire(block, writing, path)
         case "opaque":
             return _opaque_to_wire(block, place, writing, path)

@@ -79,7 +79,7 @@ def _members_from_wire(
                 form.setdefault("null", []).append(name)
             case "system":
                 pass
-            case "model" if type(value) is str:
+            case "model" if type(value) is str and value:
                 request["model"] = endpoint.model_id(value) or ""
             case "max_tokens" if type(value) is int and value >= 0:
                 request["max_output_tokens"] = value
@@ -111,7 +111,7 @@ def _members_from_wire(
 
 _NUMBER = (int, float, Decimal)
 _TYPES = {
-    "model": "a string",
+    "model": "a string that is not empty",
     "max_tokens": "a whole number, zero or more",
     "temperature": "a number",
     "top_p": "a number",
@@ -162,6 +162,8 @@ def _thinking_from_wire(value: Wire, request: Request, options: dict[str, Any]) 
         canonical, kind = _THINKING.get(name, (None, None))
         if canonical is not None and type(member) is kind:
             reasoning[canonical] = member
+        elif canonical is not None and member is not None:
+            raise TypeError(name)
         else:
             others[name] = member
     if reasoning:
@@ -173,7 +175,9 @@ def _thinking_from_wire(value: Wire, request: Request, options: dict[str, Any]) 
 def _output_config_from_wire(value: Wire, request: Request, options: dict[str, Any]) -> None:
     others: dict[str, Any] = {}
     for name, member in value.items():
-        if name == "effort" and type(member) is str:
+        if name == "effort" and member is not None:
+            if type(member) is not str:
+                raise TypeError(name)
             request.setdefault("reasoning", {})["effort"] = member
         elif name == "format" and (found := _format_from_wire(member)) is not None:
             request["response_format"] = found
@@ -554,4 +558,4 @@ def _is_option(name: str, value: Any, writing: Writing) -> bool:
 def _merged(present: Any, option: Any) -> Any:
     if isinstance(present, dict) and isinstance(option, dict):
         return {**present, **{name: _merged(present.get(name), value) for name, value in option.items()}}
-    return option
+    return present if option is None else option

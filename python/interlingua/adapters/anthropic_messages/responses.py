@@ -56,7 +56,7 @@ def assembled(body: Wire, blocks: list[Any], reading: Reading, endpoint: Endpoin
                 pass
             case "id" if type(value) is str:
                 response["id"] = value
-            case "model" if type(value) is str:
+            case "model" if type(value) is str and value:
                 response["model"] = endpoint.model_id(value) or ""
             case "stop_reason" if value is None or type(value) is str:
                 response["finish_reason_raw"] = reason = value
@@ -68,7 +68,11 @@ def assembled(body: Wire, blocks: list[Any], reading: Reading, endpoint: Endpoin
                 pass
             case "role" if value == "assistant":
                 pass
-            case "id" | "model" | "stop_reason" | "stop_sequence" | "usage" | "type" | "role" if value is not None:
+            case "id" | "model" | "usage" | "type" | "role" if value is None:
+                form.setdefault("null", []).append(name)
+            case "model" if value == "":
+                fields[name] = value
+            case "id" | "model" | "stop_reason" | "stop_sequence" | "usage" | "type" | "role":
                 raise InvalidAnswer(f"{name} has the wrong type", path=pointer((name,)), adapter=endpoint.adapter)
             case _:
                 fields[name] = value
@@ -172,7 +176,9 @@ def _shown_thinking(block: dict[str, Any], writing: Writing, path: Path) -> Wire
 
 
 def _own_members(response: Response, body: Wire, writing: Writing) -> None:
-    if "id" not in response:
+    if "id" in response:
+        body["id"] = response["id"]
+    else:
         del body["id"]
     if "finish_reason_raw" in response:
         body["stop_reason"] = response["finish_reason_raw"]
@@ -183,6 +189,8 @@ def _own_members(response: Response, body: Wire, writing: Writing) -> None:
     state = response["provider_state"]
     for name in (state.get("form") or {}).get("absent") or ():
         body.pop(name, None)
+    for name in (state.get("form") or {}).get("null") or ():
+        body[name] = None
     replayed(state, body, writing, ())
 
 

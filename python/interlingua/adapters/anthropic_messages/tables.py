@@ -157,7 +157,7 @@ class Writing:
         state = block.get("provider_state")
         own = state.get("id") if state is not None and self.endpoint.owns(state) else None
         if self.own:
-            wire_id = own or self._derive(canonical)
+            wire_id = own if own is not None else self._derive(canonical)
         elif canonical in self._ids:
             raise InvalidRequest("two tool calls have one id; give each call its own", path=pointer((*path, "id")))
         elif own is None or own in self._taken or not TOOL_ID.fullmatch(own):
@@ -175,7 +175,7 @@ class Writing:
         if wire_id is None:
             state = block.get("provider_state")
             own = state.get("id") if state is not None and self.endpoint.owns(state) else None
-            wire_id = own or self._derive(canonical)
+            wire_id = own if own is not None else self._derive(canonical)
         return wire_id
 
     def next_turn(self) -> None:

@@ -25,10 +25,11 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
     """A tool of the caller, or one that the provider defines, kept whole."""
     kind = tool.get("type", "custom")
     if kind is not None and kind != "custom":
-        name = tool.get("name")
-        canonical_name = name if isinstance(name, str) else string(kind)
-        return {"kind": "provider", "name": canonical_name, "adapter": reading.adapter, "definition": tool}
+        string(kind)
+        return {"kind": "provider", "name": _defined_name(tool), "adapter": reading.adapter, "definition": tool}
     canonical: Tool = {"name": string(tool["name"])}
+    if not canonical["name"]:
+        raise ValueError("name")
     fields: dict[str, Any] = {}
     form: dict[str, Any] = {}
     for name, value in tool.items():
@@ -62,11 +63,19 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
     return canonical
 
 
+def _defined_name(definition: Wire) -> str:
+    """The name of a tool that the provider defines; a set of tools has none and goes by its type."""
+    name = definition.get("name")
+    return name if isinstance(name, str) and name else string(definition["type"])
+
+
 def tool_choice_from_wire(choice: Wire, request: dict[str, Any], options: dict[str, Any]) -> None:
     """The choice of tools and whether several may be called; a kind of choice that is not known stays an option."""
     kind = choice.get("type")
     canonical_type = TOOL_CHOICE.back.get(kind) if isinstance(kind, str) else None
-    if kind is not None and canonical_type is None:
+    if canonical_type is None and ("type" in choice or not choice):
+        if kind is not None and not isinstance(kind, str):
+            raise TypeError("type")
         options["tool_choice"] = choice
         return
     canonical: dict[str, Any] = {}
@@ -231,7 +240,7 @@ def _provider_tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | N
         writing.loss.drop(path, "provider_tool", "lost", "a tool of another provider cannot be offered here")
         return None
     definition: Wire = tool["definition"]
-    name = definition.get("name", definition.get("type"))
+    name = _defined_name(definition)
     if name != tool["name"]:
         writing.loss.replace((*path, "name"), name, "name_rewritten", "shape", "the definition names the tool")
     if "cache" in tool:
