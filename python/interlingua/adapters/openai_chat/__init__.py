@@ -10,14 +10,15 @@ mended into what the wire accepts: results directly behind their calls, media ou
 grammar, nothing empty. The stream decoder puts the answer together as if it had come whole and reads it once more at the
 end, so that both ways give the same.
 
-The sections: tables · context · parts · reasoning · tools · messages · requests · responses · streams · errors · estimates.
+The sections: tables · context · parts · reasoning · tools · messages · requests · responses · streams · encoding · errors · estimates.
 """
 
+from interlingua.adapters.openai_chat.encoding import encode_stream
 from interlingua.adapters.openai_chat.errors import error
 from interlingua.adapters.openai_chat.estimates import estimate
 from interlingua.adapters.openai_chat.requests import from_wire_request, to_wire
 from interlingua.adapters.openai_chat.responses import from_wire_response, to_wire_response
-from interlingua.adapters.openai_chat.streams import encode_stream, stream_decoder
+from interlingua.adapters.openai_chat.streams import stream_decoder
 from interlingua.adapters.openai_chat.tables import NAME
 
 FRAMING = "sse"

@@ -131,7 +131,7 @@ def error_from_body(status: int | None, headers: Mapping[str, str], body: Any, e
     number = status if status is not None else _number(body)
     category, retryable = _verdict(number, words, text)
     lower = {name.lower(): value for name, value in headers.items()}
-    if (told := lower.get("x-should-retry")) in ("true", "false") and category not in ("billing",):
+    if (told := lower.get("x-should-retry")) in ("true", "false") and category != "billing":
         retryable = told == "true"
     found: Error = {
         "category": category,

@@ -552,9 +552,8 @@ def _sound(block: Block, path: Path, turn: _Turn) -> Wire | None:
     state = turn.writing.owns(block)
     if "id" not in state or turn.sound is not None:
         return None
-    fields = state.get("fields", {})
     if turn.answer:
-        return {**fields, "id": state["id"], "data": block["source"]["data"], **_transcript(block)}
+        return audio_to_wire(block, state)
     loss = turn.writing.loss
     loss.drop(path, "unsupported_source", "shape", "the provider has the sound under its id")
     where = (*turn.path, "provider_state", "fields", "audio")
@@ -562,8 +561,12 @@ def _sound(block: Block, path: Path, turn: _Turn) -> Wire | None:
     return {"id": state["id"]}
 
 
-def _transcript(block: Block) -> Wire:
-    return {"transcript": block["transcript"]} if "transcript" in block else {}
+def audio_to_wire(block: Block, state: Mapping[str, Any]) -> Wire:
+    """The `audio` member of an answer."""
+    audio: Wire = {**state.get("fields", _NOTHING), "id": state["id"], "data": block["source"]["data"]}
+    if "transcript" in block:
+        audio["transcript"] = block["transcript"]
+    return audio
 
 
 def _turn_to_wire(turn: _Turn, content: list[Block], state: Mapping[str, Any], path: Path, writing: Writing) -> Wire:
@@ -571,18 +574,21 @@ def _turn_to_wire(turn: _Turn, content: list[Block], state: Mapping[str, Any], p
     empty = form.get("empty", _NOTHING)
     wire: Wire = {"role": "assistant"}
     written = _spelt(turn.parts, form)
-    others = turn.calls or turn.legacy or turn.refusal or turn.sound or turn.images
-    if written is not None and (written != "" or writing.own or turn.answer or others):
+    others = bool(turn.calls or turn.legacy or turn.refusal or turn.sound or turn.images or turn.texts or turn.details)
+    if written == "" and (others or turn.answer):
+        _drop_empty(content, path, writing)
+        written = None
+    if written is not None and (written != "" or writing.own):
         wire["content"] = written
     elif written is not None:
-        wire["content"] = _filled_text(turn, content, path, writing)
+        wire["content"] = _filled_text(content, path, writing)
     elif "content" in empty:
         wire["content"] = empty["content"]
     elif "content" in form.get("absent", ()):
         pass
-    elif others or turn.answer or state or writing.own:
+    elif turn.calls or turn.answer or state or writing.own or turn.legacy or turn.refusal or turn.sound or turn.images:
         wire["content"] = None
-    elif turn.texts or turn.details:
+    elif others:
         wire["content"] = ""
     else:
         wire["content"] = _filled(path, writing)
@@ -595,8 +601,19 @@ def _turn_to_wire(turn: _Turn, content: list[Block], state: Mapping[str, Any], p
     return wire
 
 
-def _filled_text(turn: _Turn, content: list[Block], path: Path, writing: Writing) -> str:
-    index = next(n for n, block in enumerate(content) if block["type"] == "text")
+def _empty_text(content: list[Block]) -> int | None:
+    return next((n for n, block in enumerate(content) if block["type"] == "text" and not block["text"]), None)
+
+
+def _drop_empty(content: list[Block], path: Path, writing: Writing) -> None:
+    index = _empty_text(content)
+    if index is not None:
+        message = "an empty text says nothing beside the rest"
+        writing.loss.drop((*path, "content", index), "empty_content", "shape", message)
+
+
+def _filled_text(content: list[Block], path: Path, writing: Writing) -> str:
+    index = _empty_text(content) or 0
     where = (*path, "content", index, "text")
     writing.loss.replace(where, FILLER, "filler", "shape", "the wire takes no empty message")
     return FILLER
@@ -839,9 +856,7 @@ def assistant_from_wire(message: Wire, reading: Reading, *, answer: bool = False
     fields: dict[str, Any] = {}
     blocks: list[Block] = [] if _SPOKEN.isdisjoint(message) else reasoning_from_wire(message, reading, fields, form)
     calls, legacy = message.get("tool_calls"), message.get("function_call")
-    if content == "" and (
-        calls or legacy or blocks or message.get("refusal") or message.get("audio") or message.get("images")
-    ):
+    if content == "" and (answer or blocks or any(message.get(name) for name in _SAYING)):
         form.setdefault("empty", {})["content"] = ""
         said: list[Block] = []
     else:
@@ -960,6 +975,13 @@ def _annotations_to_wire(turn: _Turn, wire: Wire, writing: Writing) -> None:
         writing.loss.drop(path, "unsupported_field", "weakened", message)
         return
     wire["annotations"] = [_annotation_to_wire(citation) for citation in block["citations"]]
+
+
+def annotations_to_wire(block: Block, writing: Writing) -> list[Wire] | None:
+    """The annotations of a text that this provider cited; None when there are none of its own."""
+    if not block.get("citations") or not _own_citations(block, writing):
+        return None
+    return [_annotation_to_wire(citation) for citation in block["citations"]]
 
 
 def _annotation_to_wire(citation: dict[str, Any]) -> Wire:

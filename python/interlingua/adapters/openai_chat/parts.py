@@ -130,6 +130,8 @@ def _media_refused(kind: str, block: Block, writing: Writing, place: str) -> tup
     """Code and message when a medium cannot stand here, whatever its source."""
     if writing.own:
         return None
+    if kind == "video" and not (writing.dialect.get("video_url") or writing.owns(block)):
+        return "unsupported_block", "the wire has no part for a video"
     if writing.capabilities.get(_SUPPORTS[kind]) is False:
         return "unsupported_model", f"the model takes no {kind}"
     accepted = writing.capabilities.get("accepted_image_media_types")
@@ -183,8 +185,6 @@ _ALIASES = {
 
 
 def _video_to_wire(block: Block, path: Path, writing: Writing, state: Mapping[str, Any]) -> Wire | None:
-    if not (writing.dialect.get("video_url") or state or writing.own):
-        return None
     url = _address(block, path, writing)
     if url is None:
         return None
@@ -303,7 +303,7 @@ def _no_reader(part: Wire, reading: Reading) -> Block | None:
 
 
 def _text_from_wire(part: Wire, reading: Reading) -> Block | None:
-    text = part["text"] if "text" in part else None
+    text = part.get("text")
     if not isinstance(text, str):
         return None
     if len(part) == 2:

@@ -52,10 +52,9 @@ def reasoning_to_wire(block: Block, path: Path, writing: Writing) -> tuple[str, 
 
 
 def _place(block: Block, state: Mapping[str, Any], form: Mapping[str, Any], writing: Writing) -> str | None:
-    replay = writing.dialect.get("reasoning_replay")
-    if (replay == "none" and not writing.own) or (not state and block.get("provider_state")):
+    if not state and block.get("provider_state"):
         return None
-    place = form.get("member") or replay
+    place = form.get("member") or writing.dialect.get("reasoning_replay")
     if place in TEXTS or place == PART:
         return place if block["type"] == "thinking" else None
     return place if place == DETAILS else None

@@ -44,9 +44,18 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     Raises `InvalidRequest` with a pointer for a conversation that has no valid wire: results without calls,
     calls without results that other turns follow, results twice.
     """
+    loss = Loss(request.get("loss_policy"))
+    try:
+        body = _body(request, endpoint, loss)
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
+        # the schema has checked all but what providers left in `form` and `fields`
+        raise InvalidRequest("a provider state of the request has an unexpected shape", adapter=NAME) from problem
+    return {"method": "POST", "path": "/chat/completions", "headers": {}, "body": body}, loss.entries
+
+
+def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
     state = request.get("provider_state")
     own = state is not None and endpoint.owns(state)
-    loss = Loss(request.get("loss_policy"))
     writing = Writing(endpoint, loss, own=own)
     body: Wire = {}
     if (model := _model(request, endpoint)) is not None:
@@ -68,7 +77,7 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
         report_foreign_state(request, endpoint, loss, ())
     if "options" in request:
         _options_to_wire(request, body, writing)
-    return {"method": "POST", "path": "/chat/completions", "headers": {}, "body": body}, loss.entries
+    return body
 
 
 _STRUCTURE = frozenset(
@@ -458,7 +467,7 @@ def from_wire_request(
 
     Raises `InvalidWire` with the pointer of what cannot be read.
     """
-    body: Wire = expect(wire.get("body"), dict, "the body")
+    body: Wire = expect(expect(wire, dict, "the wire request").get("body"), dict, "the body", "body")
     reading = Reading(endpoint, ids)
     messages = messages_from_wire(body.get("messages"), reading)
     try:

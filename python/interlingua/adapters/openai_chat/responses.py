@@ -10,7 +10,7 @@ from interlingua.adapters.openai_chat.errors import error_from_body
 from interlingua.adapters.openai_chat.messages import answer_from_wire, answer_to_wire
 from interlingua.adapters.openai_chat.tables import FINAL, FINISH, FINISH_BACK, NAME
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidAnswer, ProviderError
+from interlingua.canonical.errors import InvalidAnswer, InvalidRequest, ProviderError
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Entry, Loss
 
@@ -29,9 +29,19 @@ def to_wire_response(response: Response, endpoint: Endpoint, *, created: int = 0
     `created` is the time of answers that do not bring one of their own, in seconds since 1970.
     Losses are reported at their place in the response.
     """
+    loss = Loss()
+    try:
+        body = _body(response, endpoint, loss, created)
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
+        # the schema has checked all but what providers left in `form` and `fields`
+        raise InvalidRequest("a provider state of the response has an unexpected shape", adapter=NAME) from problem
+    return body, loss.entries
+
+
+def _body(response: Response, endpoint: Endpoint, loss: Loss, created: int) -> Wire:
     state = response.get("provider_state")
     own = state is not None and endpoint.owns(state)
-    writing = Writing(endpoint, Loss(), own=own)
+    writing = Writing(endpoint, loss, own=own)
     fields, form = _own_parts(state if own else None)
     body: Wire = {}
     if "id" in response or not own:
@@ -48,7 +58,7 @@ def to_wire_response(response: Response, endpoint: Endpoint, *, created: int = 0
     for name, value in fields.items():
         if name != "choice":
             body.setdefault(name, value)
-    return body, writing.loss.entries
+    return body
 
 
 def _own_parts(state: Mapping[str, Any] | None) -> tuple[Mapping[str, Any], Mapping[str, Any]]:

@@ -1,12 +1,13 @@
 """
-Streams: `stream_decoder` from frames to events, `encode_stream` back.
+Streams: `stream_decoder` from frames to events; `encoding` is the way back.
 
 The decoder puts together the message that a whole answer would have had, choice by choice, and gives events on the way.
-Text and reasoning end when something else begins; calls may interleave, so they end with the choice's finish reason.
-What comes later opens new blocks. Nothing is complete before `[DONE]`, because usage and late deltas follow the finish.
+Text and reasoning end when something else begins. Calls may interleave, and some providers go on after a finish reason:
+what is open then ends with the first chunk that has no more of that choice. What comes later still opens new blocks.
+The answer is not complete before `[DONE]`, because usage follows the finish.
 """
 
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator
 from typing import Any
 
 from interlingua.adapters._kit import Wire, arguments_text, parse_arguments
@@ -21,11 +22,8 @@ from interlingua.adapters.openai_chat.reasoning import (
     thinking_part_from_wire,
 )
 from interlingua.adapters.openai_chat.responses import (
-    answer_id,
-    finish_to_wire,
     read_response,
     usage_from_wire,
-    usage_to_wire,
 )
 from interlingua.adapters.openai_chat.tables import NAME
 from interlingua.adapters.openai_chat.tools import call_from_wire
@@ -66,7 +64,7 @@ _STREAM_ONLY = frozenset(("index", "delta", "message", "finish_reason", "logprob
 class _Answer:
     """What has arrived of one answer."""
 
-    __slots__ = ("_choices", "_ids", "_reading", "_usage", "_whole", "endpoint", "ended")
+    __slots__ = ("_choices", "_ids", "_reading", "_unclosed", "_usage", "_usage_told", "_whole", "endpoint", "ended")
 
     def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
         self.endpoint = endpoint
@@ -74,6 +72,8 @@ class _Answer:
         self._ids = ids
         self._whole: Wire = {}
         self._usage: Wire | None = None
+        self._usage_told = True
+        self._unclosed: set[int] = set()
         self._choices: dict[int, _Choice] = {}
         self._reading = Reading(endpoint, ids)
 
@@ -109,21 +109,39 @@ class _Answer:
         for name, value in chunk.items():
             if name not in _PADDING and value is not None and value != "" and not (name in _FIRST and whole.get(name)):
                 whole[name] = value
-        for wire in chunk.get("choices") or ():
+        choices = chunk.get("choices") or ()
+        if self._unclosed:
+            self._close_finished([wire.get("index") for wire in choices], events)
+        for wire in choices:
             number = wire.get("index")
             number = number if type(number) is int and number >= 0 else 0
             choice = self._choices.get(number)
             if choice is None:
-                choice = self._choices[number] = _Choice(
-                    number, self._reading if number == 0 else Reading(self.endpoint, self._ids)
-                )
+                reading = self._reading if number == 0 else Reading(self.endpoint, self._ids)
+                choice = self._choices[number] = _Choice(number, reading)
                 events.append(self._start(choice))
             choice.take(wire, events)
+            if choice.finish is not None:
+                self._unclosed.add(number)
         usage = chunk.get("usage") or _usage_of_groq(chunk)
         if isinstance(usage, dict) and usage != self._usage:
             self._usage = usage
-            events.append({"type": "usage_update", "usage": usage_from_wire(usage, self.endpoint)})
+            self._usage_told = False
+        if not self._usage_told and not self._unclosed:
+            self._tell_usage(events)
         return events
+
+    def _close_finished(self, present: list[Any], events: list[Event]) -> None:
+        """Ends the choices that had their finish reason, unless this chunk has more of them."""
+        for number in sorted(self._unclosed):
+            if number not in present:
+                self._choices[number].close(events)
+                self._unclosed.discard(number)
+
+    def _tell_usage(self, events: list[Event]) -> None:
+        self._usage_told = True
+        if self._usage is not None:
+            events.append({"type": "usage_update", "usage": usage_from_wire(self._usage, self.endpoint)})
 
     def _start(self, choice: "_Choice") -> Event:
         event: Event = {"type": "message_start"}
@@ -138,6 +156,8 @@ class _Answer:
         events: list[Event] = []
         for choice in self._choices.values():
             choice.close(events)
+        if not self._usage_told:
+            self._tell_usage(events)
         try:
             response = self._response()
         except InterlinguaError as problem:
@@ -301,6 +321,7 @@ class _Choice:
         if isinstance(delta, dict):
             content = delta.get("content")
             if type(content) is str and content and len(delta) == 1 and self._parts is None:
+                self._said.setdefault("content", []).append(content)
                 self._text("text", content, events)
             else:
                 self._delta(delta, events)
@@ -317,7 +338,6 @@ class _Choice:
         finish = wire.get("finish_reason")
         if isinstance(finish, str) and finish:
             self.finish = finish
-            self.close(events)
 
     def _news(self, message: Wire) -> Wire:
         """A message that stands in the place of a delta tells all so far: what of it is new."""
@@ -347,7 +367,7 @@ class _Choice:
                     self._audio(value)
                 case "annotations" | "images" if isinstance(value, list):
                     self._members[name] = [*self._members.get(name, ()), *value]
-                case "obfuscation" | "p" | "padding":
+                case "obfuscation" | "p" | "padding" | "channel":
                     pass
                 case _:
                     if value is not None:
@@ -369,11 +389,8 @@ class _Choice:
 
     def _echoes(self, name: str, value: str, delta: Wire) -> bool:
         """Whether the other member of plain reasoning says the same in this delta."""
-        return (
-            (name == "reasoning_content"
-            and delta.get("reasoning") == value
-            and self._key == "reasoning")
-            or (name == "reasoning" and delta.get("reasoning_content") == value)
+        return (name == "reasoning_content" and delta.get("reasoning") == value and self._key == "reasoning") or (
+            name == "reasoning" and delta.get("reasoning_content") == value
         )
 
     def _take_logprobs(self, logprobs: Wire) -> None:
@@ -412,8 +429,7 @@ class _Choice:
             self._text("text", json.dumps(content).decode(), events)
 
     def _part(self, part: Wire, events: list[Event]) -> None:
-        parts = self._parts
-        assert parts is not None
+        parts = self._parts = self._parts or []
         kind = part.get("type")
         last = parts[-1] if parts and parts[-1].get("type") == kind else None
         if kind == "text" and isinstance(part.get("text"), str) and len(part) == 2:
@@ -487,6 +503,9 @@ class _Choice:
             block: Block = {"type": "thinking" if kind == "thinking" else "text", "text": ""}
             if kind == "refusal":
                 block["refusal"] = True
+            elif kind == "thinking":
+                member = key[0] if isinstance(key, tuple) else key
+                block["provider_state"] = self._reading.state(form={"member": member})
             self._begin(kind, key, block, events)
         if text:
             self._pieces.append(text)
@@ -721,171 +740,3 @@ class _Choice:
         if self.finish is not None:
             answer["finish_reason_raw"] = self.finish
         return answer
-
-
-# ---------------------------------------------------------------------------------------------------- to the wire
-
-
-def encode_stream(events: Iterable[Event], endpoint: Endpoint, *, created: int = 0) -> Iterator[Frame]:
-    """The frames with which this provider would have streamed these events, whatever their origin.
-
-    Reasoning goes out where the dialect has a place for it (`reasoning_replay`); elsewhere it is left out.
-    `created` is the time that the chunks bear, in seconds since 1970.
-    """
-    return _Encoder(endpoint, created).frames(events)
-
-
-_DELTA_MEMBER = {"text": "content", "refusal": "refusal"}
-
-
-class _Encoder:
-    """Chunks for events: the identity that all chunks repeat, and how much of each block has been told."""
-
-    __slots__ = ("_calls", "_created", "_endpoint", "_id", "_kinds", "_model", "_sent", "_thinking")
-
-    def __init__(self, endpoint: Endpoint, created: int) -> None:
-        self._endpoint = endpoint
-        self._created = created
-        self._id = ""
-        self._model: str | None = endpoint.model
-        self._calls: dict[tuple[int, int], int] = {}
-        self._kinds: dict[tuple[int, int], str] = {}
-        self._sent: dict[tuple[int, int], str] = {}
-        replay = endpoint.dialect.get("reasoning_replay")
-        self._thinking: str | None = replay if replay not in (None, "none") else None
-
-    def frames(self, events: Iterable[Event]) -> Iterator[Frame]:
-        for event in events:
-            number = event.get("choice") or 0
-            match event["type"]:
-                case "message_start":
-                    self._identify(event)
-                    yield self._chunk(number, {"role": "assistant", "content": "", "refusal": None})
-                case "block_start":
-                    yield from self._block_start(number, event)
-                case "text_delta" | "thinking_delta":
-                    yield from self._more(number, event["index"], event["text"], event)
-                case "tool_use_start":
-                    yield from self._call_start(number, event)
-                case "tool_use_input_delta":
-                    yield from self._more(number, event["index"], event["text"], event)
-                case "tool_use_end":
-                    yield from self._call_end(number, event)
-                case "block_stop":
-                    yield from self._block_stop(number, event)
-                case "message_complete":
-                    yield from self._finish(event["response"])
-                    return
-                case "error":
-                    yield _frame({"error": _error_to_wire(event["error"])})
-                    return
-                case _:
-                    pass
-
-    def _identify(self, event: Event) -> None:
-        self._id = (
-            self._id or event.get("response_id") or answer_id({"message": {"id": event.get("message_id") or "stream"}})
-        )
-        model = event.get("model")
-        self._model = (model.partition(":")[2] or model) if model else self._model
-
-    def _chunk(self, number: int, delta: Wire, finish: str | None = None, **members: Any) -> Frame:
-        choice: Wire = {"index": number, "delta": delta, "logprobs": None, "finish_reason": finish}
-        return self._frame([choice], **members)
-
-    def _frame(self, choices: list[Wire], **members: Any) -> Frame:
-        chunk: Wire = {"id": self._id, "object": "chat.completion.chunk", "created": self._created}
-        if self._model is not None:
-            chunk["model"] = self._model
-        return _frame({**chunk, "choices": choices, **members})
-
-    def _block_start(self, number: int, event: Event) -> Iterator[Frame]:
-        block, key = event["block"], (number, event["index"])
-        match block["type"]:
-            case "text":
-                self._kinds[key] = "refusal" if block.get("refusal") else "text"
-            case "thinking" if self._may_think(block):
-                self._kinds[key] = "thinking"
-            case "tool_use":
-                self._kinds[key] = "custom" if block.get("kind") == "custom" else "tool_use"
-            case _:
-                self._kinds[key] = ""
-        self._sent[key] = ""
-        if self._kinds[key] in ("text", "refusal", "thinking") and block["text"]:
-            yield from self._more(number, event["index"], block["text"], event)
-
-    def _may_think(self, block: Block) -> bool:
-        state = block.get("provider_state")
-        return self._thinking is not None and (
-            state is None or self._endpoint.owns(state) or bool(block.get("text") is not None)
-        )
-
-    def _more(self, number: int, index: int, text: str, event: Event) -> Iterator[Frame]:
-        key = (number, index)
-        kind = self._kinds.get(key, "text" if event["type"] == "text_delta" else "")
-        if not text or not kind:
-            return
-        self._sent[key] = self._sent.get(key, "") + text
-        match kind:
-            case "thinking":
-                yield self._chunk(number, self._thinking_delta(text, index))
-            case "tool_use":
-                yield self._chunk(
-                    number, {"tool_calls": [{"index": self._calls[key], "function": {"arguments": text}}]}
-                )
-            case "custom":
-                yield self._chunk(number, {"tool_calls": [{"index": self._calls[key], "custom": {"input": text}}]})
-            case _:
-                yield self._chunk(number, {_DELTA_MEMBER[kind]: text})
-
-    def _thinking_delta(self, text: str, index: int) -> Wire:
-        match self._thinking:
-            case "reasoning_details":
-                return {"reasoning": text, DETAILS: [{"type": "reasoning.text", "text": text, "index": index}]}
-            case "content":
-                return {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": text}]}]}
-            case member:
-                return {str(member): text}
-
-    def _call_start(self, number: int, event: Event) -> Iterator[Frame]:
-        key = (number, event["index"])
-        position = self._calls[key] = sum(1 for other, _ in self._calls if other == number)
-        call: Wire = {"index": position, "id": self._call_id(event["id"], key)}
-        if self._kinds.setdefault(key, "tool_use") == "custom":
-            call |= {"type": "custom", "custom": {"name": event["name"], "input": ""}}
-        else:
-            call |= {"type": "function", "function": {"name": event["name"], "arguments": ""}}
-        yield self._chunk(number, {"tool_calls": [call]})
-
-    def _call_id(self, canonical: str, key: tuple[int, int]) -> str:
-        return "call_" + canonical.removeprefix("tu_")
-
-    def _call_end(self, number: int, event: Event) -> Iterator[Frame]:
-        key = (number, event["index"])
-        if not self._sent.get(key):
-            text = event.get("input_raw")
-            text = text if text is not None else arguments_text(event["input"])
-            yield from self._more(number, event["index"], text, event)
-
-    def _block_stop(self, number: int, event: Event) -> Iterator[Frame]:
-        block, key = event["block"], (number, event["index"])
-        sent = self._sent.get(key, "")
-        if self._kinds.get(key) in ("text", "refusal", "thinking") and block["text"].startswith(sent):
-            yield from self._more(number, event["index"], block["text"][len(sent) :], event)
-
-    def _finish(self, response: dict[str, Any]) -> Iterator[Frame]:
-        state: Mapping[str, Any] | None = response.get("provider_state")
-        own = state is not None and self._endpoint.owns(state)
-        for number, choice in enumerate([response, *response.get("alternatives", ())]):
-            yield self._chunk(number, {}, finish_to_wire(choice, own))
-        if (usage := response.get("usage")) is not None:
-            yield self._frame([], usage=usage_to_wire(usage, self._endpoint, own=own))
-        yield Frame(None, DONE)
-
-
-def _frame(chunk: Wire) -> Frame:
-    return Frame(None, json.dumps(chunk).decode())
-
-
-def _error_to_wire(error: dict[str, Any]) -> Wire:
-    return {"message": error["message"], "type": error["category"], "param": None, "code": error.get("code")}

@@ -1,0 +1,247 @@
+"""Streams played: `encode_stream` writes the chunks with which a provider of this wire would have given some events."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from interlingua.adapters._kit import Wire, arguments_text
+from interlingua.adapters.openai_chat.context import Writing
+from interlingua.adapters.openai_chat.messages import annotations_to_wire, audio_to_wire
+from interlingua.adapters.openai_chat.parts import ASSISTANT, USER, Block, part_to_wire
+from interlingua.adapters.openai_chat.reasoning import DETAILS, PART, reasoning_to_wire
+from interlingua.adapters.openai_chat.responses import answer_id, finish_to_wire, usage_to_wire
+from interlingua.adapters.openai_chat.tools import CALLS
+from interlingua.canonical import json
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.loss import Loss
+from interlingua.wire.sse import Frame
+
+Event = dict[str, Any]
+
+DONE = "[DONE]"
+_NOTHING: Mapping[str, Any] = {}
+_PROSE = ("text", "refusal", "thinking")
+_NOT_IN_CHUNKS = frozenset(("object", "created", "choice"))
+
+
+def encode_stream(events: Iterable[Event], endpoint: Endpoint, *, created: int = 0) -> Iterator[Frame]:
+    """The frames for these events, whatever their origin: role first, then deltas, finish, usage and the end mark.
+
+    Reasoning goes out where the dialect has a place for it (`reasoning_replay`), and where it came from this provider;
+    elsewhere it is left out. `created` is the time that the chunks bear, in seconds since 1970.
+    """
+    return _Encoder(endpoint, created).frames(events)
+
+
+class _Told:
+    """What has been told of one block."""
+
+    __slots__ = ("block", "call", "kind", "text")
+
+    def __init__(self, kind: str, block: Block) -> None:
+        self.kind = kind
+        self.block = block
+        self.text = ""
+        self.call = 0
+
+
+class _Encoder:
+    """The identity that all chunks repeat, and what has been told of each block of each choice."""
+
+    __slots__ = ("_calls", "_created", "_endpoint", "_id", "_model", "_told", "_writing")
+
+    def __init__(self, endpoint: Endpoint, created: int) -> None:
+        self._endpoint = endpoint
+        self._created = created
+        self._id = ""
+        self._model: str | None = endpoint.model
+        self._calls: dict[int, int] = {}
+        self._told: dict[tuple[int, int], _Told] = {}
+        self._writing = Writing(endpoint, Loss(), own=True)
+
+    def frames(self, events: Iterable[Event]) -> Iterator[Frame]:
+        """One event gives no frame, one or more."""
+        for event in events:
+            number: int = event.get("choice") or 0
+            match event["type"]:
+                case "message_start":
+                    self._identify(event)
+                    yield self._chunk(number, {"role": "assistant", "content": "", "refusal": None})
+                case "block_start":
+                    yield from self._block_start(number, event)
+                case "text_delta" | "thinking_delta" | "tool_use_input_delta":
+                    yield from self._more(number, event["index"], event["text"])
+                case "tool_use_start":
+                    yield from self._call_start(number, event)
+                case "tool_use_end":
+                    yield from self._call_end(number, event)
+                case "block_stop":
+                    yield from self._block_stop(number, event)
+                case "message_complete":
+                    yield from self._finish(event["response"])
+                    return
+                case "error":
+                    yield _frame({"error": _error_to_wire(event["error"])})
+                    return
+                case _:
+                    pass
+
+    def _identify(self, event: Event) -> None:
+        self._id = self._id or event.get("response_id") or answer_id({"message": {"id": event.get("message_id")}})
+        if (model := event.get("model")) is not None:
+            self._model = model.partition(":")[2] or model
+
+    def _chunk(self, number: int, delta: Wire, **members: Any) -> Frame:
+        choice: Wire = {"index": number, "delta": delta, "logprobs": None, "finish_reason": None, **members}
+        return self._frame([choice])
+
+    def _frame(self, choices: list[Wire], **members: Any) -> Frame:
+        chunk: Wire = {"id": self._id, "object": "chat.completion.chunk", "created": self._created}
+        if self._model is not None:
+            chunk["model"] = self._model
+        return _frame({**chunk, "choices": choices, **members})
+
+    # -- blocks
+
+    def _block_start(self, number: int, event: Event) -> Iterator[Frame]:
+        block = event["block"]
+        told = self._told[number, event["index"]] = _Told(self._kind(block), block)
+        if told.kind in _PROSE and block["text"]:
+            yield from self._more(number, event["index"], block["text"])
+
+    def _kind(self, block: Block) -> str:
+        match block["type"]:
+            case "text":
+                return "refusal" if block.get("refusal") else "text"
+            case "thinking":
+                return "thinking" if self._place(block) is not None else ""
+            case "tool_use":
+                return "custom" if block.get("kind") == "custom" else "tool_use"
+            case _:
+                return ""
+
+    def _place(self, block: Block) -> str | None:
+        """Where reasoning goes: the dialect's place, also for that of others; own reasoning goes where it came from."""
+        own = self._writing.owns(block).get("form", _NOTHING).get("member")
+        replay = self._endpoint.dialect.get("reasoning_replay")
+        return own or (replay if replay != "none" else None)
+
+    def _more(self, number: int, index: int, text: str) -> Iterator[Frame]:
+        told = self._told.get((number, index))
+        if told is None or not text:
+            return
+        told.text += text
+        match told.kind:
+            case "text":
+                yield self._chunk(number, {"content": text})
+            case "refusal":
+                yield self._chunk(number, {"refusal": text})
+            case "thinking":
+                yield self._chunk(number, self._thinking_delta(told.block, text, index))
+            case "tool_use":
+                yield self._chunk(number, {"tool_calls": [{"index": told.call, "function": {"arguments": text}}]})
+            case "custom":
+                yield self._chunk(number, {"tool_calls": [{"index": told.call, "custom": {"input": text}}]})
+            case _:
+                pass
+
+    def _thinking_delta(self, block: Block, text: str, index: int) -> Wire:
+        match self._place(block):
+            case "reasoning_details":
+                kind = self._writing.owns(block).get("form", _NOTHING).get("type") or "reasoning.text"
+                body = "summary" if kind == "reasoning.summary" else "text"
+                return {"reasoning": text, DETAILS: [{"type": kind, body: text, "index": index}]}
+            case "content":
+                return {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": text}]}]}
+            case member:
+                return {str(member): text}
+
+    def _call_start(self, number: int, event: Event) -> Iterator[Frame]:
+        told = self._told.setdefault((number, event["index"]), _Told("tool_use", {"id": event["id"]}))
+        told.call = self._calls.get(number, 0)
+        self._calls[number] = told.call + 1
+        call: Wire = {"index": told.call, "id": self._writing.call_id({**told.block, "id": event["id"]})}
+        if told.kind == "custom":
+            call |= {"type": "custom", "custom": {"name": event["name"], "input": ""}}
+        else:
+            call |= {"type": "function", "function": {"name": event["name"], "arguments": ""}}
+        yield self._chunk(number, {"tool_calls": [call]})
+
+    def _call_end(self, number: int, event: Event) -> Iterator[Frame]:
+        told = self._told.get((number, event["index"]))
+        if told is not None and not told.text:
+            # another wire may tell a call only when it is whole; one without arguments told none
+            text = event.get("input_raw")
+            if text is None and event["input"]:
+                text = arguments_text(event["input"])
+            yield from self._more(number, event["index"], text or "")
+
+    def _block_stop(self, number: int, event: Event) -> Iterator[Frame]:
+        told = self._told.get((number, event["index"]))
+        if told is None:
+            return
+        block = event["block"]
+        if told.kind in _PROSE and block["text"].startswith(told.text):
+            yield from self._more(number, event["index"], block["text"][len(told.text) :])
+        if delta := self._rest(block, told, event["index"]):
+            yield self._chunk(number, delta)
+
+    def _rest(self, block: Block, told: _Told, index: int) -> Wire:
+        """What the deltas of a block did not tell."""
+        state = self._writing.owns(block)
+        match block["type"]:
+            case "text" if (annotations := annotations_to_wire(block, self._writing)) is not None:
+                return {"annotations": annotations}
+            case "tool_use" if state.get("fields"):
+                return {CALLS: [{**state["fields"], "index": told.call}]}
+            case "thinking" if told.kind and self._place(block) == DETAILS:
+                return self._detail(block, index)
+            case "redacted_thinking" if self._place(block) == DETAILS:
+                return self._detail(block, index)
+            case "image" if state.get("form", _NOTHING).get("member") == "images":
+                return {"images": [part_to_wire(block, (), self._writing, USER)]}
+            case "audio" if "id" in state:
+                return {"audio": audio_to_wire(block, state)}
+            case "opaque" if self._endpoint.owns(block):
+                if block.get("kind") in (CALLS, DETAILS):
+                    return {block["kind"]: [block["value"]]}
+                return {PART: [part_to_wire(block, (), self._writing, ASSISTANT)]}
+            case _:
+                return {}
+
+    def _detail(self, block: Block, index: int) -> Wire:
+        _, item = reasoning_to_wire(block, (), self._writing)
+        rest = {name: value for name, value in item.items() if name not in ("text", "summary")}
+        return {DETAILS: [{**rest, "index": index}]} if rest.keys() - {"type", "index"} else {}
+
+    # -- the end
+
+    def _finish(self, response: dict[str, Any]) -> Iterator[Frame]:
+        fields, own = self._fields(response)
+        members = {name: value for name, value in fields.items() if name not in _NOT_IN_CHUNKS}
+        for number, choice in enumerate([response, *response.get("alternatives", ())]):
+            said, _ = self._fields(choice["message"])
+            if said:
+                yield self._chunk(number, dict(said))
+            beside = fields.get("choice", _NOTHING) if number == 0 else self._fields(choice)[0]
+            finish: Wire = {**beside, "finish_reason": finish_to_wire(choice, own)}
+            if choice.get("logprobs") is not None:
+                finish["logprobs"] = choice["logprobs"]
+            yield self._chunk(number, {}, **finish)
+        if (usage := response.get("usage")) is not None:
+            members["usage"] = usage_to_wire(usage, self._endpoint, own=own)
+        if members:
+            yield self._frame([], **members)
+        yield Frame(None, DONE)
+
+    def _fields(self, item: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool]:
+        """The members without canonical meaning that came from this provider; and whether the item did."""
+        state = self._writing.owns(item)
+        return state.get("fields") or _NOTHING, bool(state)
+
+
+def _frame(chunk: Wire) -> Frame:
+    return Frame(None, json.dumps(chunk).decode())
+
+
+def _error_to_wire(error: dict[str, Any]) -> Wire:
+    return {"message": error["message"], "type": error["category"], "param": None, "code": error.get("code")}
