@@ -168,9 +168,14 @@ def _content_to_wire(blocks: list[Any], writing: Writing) -> list[Wire]:
 
 def _shown_thinking(block: dict[str, Any], writing: Writing, path: Path) -> Wire:
     """Reasoning of another provider is shown, but without a signature: it could not be taken back."""
-    if block.get("signature"):
-        where = (*path, "signature")
-        writing.loss.drop(where, "foreign_state", "lost", "a signature of another provider is not given out")
+    given = bool(block.get("signature"))
+    writing.loss.replace(
+        (*path, "signature"),
+        "",
+        "foreign_state" if given else "unsigned_thinking",
+        "lost" if given else "shape",
+        "reasoning of another provider is shown without a signature",
+    )
     report_foreign_state(block, writing.endpoint, writing.loss, path)
     return {"type": "thinking", "thinking": block["text"], "signature": ""}
 
@@ -205,6 +210,7 @@ def _played_members(response: Response, body: Wire, writing: Writing) -> None:
     body["stop_sequence"] = response.get("stop_sequence")
     body["usage"] = usage_to_wire(response.get("usage") or {}, own=False)
     report_foreign_state(response, writing.endpoint, writing.loss, ())
+    report_foreign_state(response["message"], writing.endpoint, writing.loss, ("message",))
 
 
 def wire_model(model: str) -> str:
