@@ -13,7 +13,7 @@ from interlingua import adapters, registry, translate
 from interlingua.canonical import json
 from interlingua.canonical.errors import InterlinguaError, InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS
-from interlingua.canonical.validate import violations
+from interlingua.canonical.validate import schema, violations
 
 Message = dict[str, Any]
 _FUNCTIONS = {
@@ -31,11 +31,14 @@ _FUNCTIONS = {
 def handle(message: Message) -> Message:
     """The answer to one message: `{id, output}`, `{id, error}` or `{id, unsupported}`."""
     answer: Message = {"id": message.get("id")}
-    operation = _OPERATIONS.get(message.get("op", ""))
+    name, given, adapter = message.get("op"), message.get("input", {}), message.get("adapter")
+    operation = _OPERATIONS.get(name) if isinstance(name, str) else None
     if operation is None:
-        return answer | {"unsupported": f"there is no operation {message.get('op')!r}"}
+        return answer | {"unsupported": f"there is no operation {name!r}"}
     try:
-        return answer | {"output": operation(message.get("input") or {}, message.get("adapter"))}
+        if not isinstance(given, dict) or not isinstance(adapter, str | None):
+            raise InvalidRequest("the input of a message is an object, and its adapter a name")
+        return answer | {"output": operation(given, adapter)}
     except InterlinguaError as problem:
         return answer | {"error": problem.to_dict()}
     except KeyError as problem:
@@ -60,10 +63,33 @@ def _hello(_: Message, __: str | None) -> Message:
     }
 
 
+_KINDS: dict[str, type | tuple[type, ...]] = {
+    "provider": (str, type(None)),
+    "model": (str, type(None)),
+    "wire": dict,
+    "body": dict,
+    "chunks": list,
+    "events": list,
+    "status": int,
+    "usage": dict,
+    "price": (dict, type(None)),
+    "type": str,
+}
+
+
+def _member(given: Message, name: str, **default: Any) -> Any:
+    """A member of a message's input, of the kind that the protocol says. A missing one is a `KeyError`."""
+    value = default.get("default") if "default" in default and name not in given else given[name]
+    if not isinstance(value, _KINDS[name]):
+        raise InvalidRequest("the member has a wrong type; see conformance/protocol.md", path=f"/{name}")
+    return value
+
+
 def _endpoint(given: Message, adapter: str | None) -> Any:
     if adapter is None:
         raise InvalidRequest("the message names no adapter")
-    return registry.endpoint(adapter=adapter, provider=given.get("provider"), model=given.get("model"))
+    provider, model = _member(given, "provider", default=None), _member(given, "model", default=None)
+    return registry.endpoint(adapter=adapter, provider=provider, model=model)
 
 
 def _to_wire(given: Message, adapter: str | None) -> Message:
@@ -73,13 +99,13 @@ def _to_wire(given: Message, adapter: str | None) -> Message:
 
 def _from_wire_request(given: Message, adapter: str | None) -> Message:
     endpoint = _endpoint(given, adapter)
-    request, loss = adapters.get(endpoint.adapter).from_wire_request(given["wire"], endpoint, DERIVED_IDS)
+    request, loss = adapters.get(endpoint.adapter).from_wire_request(_member(given, "wire"), endpoint, DERIVED_IDS)
     return {"request": request, "loss": loss}
 
 
 def _from_wire_response(given: Message, adapter: str | None) -> Message:
     endpoint = _endpoint(given, adapter)
-    response, loss = adapters.get(endpoint.adapter).from_wire_response(given["body"], endpoint, DERIVED_IDS)
+    response, loss = adapters.get(endpoint.adapter).from_wire_response(_member(given, "body"), endpoint, DERIVED_IDS)
     return {"response": response, "loss": loss}
 
 
@@ -90,24 +116,40 @@ def _to_wire_response(given: Message, adapter: str | None) -> Message:
     return {"body": body, "loss": loss}
 
 
+def _chunks(given: Message) -> list[bytes]:
+    try:
+        return [base64.b64decode(chunk, validate=True) for chunk in _member(given, "chunks")]
+    except (TypeError, ValueError):
+        raise InvalidRequest("a chunk is base64 text", path="/chunks") from None
+
+
 def _stream(given: Message, adapter: str | None) -> Message:
     reader = translate.StreamReader(_endpoint(given, adapter))
-    events = [reader.feed(base64.b64decode(chunk)) for chunk in given["chunks"]]
+    events = [reader.feed(chunk) for chunk in _chunks(given)]
     events.append(reader.end())
     last = next((event for events_of_chunk in reversed(events) for event in reversed(events_of_chunk)), {})
     return {"events": events, "response": last.get("response")}
 
 
 def _stream_encode(given: Message, adapter: str | None) -> Message:
-    chunks = translate.write_stream(given["events"], _endpoint(given, adapter).adapter, provider=given.get("provider"))
+    chunks = translate.write_stream(
+        _member(given, "events"), _endpoint(given, adapter).adapter, provider=given.get("provider")
+    )
     return {"chunks": [base64.b64encode(chunk).decode() for chunk in chunks]}
+
+
+def _headers(given: Message) -> dict[str, str]:
+    headers = given.get("headers") or {}
+    if not isinstance(headers, dict):
+        raise InvalidRequest("headers are an object", path="/headers")
+    return {str(name).lower(): str(value) for name, value in headers.items()}
 
 
 def _error(given: Message, adapter: str | None) -> Message:
     endpoint = _endpoint(given, adapter)
     body = given.get("body")
     text = body if isinstance(body, str) else "" if body is None else json.dumps(body).decode()
-    return adapters.get(endpoint.adapter).error(given["status"], given.get("headers") or {}, text, endpoint)
+    return adapters.get(endpoint.adapter).error(_member(given, "status"), _headers(given), text, endpoint)
 
 
 def _estimate(given: Message, adapter: str | None) -> Message:
@@ -116,8 +158,8 @@ def _estimate(given: Message, adapter: str | None) -> Message:
 
 
 def _cost(given: Message, _: str | None) -> Message:
-    price = given.get("price")
-    cost = None if price is None else registry.cost(given["usage"], price)
+    price = _member(given, "price", default=None)
+    cost = None if price is None else registry.cost(_member(given, "usage"), price)
     return {"cost_usd": None if cost is None else format(cost, "f")}
 
 
@@ -127,8 +169,15 @@ def _route(given: Message, _: str | None) -> Message:
     return router.decide_json(given)
 
 
+def _type(given: Message) -> str:
+    name = _member(given, "type", default="Request")
+    if name not in schema()["$defs"]:
+        raise InvalidRequest(f"the schema has no type {name!r}", path="/type")
+    return name
+
+
 def _validate(given: Message, _: str | None) -> Message:
-    found = violations(given["instance"], given.get("type", "Request"))
+    found = violations(given["instance"], _type(given))
     return {"valid": not found, "path": found[0]["path"] if found else None}
 
 

@@ -25,7 +25,7 @@ def test_what_is_read_back_is_what_was_reported(adapter: str, request: dict[str,
     """The law, and the written rules of the provider, for any request; a refusal is typed and points somewhere."""
     load(request)
     assert [] == [v for v in check(request) if v["rule"] not in ("known_block", "tool_input_invalid")]
-    endpoint = registry.endpoint(adapter=adapter)
+    endpoint = registry.endpoint(adapter=adapter, model="a-model")
     try:
         projection = project(request, endpoint)
     except InvalidRequest as refusal:
@@ -46,7 +46,7 @@ def test_what_is_read_back_is_what_was_reported(adapter: str, request: dict[str,
 @settings(suppress_health_check=list(HealthCheck), print_blob=True)
 def test_writing_what_was_read_changes_nothing(adapter: str, request: dict[str, Any]) -> None:
     """The law for wires: what an adapter wrote once, it writes again, and reports no loss but what the wire lacks."""
-    endpoint = registry.endpoint(adapter=adapter)
+    endpoint = registry.endpoint(adapter=adapter, model="a-model")
     module = adapters.get(adapter)
     try:
         first = project(request, endpoint)
