@@ -576,14 +576,25 @@ def _frame_strings(chunk: bytes, framing: str) -> list[str]:
 
 def terminal_index(case: Case, chunks: list[bytes]) -> int:
     """The number of the frame that ends the answer, by the rule in adapter.json; the last one with data otherwise."""
+    found, last = _terminal(case, chunks)
+    return last if found is None else found
+
+
+def has_terminal(case: Case) -> bool:
+    """Whether the stream holds the frame that the wire ends with. Without a rule every stream does."""
+    found, _ = _terminal(case, frames.split(stream_data(case), case.framing))
+    return found is not None or not case.wire.get("terminal")
+
+
+def _terminal(case: Case, chunks: list[bytes]) -> tuple[int | None, int]:
     rule = case.wire.get("terminal", {})
     last = len(chunks) - 1
     for index, chunk in enumerate(chunks):
         for frame in frames.parse(chunk, case.framing):
             if ("event" in rule and frame.event == rule["event"]) or ("data" in rule and frame.data == rule["data"]):
-                return index
+                return index, index
             last = index
-    return last
+    return None, last
 
 
 def check_truncated(session: Session, case: Case, inside: bool) -> Note:
@@ -1048,7 +1059,8 @@ def _route(session: Session, input: Any) -> dict[str, Any]:
     return answer.output if answer.error is None else {"error": {"category": answer.error["category"]}}
 
 
-_PROSE = ("message", "reason_text", "explanation")
+# `reason` is a sentence for a person; the machine words stand in `verdict`, `validation_failure` and the like.
+_PROSE = ("message", "reason")
 
 
 def without_prose(value: Any) -> Any:

@@ -183,7 +183,8 @@ def _stream_checks(case: Case) -> Iterator[Check]:
     yield _check(case, "truncated:frames", partial(checks.check_truncated, inside=False), "stream")
     yield _check(case, "truncated:inside", partial(checks.check_truncated, inside=True), "stream")
     yield _check(case, "hostile:stream", checks.check_hostile_stream, "stream")
-    yield _check(case, "after_end", checks.check_after_end, "stream")
+    if checks.has_terminal(case):
+        yield _check(case, "after_end", checks.check_after_end, "stream")
     yield _check(case, "stream_encode", checks.check_stream_encode, "stream", "stream_encode", profile="gateway")
     for rule in case.wire.get("unknown", []):
         if rule["in"] == "stream" and checks.planted_stream(case, rule) is not None:

@@ -19,7 +19,7 @@ from google.rpc import error_details_pb2, status_pb2
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 from .compare import dumps, loads
-from .plug import ADAPTER_OPERATIONS, Answer, PlugCrashError, PlugTimeoutError, ProtocolError, read_hello
+from .plug import ADAPTER_OPERATIONS, Answer, InternalError, PlugCrashError, PlugTimeoutError, ProtocolError, read_hello
 
 SERVICE = "interlingua.v1.InterlinguaService"
 Data = dict[str, Any]
@@ -63,8 +63,14 @@ def _tokens(response: Data) -> Data:
 
 
 def _verdict(response: Data) -> Data:
-    broken = [item for item in response.get("violations", []) if item.get("rule", "schema") == "schema"]
+    broken = [item for item in response.get("violations", []) if str(item.get("rule", "schema")).startswith("schema")]
     return {"valid": not broken, "path": broken[0].get("path", "") if broken else None}
+
+
+def _route(adapter: str | None, given: Data) -> Data:
+    parts = {"policyJson": "policy", "registryJson": "catalog", "healthJson": "health"}
+    request = {name: dumps(given[part]) for name, part in parts.items() if given.get(part) is not None}
+    return {**request, "requestJson": dumps(given["request"]), **({"now": given["now"]} if "now" in given else {})}
 
 
 @dataclass(frozen=True)
@@ -130,10 +136,12 @@ CALLS: dict[str, Call] = {
         "Estimate",
         lambda adapter, given: {
             "usageJson": dumps(given["usage"]),
-            **({"priceJson": dumps(given["price"])} if given.get("price") is not None else {}),
+            # No price is an empty row: without any the server would look the model up in its own table.
+            "priceJson": dumps(given.get("price") or {}),
         },
         _cost,
     ),
+    "route": Call("Route", _route, lambda response: loads(response["decisionJson"])),
     "validate": Call(
         "Check",
         lambda adapter, given: {"valueJson": dumps(given["instance"]), "type": given.get("type", "Request")},
@@ -161,7 +169,12 @@ class GrpcPlug:
         implementation = {"name": f"the service at {self.target}", "version": "interlingua.v1"}
         claimed = {name: [operation for operation in ADAPTER_OPERATIONS if operation in CALLS] for name in adapters}
         return read_hello(
-            {"protocol": 1, "implementation": implementation, "adapters": claimed, "operations": ["cost", "validate"]}
+            {
+                "protocol": 1,
+                "implementation": implementation,
+                "adapters": claimed,
+                "operations": ["cost", "route", "validate"],
+            }
         )
 
     def call(self, operation: str, adapter: str | None, input: Any) -> Answer:
@@ -266,7 +279,7 @@ def _canonical_error(error: Any) -> dict[str, Any]:
             info = error_details_pb2.ErrorInfo()
             if detail.Unpack(info):
                 if info.reason == "internal":
-                    raise ProtocolError(f"the implementation failed internally: {error.details()}")
+                    raise InternalError(f"the implementation failed internally: {error.details()}")
                 facts = {
                     key: item for key, item in info.metadata.items() if key in ("path", "code", "provider", "adapter")
                 }

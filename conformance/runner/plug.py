@@ -56,6 +56,10 @@ class ProtocolError(PlugError):
     """An answer that the protocol does not allow."""
 
 
+class InternalError(ProtocolError):
+    """The plug caught a bug of its own: no answer, but the process is sound."""
+
+
 @dataclass(frozen=True)
 class Answer:
     """Exactly one of the three is set."""
@@ -111,7 +115,7 @@ def _checked_error(error: Any) -> dict[str, Any]:
     if error.get("category") not in ERROR_CATEGORIES:
         raise ProtocolError(f"{show(error.get('category'), 40)} is not an error category of the specification")
     if error["category"] == "internal":
-        raise ProtocolError(f"the implementation failed internally: {error['message'][:300]}")
+        raise InternalError(f"the implementation failed internally: {error['message'][:300]}")
     return error
 
 

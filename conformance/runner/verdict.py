@@ -13,7 +13,7 @@ from typing import Any
 from .cases import matches
 from .compare import MISSING, Difference
 from .discover import Check
-from .plug import PlugCrashError, PlugError
+from .plug import InternalError, PlugCrashError, PlugError
 from .session import Failure, Refused, Session
 
 OUTCOMES = ("pass", "fail", "gap", "stale", "error", "unreached", "unsupported")
@@ -171,7 +171,8 @@ def _outcome(check: Check, session: Session) -> Result:
     except Refused as refused:
         return Result(check, "fail", str(refused))
     except PlugError as error:
-        session.plug.restart()
+        if not isinstance(error, InternalError):
+            session.plug.restart()
         crash = isinstance(error, PlugCrashError)
         return Result(
             check,
@@ -184,7 +185,12 @@ def _outcome(check: Check, session: Session) -> Result:
         return Result(check, "fail", f"the answer has not the expected shape ({type(error).__name__}: {error})")
 
 
-_ERROR_WORDS = {"PlugCrashError": "crash", "PlugTimeoutError": "timeout", "ProtocolError": "protocol violation"}
+_ERROR_WORDS = {
+    "PlugCrashError": "crash",
+    "PlugTimeoutError": "timeout",
+    "ProtocolError": "protocol violation",
+    "InternalError": "caught crash",
+}
 
 
 def _with_gap(result: Result, gap: Gap | None) -> Result:
