@@ -45,7 +45,9 @@ def _before(conversation: Data, request: service.EstimateRequest, models: Regist
 
 
 def _after(usage: Data, request: service.EstimateRequest, models: Registry) -> service.EstimateResponse:
-    price = _price(request, str(models.parse(request.model)) if request.model else None, models)
+    # without a model and a price nothing is known of the price: unpriced, which is no error
+    named = str(models.parse(request.model)) if request.model else None
+    price = _price(request, named, models) if named or request.price_json else None
     amount = prices.cost(usage, price)
     if amount is None or price is None:
         return service.EstimateResponse()
@@ -58,9 +60,7 @@ def _after(usage: Data, request: service.EstimateRequest, models: Registry) -> s
 def _price(request: service.EstimateRequest, model: str | None, models: Registry) -> Mapping[str, Any] | None:
     if (price := optional_object(request.price_json, "price_json")) is not None:
         return price
-    if model is None:
-        raise InvalidRequest("name a model or give a price", path="/model")
-    return models.price(model, _version(request, models))
+    return models.price(model, _version(request, models)) if model else None
 
 
 def _version(request: service.EstimateRequest, models: Registry) -> str | None:
