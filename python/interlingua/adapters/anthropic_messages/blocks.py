@@ -59,13 +59,20 @@ def blocks_from_wire(
     content: list[Any], reading: Reading, path: Path, failure: type[InvalidWire] = InvalidWire
 ) -> list[Block]:
     """The blocks of one list; raises `failure` with the pointer of the block that cannot be read."""
-    blocks: list[Block] = []
     try:
-        for block in content:
-            blocks.append(block_from_wire(block, reading))
+        return [block_from_wire(block, reading) for block in content]
     except UNREADABLE as problem:
-        raise unreadable("a block", (*path, len(blocks)), failure) from problem
-    return blocks
+        raise unreadable("a block", (*path, _first_unreadable(content, reading)), failure) from problem
+
+
+def _first_unreadable(content: list[Any], reading: Reading) -> int:
+    # only asked when one is: reading again is cheaper than counting along
+    for position, block in enumerate(content):
+        try:
+            block_from_wire(block, reading)
+        except UNREADABLE:
+            return position
+    return 0
 
 
 def unreadable(what: str, path: Path, failure: type[InvalidWire] = InvalidWire) -> InvalidWire:
@@ -243,6 +250,13 @@ def _document_part_from_wire(part: Wire, reading: Reading) -> Block:
     )
 
 
+def _result_part_from_wire(part: Wire, reading: Reading) -> Block:
+    kind = part["type"]
+    if kind == "text" or kind == "image" or kind == "document":
+        return block_from_wire(part, reading)
+    return opaque_from_wire(part, string(kind), reading)
+
+
 def result_from_wire(block: Wire, reading: Reading) -> Block:
     """A tool result; the message around it is the caller's."""
     wire_id = string(block["tool_use_id"])
@@ -253,24 +267,17 @@ def result_from_wire(block: Wire, reading: Reading) -> Block:
     content = block.get("content")
     form: dict[str, Any] | None = None
     parts: list[Block] = []
-    match content:
-        case str():
-            form = {"string": True}
-            parts = [block_from_wire({"type": "text", "text": content}, reading)]
-        case []:
+    if type(content) is list:
+        parts = [_result_part_from_wire(part, reading) for part in content]
+        if not parts:
             form = {"list": True}
-        case list():
-            for part in content:
-                kind = part["type"]
-                known_kind = kind == "text" or kind == "image" or kind == "document"
-                parts.append(
-                    block_from_wire(part, reading) if known_kind else opaque_from_wire(part, string(kind), reading)
-                )
-        case None:
-            if "content" in block:
-                form = {"null": ["content"]}
-        case _:
-            raise TypeError("content")
+    elif type(content) is str:
+        form = {"string": True}
+        parts = [block_from_wire({"type": "text", "text": content}, reading)]
+    elif content is not None:
+        raise TypeError("content")
+    elif "content" in block:
+        form = {"null": ["content"]}
     canonical: Block = {"type": "tool_result", "tool_use_id": canonical_id, "content": parts}
     if len(block) == 3 and form is None and state is None and parts:
         return canonical

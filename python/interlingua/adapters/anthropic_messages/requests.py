@@ -1,6 +1,5 @@
 """Requests both ways: the members beside the messages."""
 
-import re
 from decimal import Decimal
 from typing import Any
 
@@ -216,11 +215,12 @@ def _address_from_wire(wire: Wire, request: Request, form: dict[str, Any], endpo
     path = wire.get("path")
     if isinstance(path, str):
         for template, streamed in _templates(endpoint):
-            found = re.fullmatch(re.escape(template).replace(r"\{model\}", "(?P<model>.+)"), path.partition("?")[0])
-            if found is None:
+            before, placed, after = template.partition("{model}")
+            bare = path.partition("?")[0]
+            if bare != template and not (placed and bare.startswith(before) and bare.endswith(after)):
                 continue
-            if "model" in found.groupdict():
-                request.setdefault("model", endpoint.model_id(found["model"]) or "")
+            if placed and (model := bare[len(before) : len(bare) - len(after)]):
+                request.setdefault("model", endpoint.model_id(model) or "")
             if streamed and endpoint.dialect.get("stream_in_body") is False:
                 request["stream"] = True
             break

@@ -21,12 +21,19 @@ Tool = dict[str, Any]
 # ---------------------------------------------------------------------------------------------- from the wire
 
 
+_PLAIN = {"name", "description", "input_schema"}
+
+
 def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
     """A tool of the caller, or one that the provider defines, kept whole."""
     kind = tool.get("type", "custom")
     if kind is not None and kind != "custom":
         string(kind)
         return {"kind": "provider", "name": _defined_name(tool), "adapter": reading.adapter, "definition": tool}
+    if len(tool) == 3 and tool.keys() == _PLAIN:
+        name, description, schema = tool["name"], tool["description"], tool["input_schema"]
+        if type(name) is str and name and type(description) is str and type(schema) is dict:
+            return {"name": name, "description": description, "input_schema": schema}
     canonical: Tool = {"name": string(tool["name"])}
     if not canonical["name"]:
         raise ValueError("name")
@@ -124,10 +131,11 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
     wires: list[Wire] = []
     names: set[str] = set()
     strict = 0
+    taken = not writing.lacks("tools")
     for position, tool in enumerate(tools):
         path = ("tools", position)
         if not writing.own:
-            if writing.lacks("tools"):
+            if not taken:
                 writing.loss.drop(path, "unsupported_model", "lost", "the model takes no tools")
                 continue
             if tool["name"] in names:

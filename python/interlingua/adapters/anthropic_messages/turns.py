@@ -45,20 +45,19 @@ def messages_from_wire(wires: list[Any], reading: Reading, messages: list[Messag
     """Appends what the wire messages hold."""
     previous = None
     for position, wire in enumerate(wires):
-        path = ("messages", position)
         first = len(messages)
         if type(wire) is not dict or type(role := wire.get("role")) is not str:
-            raise InvalidWire("a message must be an object with a role", path=pointer(path))
-        match role:
-            case "user":
-                _user_from_wire(wire, reading, messages, path)
-            case "assistant":
-                messages.append(_plain_from_wire(role, wire.get("content"), reading, (*path, "content")))
-            case "system":
-                messages.append(_plain_from_wire(role, wire.get("content"), reading, (*path, "content")))
-                _form(messages[-1], reading)["in_messages"] = True
-            case _:
-                raise InvalidWire("the role must be user, assistant or system", path=pointer((*path, "role")))
+            raise InvalidWire("a message must be an object with a role", path=pointer(("messages", position)))
+        if role == "user":
+            _user_from_wire(wire.get("content"), reading, messages, position)
+        elif role == "assistant":
+            messages.append(_plain_from_wire(role, wire.get("content"), reading, ("messages", position, "content")))
+        elif role == "system":
+            messages.append(_plain_from_wire(role, wire.get("content"), reading, ("messages", position, "content")))
+            _form(messages[-1], reading)["in_messages"] = True
+        else:
+            where = pointer(("messages", position, "role"))
+            raise InvalidWire("the role must be user, assistant or system", path=where)
         if role == previous:
             _form(messages[first], reading)["start"] = True
         if len(wire) > 2:
@@ -100,16 +99,15 @@ def _plain_from_wire(role: str, content: Any, reading: Reading, path: Path) -> M
     raise InvalidWire("content must be a string or a list of blocks", path=pointer(path))
 
 
-def _user_from_wire(wire: Wire, reading: Reading, messages: list[Message], path: Path) -> None:
-    content = wire.get("content")
+def _user_from_wire(content: Any, reading: Reading, messages: list[Message], position: int) -> None:
     if type(content) is not list or not content:
-        messages.append(_plain_from_wire("user", content, reading, (*path, "content")))
+        messages.append(_plain_from_wire("user", content, reading, ("messages", position, "content")))
         return
     run: list[Any] | None = None
-    position = -1
+    index = -1
     try:
         for block in content:
-            position += 1
+            index += 1
             if block["type"] == "tool_result":
                 run = None
                 result = result_from_wire(block, reading)
@@ -121,7 +119,7 @@ def _user_from_wire(wire: Wire, reading: Reading, messages: list[Message], path:
                 messages.append({"role": "user", "content": run})
             run.append(block_from_wire(block, reading))
     except UNREADABLE as problem:
-        raise unreadable("a block", (*path, "content", position)) from problem
+        raise unreadable("a block", ("messages", position, "content", index)) from problem
 
 
 # ---------------------------------------------------------------------------------------------- to the wire
@@ -359,25 +357,25 @@ class _Turns:
         """Writes one message."""
         writing, message = self.writing, self.messages[position]
         path: Path = ("messages", position)
-        writing.message = message
         role, blocks = message["role"], message["content"]
         if role == "assistant":
+            writing.message = message
             self._turn(ASSISTANT, message)
-            content = blocks_to_wire(blocks, ASSISTANT, writing, (*path, "content"))
+            content = blocks_to_wire(blocks, ASSISTANT, writing, ("messages", position, "content"))
             if content and content[-1]["type"] in THINKING_TYPES and not writing.own:
                 self._trim_thinking(blocks, content, path)
         elif role == "tool":
             self._turn(USER, message)
-            content = [result_to_wire(blocks[0], writing, (*path, "content", 0))]
+            content = [result_to_wire(blocks[0], writing, ("messages", position, "content", 0))]
         elif role == "user":
             self._turn(USER, message)
-            content = blocks_to_wire(blocks, USER, writing, (*path, "content"))
+            content = blocks_to_wire(blocks, USER, writing, ("messages", position, "content"))
         elif writing.own or _says_something(blocks):
             role, content = self._instructions(at, message, path)
         else:
             self._drop(path)
             return
-        if not message.keys() <= _PLAIN:
+        if len(message) > 2 and not message.keys() <= _PLAIN:
             _message_members(message, content, writing, path)
         if self.anchor is None:
             self.content, self.anchor, self.anchor_role = content, path, role
