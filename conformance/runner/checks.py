@@ -775,19 +775,24 @@ def check_unknown_request(session: Session, case: Case, rule: dict[str, Any]) ->
 WRONG_VALUES: tuple[Any, ...] = (None, PLANTED, [], {}, 7, [[PLANTED]], {"type": PLANTED}, True)
 
 
-def check_hostile(session: Session, case: Case, operation: str, member: str, name: str) -> Note:
-    """Wrong values in every place of a sound input: a result or a typed error that holds no content, never a crash."""
+def check_hostile(session: Session, case: Case, operation: str, member: str | None, name: str) -> Note:
+    """Wrong values in every place of a sound input: a result or a typed error that holds no content, never a crash.
+
+    `member` is the member of the input that the file holds; None when the file holds the whole input.
+    """
     sound = case.value(name)
-    if session.answer(operation, case.adapter, {member: 7}).error is None:
-        raise Failure(f"{operation} takes the number 7 for a {member}")
-    tried = 0
-    for number, steps in enumerate(_spread(_places(sound, []), 60)):
+    if session.answer(operation, case.adapter, {member: 7} if member else {}).error is None:
+        raise Failure(
+            f"{operation} takes the number 7 for a {member}" if member else f"{operation} takes an empty input"
+        )
+    places = _places(sound, [])[0 if member else 1 :]
+    tried = _spread(places, 60)
+    for number, steps in enumerate(tried):
         value = WRONG_VALUES[number % len(WRONG_VALUES)]
         wrong = _replaced(sound, steps, value)
-        input = {member: wrong, **({"provider": case.provider} if case.provider else {})}
+        input = {member: wrong, **({"provider": case.provider} if case.provider else {})} if member else wrong
         _survives(session, case, operation, input, f"{show(value)} at {pointer_of(steps) or '/'}")
-        tried += 1
-    return f"{tried} wrong values"
+    return f"{len(tried)} wrong values"
 
 
 def check_hostile_stream(session: Session, case: Case) -> Note:

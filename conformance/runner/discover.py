@@ -229,6 +229,8 @@ def _route_checks(case: Case) -> Iterator[Check]:
         return
     needs: tuple[Need, ...] = (("route", None),)
     yield _check(case, "route", checks.check_route, profile="router", needs=needs)
+    run = partial(checks.check_hostile, operation="route", member=None, name="route.input.json")
+    yield _check(case, "hostile:route", run, profile="router", needs=needs)
     yield _check(case, "route:order", checks.check_route_order, profile="router", needs=needs)
 
 
