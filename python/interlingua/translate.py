@@ -169,12 +169,12 @@ class StreamReader:
         events: list[dict[str, Any]] = []
         if self._done:
             return events
-        for frame in frames:
-            try:
-                events += self._decoder.send(frame)
-            except StopIteration:
-                self._done = True
-                break
+        send = self._decoder.send
+        try:
+            for frame in frames:
+                events += send(frame)
+        except StopIteration:
+            self._done = True
         if events and events[-1]["type"] in ("message_complete", "error"):
             self._done = True
         return events
