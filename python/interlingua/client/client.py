@@ -140,16 +140,18 @@ class Client:
         deadline: float | None = None,
         routing: Mapping[str, Any] | None = None,
         raw: bool = False,
+        validated: bool = False,
     ) -> Response:
         """One answer, whole.
 
         `request` is canonical: plain data, JSON text or `Request`. `model` (provider:name) stands over its own;
         `fallbacks` are asked in turn when it cannot serve (`response.skipped` then tells why).
         `deadline` is the time for the whole call in seconds, `routing` the record of why this model was chosen.
-        `raw` keeps the provider's whole answer in `response.raw`.
+        `raw` keeps the provider's whole answer in `response.raw`; `validated` says that the request has been through
+        the door already.
         Raises `InvalidRequest`, `CannotAdapt` and `LossRefused` before anything is sent, `ProviderError` after.
         """
-        plan = self._plan(request, model, fallbacks, routing, stream=False)
+        plan = self._plan(request, model, fallbacks, routing, stream=False, validated=validated)
         interrupt = Interrupt(deadline)
         call: _Call | None = None
         answer: Answer | None = None
@@ -175,6 +177,7 @@ class Client:
         fallbacks: Sequence[str] = (),
         deadline: float | None = None,
         routing: Mapping[str, Any] | None = None,
+        validated: bool = False,
     ) -> "Stream":
         """One answer, event by event as it arrives. Nothing is sent before the first event is asked for.
 
@@ -182,7 +185,7 @@ class Client:
         An answer that fails midway gives an `error` event with what had arrived, then raises `StreamTruncated` or
         `Cancelled`. Use `async with`, or call `aclose`, or read to the end.
         """
-        return Stream(self, self._plan(request, model, fallbacks, routing, stream=True), deadline)
+        return Stream(self, self._plan(request, model, fallbacks, routing, stream=True, validated=validated), deadline)
 
     # ------------------------------------------------------------------------------------------------ one call
 
@@ -194,8 +197,9 @@ class Client:
         routing: Mapping[str, Any] | None,
         *,
         stream: bool,
+        validated: bool,
     ) -> _Plan:
-        canonical = translate.load(request)
+        canonical = request if validated else translate.load(request)
         chosen = model or canonical.get("model")
         if chosen is None:
             raise InvalidRequest("the request names no model; give one as provider:name", path="/model")

@@ -173,6 +173,7 @@ class Servicer:
             deadline=context.time_remaining(),
             routing=choice.record,
             raw=request.include_raw,
+            validated=True,
         )
         answer = service.GenerateResponse()
         if choice.decision is not None:
@@ -197,6 +198,7 @@ class Servicer:
             fallbacks=choice.models[1:],
             deadline=context.time_remaining(),
             routing=choice.record,
+            validated=True,
         )
         try:
             async for event in stream:
