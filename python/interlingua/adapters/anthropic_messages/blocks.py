@@ -310,11 +310,15 @@ def blocks_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path
     """The blocks of one place on the wire; those that it cannot carry are reported."""
     wires: list[Wire] = []
     for position, block in enumerate(blocks):
-        if block["type"] == "text" and len(block) == 2:
+        kind = block["type"]
+        if kind == "text" and len(block) == 2:
             text = block["text"]
             if text and (place == ASSISTANT or not text.isspace()):
                 wires.append({"type": "text", "text": text})
                 continue
+        elif kind == "tool_use" and place == ASSISTANT:
+            wires.append(_tool_use_to_wire(block, writing, (*path, position)))
+            continue
         wire = block_to_wire(block, place, writing, (*path, position))
         if wire is not None:
             wires.append(wire)
@@ -626,13 +630,14 @@ def _decoded_text(block: Block, writing: Writing, path: Path) -> Wire | None:
 
 
 def _tool_use_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
-    name = block["name"]
     wire: Wire = {
         "type": "tool_use",
         "id": writing.call_id(block, path),
-        "name": writing.tool_name(name, path),
+        "name": writing.tool_name(block["name"], path),
         "input": block["input"],
     }
+    if len(block) == 4:
+        return wire
     if "input_raw" in block or "kind" in block:
         _free_text_to_wire(block, wire, writing, path)
     return finished(block, wire, _TOOL_USE, writing, path)
@@ -748,6 +753,8 @@ def result_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
                 wire["content"] = parts[0]["text"]
     elif own_form(block, writing).get("list"):
         wire["content"] = []
+    if len(block) == 3:
+        return wire
     if "is_error" in block:
         wire["is_error"] = block["is_error"]
     return finished(block, wire, _RESULT, writing, path)

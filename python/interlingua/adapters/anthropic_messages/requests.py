@@ -276,6 +276,7 @@ _UNSUPPORTED = {
     "top_logprobs": "lost",
     "verbosity": "weakened",
 }
+_ACCOUNTED_FOR = _KNOWN | _UNSUPPORTED.keys()
 
 
 def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
@@ -390,9 +391,9 @@ def _members_to_wire(request: Request, body: Wire, form: dict[str, Any], writing
 
 def _unsupported(request: Request, writing: Writing) -> None:
     for name, severity in _UNSUPPORTED.items():
-        if request.get(name) is not None:
+        if name in request and request[name] is not None:
             writing.loss.drop((name,), "unsupported_field", severity, f"the wire has no {name}")
-    report_unknown(request, _KNOWN | _UNSUPPORTED.keys(), writing.loss, ())
+    report_unknown(request, _ACCOUNTED_FOR, writing.loss, ())
 
 
 # ---------------------------------------------------------------------------------------------- sampling

@@ -142,7 +142,7 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
                 raise InvalidRequest("two tools have one name; give each its own", path=pointer((*path, "name")))
             names.add(tool["name"])
         try:
-            wire = _tool_to_wire(tool, writing, path)
+            wire = _function_to_wire(tool, writing, path) if "kind" not in tool else _tool_to_wire(tool, writing, path)
         except UNREADABLE as problem:
             raise InvalidRequest("the tool lacks a member or has one of a wrong type", path=pointer(path)) from problem
         if wire is None:
@@ -171,7 +171,7 @@ def _strict_to_wire(wire: Wire, others: int, writing: Writing, path: Path) -> bo
 
 
 def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
-    match tool.get("kind", "function"):
+    match tool["kind"]:
         case "provider":
             return _provider_tool_to_wire(tool, writing, path)
         case "custom":

@@ -360,15 +360,18 @@ class _Turns:
         role, blocks = message["role"], message["content"]
         if role == "assistant":
             writing.message = message
-            self._turn(ASSISTANT, message)
+            if self.speaker != ASSISTANT or "provider_state" in message:
+                self._turn(ASSISTANT, message)
             content = blocks_to_wire(blocks, ASSISTANT, writing, ("messages", position, "content"))
             if content and content[-1]["type"] in THINKING_TYPES and not writing.own:
                 self._trim_thinking(blocks, content, path)
         elif role == "tool":
-            self._turn(USER, message)
+            if self.speaker != USER or "provider_state" in message:
+                self._turn(USER, message)
             content = [result_to_wire(blocks[0], writing, ("messages", position, "content", 0))]
         elif role == "user":
-            self._turn(USER, message)
+            if self.speaker != USER or "provider_state" in message:
+                self._turn(USER, message)
             content = blocks_to_wire(blocks, USER, writing, ("messages", position, "content"))
         elif writing.own or _says_something(blocks):
             role, content = self._instructions(at, message, path)
@@ -388,10 +391,13 @@ class _Turns:
         """Closes the wire message before, unless this one continues it."""
         if speaker == self.speaker and not ("provider_state" in message and self._begins(message["provider_state"])):
             return
-        self._close()
+        if self.content and self.members is None:
+            self.wires.append({"role": self.speaker, "content": self.content})
+        else:
+            self._close()
         if speaker == ASSISTANT:
             self.writing.next_turn()
-        self.speaker, self.anchor = speaker, None
+        self.speaker, self.anchor, self.content = speaker, None, []
 
     def _begins(self, state: dict[str, Any]) -> bool:
         """Whether a message of this wire was a wire message of its own beside a neighbour of its role."""
@@ -424,8 +430,6 @@ class _Turns:
         content: Any = self.content
         wire = {"role": self.speaker, "content": content}
         self.wires.append(wire)
-        if content and self.members is None:
-            return
         if not content:
             if not self.blank and not self.writing.own and not (last and self.speaker == ASSISTANT):
                 self._fill(wire)
