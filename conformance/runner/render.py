@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from . import SUITE_VERSION
 from .compare import dumps, loads, show
-from .verdict import BAD, OUTCOMES, conforms, counts, profiles_of
+from .verdict import BAD, OUTCOMES, conforms, counted, counts, profiles_of
 
 Line = dict[str, Any]
 
@@ -70,13 +70,17 @@ def text(
     if drafts:
         failing = sum(line["outcome"] in BAD for line in drafts)
         lines.append(f"  drafts {len(drafts)} run, {failing} failing, none counted")
+    younger = [line for line in report.checks if not line.get("scored", True)]
+    if younger:
+        failing = sum(line["outcome"] in BAD for line in younger)
+        lines.append(f"  not scored {len(younger)} checks added after the release, {failing} failing")
     lines.append("")
     for name in [profile] if profile else profiles_of(report.checks):
         fits, why = conforms(report.checks, name)
         lines.append(f"  {name:<28} {'conforms' if fits else 'does not conform'} ({why})")
     if report.header.get("partial"):
         lines.append("  a partial run: says nothing about conformance as a whole")
-    bad = [line for line in report.checks if line["outcome"] in BAD and not line.get("draft")]
+    bad = [line for line in report.checks if line["outcome"] in BAD and counted(line)]
     for line in bad:
         lines += ["", *_failure(line, flags or {}, command)]
     return "\n".join(lines) + "\n"
@@ -210,7 +214,7 @@ def _cell(lines: list[Line]) -> str:
 
 def badge(report: Report, profile: str | None = None) -> str:
     """JSON for a badge; bright green only when everything demanded passes without a gap."""
-    lines = [line for line in report.checks if line["level"] == "must" and not line.get("draft")]
+    lines = [line for line in report.checks if line["level"] == "must" and counted(line)]
     lines = [line for line in lines if profile is None or profile in line["profiles"]]
     passed = sum(line["outcome"] == "pass" for line in lines)
     bad = any(line["outcome"] in BAD for line in lines)

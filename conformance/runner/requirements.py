@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +74,19 @@ def hash_of(case: Case) -> str:
 
 
 def read_all(folder: Path = FOLDER) -> list[dict[str, Any]]:
-    return [loads(path.read_bytes()) for path in sorted(folder.glob("*.json"))]
+    return [loads(path.read_bytes()) for path in sorted(folder.glob("[0-9]*.json"))]
+
+
+def scored(folder: Path = FOLDER) -> Callable[[str], bool]:
+    """Whether a check counts: those of the newest release; all of them as long as nothing is released."""
+    released = [document for document in read_all(folder) if document.get("released")]
+    if not released:
+        return lambda check_id: True
+    newest = max(released, key=lambda document: document["released"])
+    known = {
+        f"{path}#{name}" for found in newest["profiles"].values() for path, names in found.items() for name in names
+    }
+    return lambda check_id: check_id in known
 
 
 def problems(cases: list[Case]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -91,6 +91,7 @@ class Result:
     note: str | None = None
     milliseconds: float = 0.0
     gap: Gap | None = None
+    scored: bool = True
 
     def line(self) -> dict[str, Any]:
         """The line of report.jsonl."""
@@ -106,6 +107,8 @@ class Result:
         }
         if check.draft:
             line["draft"] = True
+        if not self.scored:
+            line["scored"] = False
         if self.message:
             line["message"] = self.message
         if self.difference is not None:
@@ -221,31 +224,31 @@ def _without_pointer(message: str) -> str:
 
 
 def counts(lines: list[dict[str, Any]]) -> dict[str, dict[str, int]]:
-    """Per level, how often each outcome came; drafts are not counted."""
+    """Per level, how often each outcome came; without what is not counted."""
     table = {level: Counter[str]() for level in LEVELS}
     for line in lines:
-        if not line.get("draft"):
+        if counted(line):
             table[line["level"]][line["outcome"]] += 1
     return {level: {outcome: table[level][outcome] for outcome in OUTCOMES} for level in LEVELS if table[level]}
 
 
 def clean(lines: list[dict[str, Any]]) -> bool:
     """Nothing unexpected: no fail, stale, error or unreached outside drafts."""
-    return not any(line["outcome"] in BAD for line in lines if not line.get("draft"))
+    return not any(line["outcome"] in BAD for line in lines if counted(line))
+
+
+def counted(line: dict[str, Any]) -> bool:
+    """Drafts, and checks that are younger than the newest release, are run and shown but never counted."""
+    return not line.get("draft") and line.get("scored", True)
 
 
 def profiles_of(lines: list[dict[str, Any]]) -> list[str]:
     return sorted({profile for line in lines for profile in line["profiles"]})
 
 
-def conforms(
-    lines: list[dict[str, Any]], profile: str, scored: Callable[[str], bool] = lambda check_id: True
-) -> tuple[bool, str]:
+def conforms(lines: list[dict[str, Any]], profile: str) -> tuple[bool, str]:
     """Whether every must-check of a profile passes; if not, why not in a few words."""
-    wanted = [
-        line for line in lines if profile in line["profiles"] and line["level"] == "must" and not line.get("draft")
-    ]
-    wanted = [line for line in wanted if scored(line["id"])]
+    wanted = [line for line in lines if profile in line["profiles"] and line["level"] == "must" and counted(line)]
     if not wanted:
         return False, "no checks"
     tally = Counter(line["outcome"] for line in wanted if line["outcome"] != "pass")

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 import toy
-from runner import render, schema
+from runner import render, requirements, schema
 from runner.__main__ import main
 from runner.cases import CaseError, matches, read
-from runner.compare import loads
+from runner.compare import dumps, loads
 from runner.discover import Check, plan
 from runner.plug import FunctionPlug, ProcessPlug
 from runner.session import Session
@@ -171,6 +171,23 @@ def test_an_unclaimed_operation_is_visible_and_does_not_conform() -> None:
     assert clean(lines)
     assert counts(lines)["must"]["unsupported"] > 20
     assert not conforms(lines, "adapter:toy")[0]
+
+
+def test_what_is_younger_than_the_release_is_not_scored(tmp_path: Path) -> None:
+    assert requirements.scored(tmp_path)("anything"), "nothing is released"
+
+    profiles = {"adapter:toy": {"toy/hello": ["to_wire"]}}
+    (tmp_path / "1.0.json").write_text(dumps({"released": "2026-01-01", "profiles": profiles}), "utf-8")
+    known = requirements.scored(tmp_path)
+    session = broken("to_wire", lambda output: output["loss"].clear())
+    lines = [result.line() for result in run(session, checks_of(session))]
+    for line in lines:
+        line["scored"] = known(line["id"])
+
+    assert known("toy/hello#to_wire")
+    assert not known("toy/picture-dropped#loss")
+    assert clean(lines)
+    assert conforms(lines, "adapter:toy") == (True, "1 checks")
 
 
 # --- gaps ----------------------------------------------------------------------------------------------------------------
