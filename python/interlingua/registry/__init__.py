@@ -50,6 +50,7 @@ __all__ = [
 ]
 
 Row = dict[str, Any]
+_MOST_ENDPOINTS = 1024  # remembered; callers may name any model
 
 
 @cache
@@ -99,6 +100,7 @@ class Registry:
         self._tables: dict[str, Row] = {table["version"]: table for table in (prices or data("prices"))["tables"]}
         self._environment: Mapping[str, str] = os.environ if environment is None else environment
         self._resolvers = tuple(resolvers)
+        self._endpoints: dict[tuple[str | None, str | None, str | None], Endpoint] = {}
 
     # ------------------------------------------------------------------------------------------ providers
 
@@ -171,7 +173,17 @@ class Registry:
         Without `provider`, a `model` written `provider:name` (or an alias) names it, else the wire's own provider is
         meant. A provider that is in no row passes when the `adapter` is given. Raises `InvalidRequest` otherwise.
         """
-        provider, name = self._at(provider, model, adapter)
+        asked = (provider, model, adapter)
+        if asked in self._endpoints:
+            return self._endpoints[asked]
+        found = self._endpoint(*self._at(provider, model, adapter), adapter)
+        if found.provider in self._rows:  # what stands in a variable may change
+            if len(self._endpoints) == _MOST_ENDPOINTS:
+                self._endpoints.clear()
+            self._endpoints[asked] = found
+        return found
+
+    def _endpoint(self, provider: str | None, name: str | None, adapter: str | None) -> Endpoint:
         row = self._row_for(provider, adapter)
         if row is None:
             return Endpoint(adapter or "", provider, name)
