@@ -278,6 +278,41 @@ async def test_bad_input_is_the_callers_fault(start: Any, name: str) -> None:
         assert (await served.stub.ListModels(service.ListModelsRequest())).models
 
 
+async def test_deep_nesting_where_it_is_allowed(start: Any) -> None:
+    """A result or a typed error, however the value comes in."""
+    deep = '{"a": ' * 1_000 + "1" + "}" * 1_000
+    block = '{"type": "tool_use", "id": "tu_01", "name": "t", "input": ' + deep + "}"
+    messages = '"messages": [{"role": "assistant", "content": [' + block + "]}]"
+    request = "{" + messages + "}"
+    typed = types.Request(
+        messages=[
+            types.Message(
+                role=types.ROLE_ASSISTANT,
+                content=[types.ContentBlock(tool_use=types.ToolUseBlock(id="tu_01", name="t", input_json=deep))],
+            )
+        ]
+    )
+    wire = '{"model": "m", "max_tokens": 1, ' + messages + "}"
+    function = {"name": "t", "arguments": deep}
+    call = {"role": "assistant", "content": None, "tool_calls": [{"id": "c", "type": "function", "function": function}]}
+    openai = json.dumps({"model": "m", "messages": [call]}).decode()
+    async with start() as served:
+        for side in (TO_OPENAI, TO_ANTHROPIC):
+            for given in (
+                service.AdaptRequest(request_json=request, target=side),
+                service.AdaptRequest(request=typed, target=side),
+                service.AdaptRequest(request=typed),
+                service.AdaptRequest(wire_json=wire, source=TO_ANTHROPIC, target=side),
+                service.AdaptRequest(wire_json=openai, source=TO_OPENAI, target=side),
+                service.AdaptRequest(wire_json=openai, source=TO_OPENAI, json_output=True),
+                service.AdaptRequest(wire_json=openai, source=TO_OPENAI),
+            ):
+                try:
+                    await served.stub.Adapt(given)
+                except grpc.aio.AioRpcError as problem:
+                    assert problem.code() is grpc.StatusCode.INVALID_ARGUMENT, problem.details()  # noqa: PT017
+
+
 async def test_violations_have_pointers(start: Any) -> None:
     """Where it is wrong, for text and for messages."""
     async with start() as served:

@@ -5,7 +5,8 @@ Calling providers: `Client`, the transports that it can stand on, and what a tra
         response = await client.generate(request, model="anthropic:claude-sonnet-5-5")
 """
 
-from interlingua.client.client import Client, Limits, Stream
+from interlingua.client.call import Limits
+from interlingua.client.client import Client, Stream
 from interlingua.client.fake import Bytes, Fail, FakeTransport, Refuse, Say
 from interlingua.client.playing import Sent
 from interlingua.client.replay import Exchange, ReplayTransport

@@ -14,9 +14,8 @@ caller asks. A stream that is closed, cancelled, or out of time closes the call 
 import logging
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime
-from types import ModuleType
 from typing import Any, Self
 
 from interlingua import adapters, translate
@@ -27,63 +26,33 @@ from interlingua.canonical.errors import (
     CannotAdapt,
     InterlinguaError,
     InvalidRequest,
-    InvalidWire,
     ProviderError,
     StreamTruncated,
 )
 from interlingua.canonical.ids import DERIVED_IDS, UlidSource
+from interlingua.client.answers import (
+    ERROR_BODY_LIMIT,
+    another_may_do,
+    failure,
+    read,
+    refusal,
+    refuse_other_content,
+    served,
+    whole,
+)
+from interlingua.client.call import Call, Limits, Plan
 from interlingua.client.interrupt import Interrupt, Interrupted
 from interlingua.client.transport import Answer, Transport, TransportFailed
 from interlingua.registry import Connection, Registry, default
 
 Event = dict[str, Any]
-Request = dict[str, Any]
 Response = dict[str, Any]
 
 _LOG = logging.getLogger("interlingua.client")
-_ERROR_BODY_LIMIT = 1 << 20
-_NO_STREAM = frozenset(("text/html", "application/json", "application/problem+json"))
-_PASS_OVER = frozenset(("not_found", "unsupported"))
 
 
 def _now() -> datetime:
     return datetime.now(UTC)
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What one call may take: `idle` seconds without a byte from the provider, `answer` bytes of an answer."""
-
-    idle: float | None = 300.0
-    answer: int = 256 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    """What was asked of the client, checked: one request, the models to ask in turn, one message to be."""
-
-    request: Request
-    models: tuple[str, ...]
-    routing: dict[str, Any] | None
-    stream: bool
-    message_id: str
-    started: float
-
-
-@dataclass(slots=True)
-class _Call:
-    """One call to one model. Headers and secrets hold the key and are not printed."""
-
-    plan: _Plan
-    endpoint: Endpoint
-    adapter: ModuleType
-    projection: translate.Projection
-    request: Request
-    model: str
-    url: str
-    headers: dict[str, str] = field(repr=False)
-    secrets: tuple[str, ...] = field(repr=False)
-    skipped: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
 
 class Client:
@@ -153,14 +122,14 @@ class Client:
         """
         plan = self._plan(request, model, fallbacks, routing, stream=False, validated=validated)
         interrupt = Interrupt(deadline)
-        call: _Call | None = None
+        call: Call | None = None
         answer: Answer | None = None
         try:
             call, answer = await self._begin(plan, interrupt, deadline)
-            body = await interrupt.wait(_whole(answer, self._limits.answer))
-            response = _read(call, answer, body)
+            body = await interrupt.wait(whole(answer, self._limits.answer))
+            response = read(call, answer, body)
         except (TransportFailed, Interrupted) as problem:
-            raise _failure(problem, call) from None
+            raise failure(problem, call) from None
         finally:
             interrupt.done()
             if answer is not None:
@@ -198,12 +167,12 @@ class Client:
         *,
         stream: bool,
         validated: bool,
-    ) -> _Plan:
+    ) -> Plan:
         canonical = request if validated else translate.load(request)
         chosen = model or canonical.get("model")
         if chosen is None:
             raise InvalidRequest("the request names no model; give one as provider:name", path="/model")
-        return _Plan(
+        return Plan(
             request=canonical,
             models=(chosen, *fallbacks),
             routing=dict(routing) if routing else None,
@@ -212,7 +181,7 @@ class Client:
             started=self._clock(),
         )
 
-    def _prepare(self, plan: _Plan, model: str) -> _Call:
+    def _prepare(self, plan: Plan, model: str) -> Call:
         endpoint = self._registry.endpoint(model=model)
         requested = endpoint.model_id(endpoint.model) or model
         # a copy: the caller's request stays as it is and can be used again
@@ -227,7 +196,7 @@ class Client:
             **projection.wire.get("headers", {}),
             **connection.headers,
         }
-        return _Call(
+        return Call(
             plan=plan,
             endpoint=endpoint,
             adapter=adapters.get(endpoint.adapter),
@@ -250,7 +219,7 @@ class Client:
             found = replace(found, base_url=f"{provider}://played")  # nothing that is played has an address
         return found
 
-    async def _begin(self, plan: _Plan, interrupt: Interrupt, deadline: float | None) -> tuple[_Call, Answer]:
+    async def _begin(self, plan: Plan, interrupt: Interrupt, deadline: float | None) -> tuple[Call, Answer]:
         """The first candidate that begins to answer.
 
         A candidate is passed over when the conversation cannot be carried to it, or when it fails in a way that
@@ -259,23 +228,23 @@ class Client:
         """
         skipped: list[dict[str, Any]] = []
         for position, model in enumerate(plan.models, start=1):
-            call: _Call | None = None
+            call: Call | None = None
             try:
                 call = self._prepare(plan, model)
                 answer = await interrupt.wait(self._send(call, deadline))
                 call.skipped = skipped
                 return call, answer
             except (CannotAdapt, ProviderError, TransportFailed) as problem:
-                error = _failure(problem, call) if isinstance(problem, TransportFailed) else problem
-                if position == len(plan.models) or not _another_may_do(error):
+                error = failure(problem, call) if isinstance(problem, TransportFailed) else problem
+                if position == len(plan.models) or not another_may_do(error):
                     raise error from None
                 reason = error.to_dict()["category"]
                 skipped.append({"model": call.model if call else model, "reason": reason, "message": error.message})
             except Interrupted as problem:
-                raise _failure(problem, call) from None
+                raise failure(problem, call) from None
         raise AssertionError("there is always a last candidate")
 
-    async def _send(self, call: _Call, deadline: float | None) -> Answer:
+    async def _send(self, call: Call, deadline: float | None) -> Answer:
         """Sends, and gives the answer when its head says success. Raises `ProviderError` when it says failure."""
         idle = self._limits.idle
         timeout = idle if deadline is None else min(deadline, idle or deadline)
@@ -284,12 +253,12 @@ class Client:
         if 200 <= answer.status < 300:
             return answer
         try:
-            body = await _whole(answer, _ERROR_BODY_LIMIT, cut=True)
+            body = await whole(answer, ERROR_BODY_LIMIT, cut=True)
         except TransportFailed:
             body = b""  # the status says enough
         finally:
             await answer.aclose()
-        raise ProviderError(_refusal(call, answer, body))
+        raise ProviderError(refusal(call, answer, body))
 
     def _transport_for(self, url: str) -> Transport:
         if self._transport is not None:
@@ -299,7 +268,7 @@ class Client:
             self._opened[scheme] = _open_transport(scheme)
         return self._opened[scheme]
 
-    def _complete(self, response: Response, call: _Call, status: str = "complete") -> Response:
+    def _complete(self, response: Response, call: Call, status: str = "complete") -> Response:
         """Fills in what only the caller of the provider knows: ids, times, cost, where it came from, what was lost."""
         model = response.setdefault("model", call.model)
         usage = response.get("usage")
@@ -320,13 +289,13 @@ class Client:
         message["metadata"] = {
             "model": model,
             "provider": call.endpoint.provider,
-            "routing": _served(call.plan.routing, model, call.skipped),
+            "routing": served(call.plan.routing, model, call.skipped),
             "usage": usage,
             "status": status,
         }
         return response
 
-    def _priced(self, usage: dict[str, Any], model: str, call: _Call) -> dict[str, Any]:
+    def _priced(self, usage: dict[str, Any], model: str, call: Call) -> dict[str, Any]:
         """The usage with its cost: of the model that served or, when no table knows that one, of the one asked for."""
         priced = self._registry.priced(usage, model)
         if priced["cost_usd"] is None and model != call.model:
@@ -337,7 +306,7 @@ class Client:
 class Stream:
     """The events of one answer. Iterate it once; `response` is the whole answer when the stream has ended."""
 
-    def __init__(self, client: Client, plan: _Plan, deadline: float | None) -> None:
+    def __init__(self, client: Client, plan: Plan, deadline: float | None) -> None:
         self.response: Response | None = None
         """The answer: whole after `message_complete`, what had arrived after `error`."""
         self._client = client
@@ -372,12 +341,12 @@ class Stream:
     async def _run(self) -> AsyncGenerator[Event, None]:
         self._interrupt = interrupt = Interrupt(self._deadline)
         answer: Answer | None = None
-        call: _Call | None = None
+        call: Call | None = None
         reader: translate.StreamReader | None = None
         event: Event | None = None
         try:
             call, answer = await self._client._begin(self._plan, interrupt, self._deadline)
-            await _refuse_other_content(call, answer, interrupt)
+            await refuse_other_content(call, answer, interrupt)
             reader = translate.StreamReader(call.endpoint, DERIVED_IDS)
             chunks = answer.chunks()
             while not reader.done:
@@ -389,7 +358,7 @@ class Stream:
             if event is not None and event["type"] == "error":
                 raise StreamTruncated(event["error"], event.get("response"))
         except (TransportFailed, Interrupted) as problem:
-            error = _failure(problem, call)
+            error = failure(problem, call)
             if answer is not None:
                 await answer.aclose()
             if event is not None and reader is not None and call is not None:
@@ -417,7 +386,7 @@ class Stream:
             waiting += len(chunk)
         raise TransportFailed("network", f"the provider sent {waiting} bytes without completing an event")
 
-    def _is_last(self, event: Event, call: _Call) -> bool:
+    def _is_last(self, event: Event, call: Call) -> bool:
         """Fills in an event; whether it is the last."""
         event["message_id"] = call.plan.message_id
         match event["type"]:
@@ -432,7 +401,7 @@ class Stream:
                 return False
         return True
 
-    def _broken_off(self, reader: translate.StreamReader, error: InterlinguaError, call: _Call) -> Event:
+    def _broken_off(self, reader: translate.StreamReader, error: InterlinguaError, call: Call) -> Event:
         """The last event of a stream that the provider did not end: the decoder tells what had arrived."""
         event: Event = next((event for event in reader.end() if event["type"] == "error"), {"type": "error"})
         event["error"] = error.to_dict()
@@ -443,106 +412,10 @@ class Stream:
         return event
 
 
-# ---------------------------------------------------------------------------------------------------- answers
-
-
-async def _whole(answer: Answer, limit: int, *, cut: bool = False) -> bytes:
-    """The body. What is beyond the limit is cut off or refused."""
-    body = bytearray()
-    async for chunk in answer.chunks():
-        body += chunk
-        if len(body) > limit:
-            if cut:
-                break
-            raise TransportFailed("network", f"the provider's answer is longer than {limit} bytes")
-    return bytes(body[:limit])
-
-
-def _read(call: _Call, answer: Answer, body: bytes) -> Response:
-    try:
-        data = json.loads(body)
-        if not isinstance(data, dict):
-            raise InvalidWire("the answer must be an object", path="")
-        response, _ = call.adapter.from_wire_response(data, call.endpoint, DERIVED_IDS)
-    except (InvalidWire, InvalidRequest) as problem:
-        if b'"error"' in body:
-            raise ProviderError(_refusal(call, answer, body)) from None
-        raise ProviderError(
-            _error(call.endpoint, "invalid_response", f"the provider's answer cannot be read: {problem.message}")
-            | {"status": answer.status}
-            | ({} if problem.path is None else {"path": problem.path})
-        ) from None
-    return response
-
-
-async def _refuse_other_content(call: _Call, answer: Answer, interrupt: Interrupt) -> None:
-    """A page or a JSON body where a stream was asked for is not an empty stream. Raises `ProviderError`."""
-    kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind not in _NO_STREAM:
-        return
-    body = await interrupt.wait(_whole(answer, _ERROR_BODY_LIMIT, cut=True))
-    if b'"error"' in body and "json" in kind:
-        raise ProviderError(_refusal(call, answer, body))
-    error = _error(call.endpoint, "invalid_response", f"the provider answered with {kind} where a stream was asked for")
-    raise ProviderError(error | {"status": answer.status})
-
-
-def _refusal(call: _Call, answer: Answer, body: bytes) -> dict[str, Any]:
-    """The canonical error for an error answer, without the caller's key."""
-    error: dict[str, Any] = call.adapter.error(answer.status, dict(answer.headers), body, call.endpoint)
-    if call.endpoint.provider is not None:
-        error.setdefault("provider", call.endpoint.provider)
-    text = json.dumps(error).decode()
-    for secret in call.secrets:
-        if secret in text:
-            text = text.replace(secret, "[secret]")
-    return json.loads(text)
-
-
-def _error(endpoint: Endpoint | None, category: str, message: str, *, retryable: bool = False) -> dict[str, Any]:
-    error = {"category": category, "message": message, "retryable": retryable}
-    if endpoint is not None:
-        error["adapter"] = endpoint.adapter
-        if endpoint.provider is not None:
-            error["provider"] = endpoint.provider
-    return error
-
-
-def _failure(problem: TransportFailed | Interrupted, call: _Call | None) -> InterlinguaError:
-    """What a failed or interrupted wait is to the caller."""
-    endpoint = call.endpoint if call is not None else None
-    match problem:
-        case TransportFailed():
-            return ProviderError(_error(endpoint, problem.category, problem.message, retryable=True))
-        case Interrupted(reason="deadline"):
-            return ProviderError(
-                _error(endpoint, "timeout", "the deadline passed before the answer was complete", retryable=True)
-            )
-        case _:
-            return Cancelled(
-                "the answer was cancelled before it was complete", adapter=endpoint.adapter if endpoint else None
-            )
-
-
-def _served(routing: Mapping[str, Any] | None, model: str, skipped: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """The routing record, with the model that served in the end."""
-    if routing is None:
-        return None
-    passed_over = [*(routing.get("alternatives_considered") or ()), *(target["model"] for target in skipped)]
-    return {**routing, "chosen_model": model, "alternatives_considered": passed_over}
-
-
-def _another_may_do(error: InterlinguaError) -> bool:
-    """Whether the next candidate is worth a try after this failure. A request that is wrong is wrong for all."""
-    if isinstance(error, ProviderError):
-        return error.retryable or error.error["category"] in _PASS_OVER
-    return isinstance(error, CannotAdapt)
-
-
 # ---------------------------------------------------------------------------------------------------- usage and network
 
 
-def _estimated_usage(response: Response, call: _Call) -> dict[str, Any]:
+def _estimated_usage(response: Response, call: Call) -> dict[str, Any]:
     """Usage for an answer whose provider gave none: estimates, marked as such."""
     _LOG.warning("no usage from %s, estimated", call.endpoint.provider, extra={"message_id": call.plan.message_id})
     prompt = call.adapter.estimate(call.request, call.endpoint)["likely"]

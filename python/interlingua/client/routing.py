@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import Any
 
 from interlingua import adapters, router
-from interlingua.canonical.errors import InvalidRequest
 from interlingua.registry import Registry, default
 
 Data = dict[str, Any]
@@ -101,10 +100,3 @@ class Routing:
     def _tokens(self, request: Any, model: str) -> Mapping[str, int]:
         endpoint = self.registry.endpoint(model=model)
         return adapters.get(endpoint.adapter).estimate(request, endpoint)
-
-
-def policy_of(value: Any) -> Data:
-    """A policy that came from outside. Raises `InvalidRequest` unless it is an object; its rules are checked on use."""
-    if not isinstance(value, dict):
-        raise InvalidRequest("a policy must be an object", path="")
-    return value

@@ -1,0 +1,125 @@
+"""
+What came back: answers read, refusals and failures turned into typed errors.
+
+No error holds content or a key: what a provider says is in `raw`, with the key taken out.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from interlingua.canonical import json
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import (
+    Cancelled,
+    CannotAdapt,
+    InterlinguaError,
+    InvalidRequest,
+    InvalidWire,
+    ProviderError,
+)
+from interlingua.canonical.ids import DERIVED_IDS
+from interlingua.client.call import Call
+from interlingua.client.interrupt import Interrupt, Interrupted
+from interlingua.client.transport import Answer, TransportFailed
+
+Response = dict[str, Any]
+
+ERROR_BODY_LIMIT = 1 << 20
+"""How much of an error answer is read, in bytes."""
+
+_NO_STREAM = frozenset(("text/html", "application/json", "application/problem+json"))
+_PASS_OVER = frozenset(("not_found", "unsupported"))
+
+
+async def whole(answer: Answer, limit: int, *, cut: bool = False) -> bytes:
+    """The body. What is beyond the limit is cut off or refused."""
+    body = bytearray()
+    async for chunk in answer.chunks():
+        body += chunk
+        if len(body) > limit:
+            if cut:
+                break
+            raise TransportFailed("network", f"the provider's answer is longer than {limit} bytes")
+    return bytes(body[:limit])
+
+
+def read(call: Call, answer: Answer, body: bytes) -> Response:
+    """The canonical response of a successful answer. Raises `ProviderError` when it cannot be read."""
+    try:
+        data = json.loads(body)
+        if not isinstance(data, dict):
+            raise InvalidWire("the answer must be an object", path="")
+        response, _ = call.adapter.from_wire_response(data, call.endpoint, DERIVED_IDS)
+    except (InvalidWire, InvalidRequest) as problem:
+        if b'"error"' in body:
+            raise ProviderError(refusal(call, answer, body)) from None
+        raise ProviderError(
+            _error(call.endpoint, "invalid_response", f"the provider's answer cannot be read: {problem.message}")
+            | {"status": answer.status}
+            | ({} if problem.path is None else {"path": problem.path})
+        ) from None
+    return response
+
+
+async def refuse_other_content(call: Call, answer: Answer, interrupt: Interrupt) -> None:
+    """A page or a JSON body where a stream was asked for is not an empty stream. Raises `ProviderError`."""
+    kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind not in _NO_STREAM:
+        return
+    body = await interrupt.wait(whole(answer, ERROR_BODY_LIMIT, cut=True))
+    if b'"error"' in body and "json" in kind:
+        raise ProviderError(refusal(call, answer, body))
+    error = _error(call.endpoint, "invalid_response", f"the provider answered with {kind} where a stream was asked for")
+    raise ProviderError(error | {"status": answer.status})
+
+
+def refusal(call: Call, answer: Answer, body: bytes) -> dict[str, Any]:
+    """The canonical error for an error answer, without the caller's key."""
+    error: dict[str, Any] = call.adapter.error(answer.status, dict(answer.headers), body, call.endpoint)
+    if call.endpoint.provider is not None:
+        error.setdefault("provider", call.endpoint.provider)
+    text = json.dumps(error).decode()
+    for secret in call.secrets:
+        if secret in text:
+            text = text.replace(secret, "[secret]")
+    return json.loads(text)
+
+
+def _error(endpoint: Endpoint | None, category: str, message: str, *, retryable: bool = False) -> dict[str, Any]:
+    error = {"category": category, "message": message, "retryable": retryable}
+    if endpoint is not None:
+        error["adapter"] = endpoint.adapter
+        if endpoint.provider is not None:
+            error["provider"] = endpoint.provider
+    return error
+
+
+def failure(problem: TransportFailed | Interrupted, call: Call | None) -> InterlinguaError:
+    """What a failed or interrupted wait is to the caller."""
+    endpoint = call.endpoint if call is not None else None
+    match problem:
+        case TransportFailed():
+            return ProviderError(_error(endpoint, problem.category, problem.message, retryable=True))
+        case Interrupted(reason="deadline"):
+            return ProviderError(
+                _error(endpoint, "timeout", "the deadline passed before the answer was complete", retryable=True)
+            )
+        case _:
+            return Cancelled(
+                "the answer was cancelled before it was complete", adapter=endpoint.adapter if endpoint else None
+            )
+
+
+def served(routing: Mapping[str, Any] | None, model: str, skipped: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """The routing record, with the model that served in the end."""
+    if routing is None:
+        return None
+    passed_over = [*(routing.get("alternatives_considered") or ()), *(target["model"] for target in skipped)]
+    return {**routing, "chosen_model": model, "alternatives_considered": passed_over}
+
+
+def another_may_do(error: InterlinguaError) -> bool:
+    """Whether the next candidate is worth a try after this failure. A request that is wrong is wrong for all."""
+    if isinstance(error, ProviderError):
+        return error.retryable or error.error["category"] in _PASS_OVER
+    return isinstance(error, CannotAdapt)
