@@ -59,7 +59,16 @@ def _hello(_: Message, __: str | None) -> Message:
             for name, module in modules.items()
         },
         "operations": ["cost", "route", "validate"],
-        "capabilities": ["tools", "streaming", "images", "reasoning", "documents", "audio"],
+        "capabilities": [
+            "tools",
+            "streaming",
+            "images",
+            "reasoning",
+            "documents",
+            "audio",
+            "structured_output",
+            "choices",
+        ],
     }
 
 
@@ -132,9 +141,9 @@ def _stream(given: Message, adapter: str | None) -> Message:
 
 
 def _stream_encode(given: Message, adapter: str | None) -> Message:
-    chunks = translate.write_stream(
-        _member(given, "events"), _endpoint(given, adapter).adapter, provider=given.get("provider")
-    )
+    events = [translate.load(event, "StreamEvent") for event in _member(given, "events")]
+    endpoint = _endpoint(given, adapter)
+    chunks = translate.write_stream(events, endpoint.adapter, provider=endpoint.provider)
     return {"chunks": [base64.b64encode(chunk).decode() for chunk in chunks]}
 
 
