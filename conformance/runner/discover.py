@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from . import checks, frames
+from . import frames
 from .cases import Case, matches
+from .checks import answers, hostile, requests, routes, rows, schemas, streams, swaps, unknown
 from .compare import MISSING, get
 from .oracles import has_oracle, judges
 from .session import Session
@@ -90,14 +91,14 @@ def _request_checks(case: Case) -> Iterator[Check]:
         return
     canonical, wire = case.has("request.canonical.json"), case.has("request.wire.json")
     if canonical and case.has("request.error.json"):
-        yield _check(case, "refusal", checks.check_refusal, "to_wire")
+        yield _check(case, "refusal", requests.check_refusal, "to_wire")
         return
     if canonical and wire:
-        yield _check(case, "to_wire", checks.check_to_wire, "to_wire")
+        yield _check(case, "to_wire", requests.check_to_wire, "to_wire")
     if canonical:
-        yield _check(case, "loss", checks.check_loss, "to_wire")
-        yield _check(case, "schema:loss", checks.check_schema_loss, "to_wire")
-        yield _check(case, "accounting", checks.check_accounting, "to_wire", "from_wire_request", profile="gateway")
+        yield _check(case, "loss", requests.check_loss, "to_wire")
+        yield _check(case, "schema:loss", schemas.check_schema_loss, "to_wire")
+        yield _check(case, "accounting", requests.check_accounting, "to_wire", "from_wire_request", profile="gateway")
     if (canonical or wire) and judged(case):
         operations = ("to_wire",) if canonical else ("to_wire", "from_wire_request")
         yield _check(case, f"valid:{case.adapter}", partial(_valid, adapter=case.adapter), *operations)
@@ -107,15 +108,17 @@ def _request_checks(case: Case) -> Iterator[Check]:
         return
     yield _hostile(case, "from_wire_request", "wire", "request.wire.json", "gateway")
     if canonical:
-        yield _check(case, "from_wire_request", checks.check_from_wire_request, "from_wire_request", profile="gateway")
-    yield _check(case, "schema:request", checks.check_schema_request, "from_wire_request", profile="gateway")
-    yield _check(case, "wire_fixpoint", checks.check_wire_fixpoint, "to_wire", "from_wire_request", profile="gateway")
+        yield _check(
+            case, "from_wire_request", requests.check_from_wire_request, "from_wire_request", profile="gateway"
+        )
+    yield _check(case, "schema:request", schemas.check_schema_request, "from_wire_request", profile="gateway")
+    yield _check(case, "wire_fixpoint", requests.check_wire_fixpoint, "to_wire", "from_wire_request", profile="gateway")
     for rule in case.wire.get("unknown", []):
         if (
             rule["in"] == "request"
-            and checks.plant(case.value("request.wire.json"), rule["put"], rule["value"]) is not None
+            and unknown.plant(case.value("request.wire.json"), rule["put"], rule["value"]) is not None
         ):
-            run = partial(checks.check_unknown_request, rule=rule)
+            run = partial(unknown.check_unknown_request, rule=rule)
             yield _check(case, f"unknown:{rule['name']}", run, "to_wire", "from_wire_request", profile="gateway")
 
 
@@ -128,11 +131,11 @@ def judged(case: Case) -> bool:
 
 
 def _valid(session: Session, case: Case, adapter: str) -> str | None:
-    return checks.check_valid(session, case, adapter)
+    return requests.check_valid(session, case, adapter)
 
 
 def _hostile(case: Case, operation: str, member: str, name: str, profile: str | None = None) -> Check:
-    run = partial(checks.check_hostile, operation=operation, member=member, name=name)
+    run = partial(hostile.check_hostile, operation=operation, member=member, name=name)
     return _check(case, f"hostile:{operation}", run, operation, profile=profile)
 
 
@@ -141,15 +144,15 @@ def _response_checks(case: Case) -> Iterator[Check]:
     if case.adapter is None or not wire:
         return
     if canonical:
-        yield _check(case, "from_wire_response", checks.check_from_wire_response, "from_wire_response")
-        yield _check(case, "served", checks.check_served, "to_wire_response", "from_wire_response", profile="gateway")
+        yield _check(case, "from_wire_response", answers.check_from_wire_response, "from_wire_response")
+        yield _check(case, "served", answers.check_served, "to_wire_response", "from_wire_response", profile="gateway")
         yield _hostile(case, "to_wire_response", "response", "response.canonical.json", "gateway")
     yield _hostile(case, "from_wire_response", "body", "response.wire.json")
-    yield _check(case, "schema:response", checks.check_schema_response, "from_wire_response")
+    yield _check(case, "schema:response", schemas.check_schema_response, "from_wire_response")
     yield _check(
         case,
         "to_wire_response",
-        checks.check_to_wire_response,
+        answers.check_to_wire_response,
         "from_wire_response",
         "to_wire_response",
         profile="gateway",
@@ -158,13 +161,13 @@ def _response_checks(case: Case) -> Iterator[Check]:
         MISSING,
         [],
     ):
-        yield _check(case, "echo", checks.check_echo, "from_wire_response", "to_wire")
+        yield _check(case, "echo", answers.check_echo, "from_wire_response", "to_wire")
     for rule in case.wire.get("unknown", []):
         if (
             rule["in"] == "response"
-            and checks.plant(case.value("response.wire.json"), rule["put"], rule["value"]) is not None
+            and unknown.plant(case.value("response.wire.json"), rule["put"], rule["value"]) is not None
         ):
-            run = partial(checks.check_unknown_response, rule=rule)
+            run = partial(unknown.check_unknown_response, rule=rule)
             yield _check(case, f"unknown:{rule['name']}", run, "from_wire_response")
 
 
@@ -172,23 +175,23 @@ def _stream_checks(case: Case) -> Iterator[Check]:
     if case.adapter is None or case.stream_file is None:
         return
     if case.has("stream.events.jsonl"):
-        yield _check(case, "stream", checks.check_stream, "stream")
-    yield _check(case, "fold", checks.check_fold, "stream")
-    yield _check(case, "schema:events", checks.check_schema_events, "stream")
+        yield _check(case, "stream", streams.check_stream, "stream")
+    yield _check(case, "fold", streams.check_fold, "stream")
+    yield _check(case, "schema:events", schemas.check_schema_events, "stream")
     data = case.data(case.stream_file)
     for name, cut in frames.CUTS.items():
         if cut(data, case.framing) is not None:
-            yield _check(case, f"chunks:{name}", partial(checks.check_chunks, cut=name), "stream")
-    yield _check(case, "prompt", checks.check_prompt, "stream")
-    yield _check(case, "truncated:frames", partial(checks.check_truncated, inside=False), "stream")
-    yield _check(case, "truncated:inside", partial(checks.check_truncated, inside=True), "stream")
-    yield _check(case, "hostile:stream", checks.check_hostile_stream, "stream")
-    if checks.has_terminal(case):
-        yield _check(case, "after_end", checks.check_after_end, "stream")
-    yield _check(case, "stream_encode", checks.check_stream_encode, "stream", "stream_encode", profile="gateway")
+            yield _check(case, f"chunks:{name}", partial(streams.check_chunks, cut=name), "stream")
+    yield _check(case, "prompt", streams.check_prompt, "stream")
+    yield _check(case, "truncated:frames", partial(streams.check_truncated, inside=False), "stream")
+    yield _check(case, "truncated:inside", partial(streams.check_truncated, inside=True), "stream")
+    yield _check(case, "hostile:stream", hostile.check_hostile_stream, "stream")
+    if streams.has_terminal(case):
+        yield _check(case, "after_end", streams.check_after_end, "stream")
+    yield _check(case, "stream_encode", streams.check_stream_encode, "stream", "stream_encode", profile="gateway")
     for rule in case.wire.get("unknown", []):
-        if rule["in"] == "stream" and checks.planted_stream(case, rule) is not None:
-            run = partial(checks.check_unknown_stream, rule=rule)
+        if rule["in"] == "stream" and unknown.planted_stream(case, rule) is not None:
+            run = partial(unknown.check_unknown_stream, rule=rule)
             yield _check(case, f"unknown:{rule['name']}", run, "stream")
 
 
@@ -205,14 +208,14 @@ def _cross_checks(case: Case, adapters: list[str], answers: dict[str, list[Case]
         yield _check(
             case,
             f"cross:{adapter}",
-            partial(checks.check_cross, adapter=adapter),
+            partial(requests.check_cross, adapter=adapter),
             profile="gateway",
             needs=reading + there,
         )
         if has_oracle(adapter) and not case.meta.get("expects_invalid"):
             needs: tuple[Need, ...] = (*reading, ("to_wire", adapter))
             yield _check(
-                case, f"valid:{adapter}", partial(checks.check_valid, adapter=adapter), profile="gateway", needs=needs
+                case, f"valid:{adapter}", partial(requests.check_valid, adapter=adapter), profile="gateway", needs=needs
             )
         if case.adapter and answers.get(adapter):
             back: tuple[Need, ...] = (
@@ -220,7 +223,7 @@ def _cross_checks(case: Case, adapters: list[str], answers: dict[str, list[Case]
                 ("to_wire", case.adapter),
                 ("from_wire_request", case.adapter),
             )
-            run = partial(checks.check_swap, adapter=adapter, answers=answers[adapter])
+            run = partial(swaps.check_swap, adapter=adapter, answers=answers[adapter])
             yield _check(case, f"swap:{adapter}", run, profile="gateway", needs=reading + there + back)
 
 
@@ -228,10 +231,10 @@ def _route_checks(case: Case) -> Iterator[Check]:
     if not (case.has("route.input.json") and case.has("route.decision.json")):
         return
     needs: tuple[Need, ...] = (("route", None),)
-    yield _check(case, "route", checks.check_route, profile="router", needs=needs)
-    run = partial(checks.check_hostile, operation="route", member=None, name="route.input.json")
+    yield _check(case, "route", routes.check_route, profile="router", needs=needs)
+    run = partial(hostile.check_hostile, operation="route", member=None, name="route.input.json")
     yield _check(case, "hostile:route", run, profile="router", needs=needs)
-    yield _check(case, "route:order", checks.check_route_order, profile="router", needs=needs)
+    yield _check(case, "route:order", routes.check_route_order, profile="router", needs=needs)
 
 
 def _row_checks(case: Case) -> Iterator[Check]:
@@ -241,20 +244,20 @@ def _row_checks(case: Case) -> Iterator[Check]:
     kind = case.meta.get("kind") or kind_of(case.path)
     match kind:
         case "errors":
-            yield _check(case, name, checks.check_error_row, "error")
+            yield _check(case, name, rows.check_error_row, "error")
         case "cost":
-            yield _check(case, name, checks.check_cost_row, profile="cost", needs=(("cost", None),))
+            yield _check(case, name, rows.check_cost_row, profile="cost", needs=(("cost", None),))
         case "estimate":
             adapter = case.row.get("adapter") or case.adapter
-            yield _check(case, name, checks.check_estimate_row, profile="router", needs=(("estimate", adapter),))
+            yield _check(case, name, rows.check_estimate_row, profile="router", needs=(("estimate", adapter),))
         case "schema":
-            yield _check(case, name, checks.check_schema_row, profile="core", needs=(("validate", None),))
+            yield _check(case, name, rows.check_schema_row, profile="core", needs=(("validate", None),))
         case "wire":
             adapter = case.meta["adapter"]
-            data = checks.row_bytes(case.row)
+            data = rows.row_bytes(case.row)
             for cut in ("whole", "bytewise", "utf8"):
                 if frames.CUTS[cut](data, "sse") is not None:
-                    run = partial(checks.check_framing_row, cut=cut)
+                    run = partial(rows.check_framing_row, cut=cut)
                     yield _check(case, f"{name}:{cut}", run, profile="core", needs=(("stream", adapter),))
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from . import lint
 from .cases import CASES, Case, CaseError, read
-from .checks import flat, read_request, read_response, read_stream, to_wire
+from .checks.asking import flat, read_request, read_response, read_stream, to_wire
 from .compare import dumps, loads
 from .session import Session
 

@@ -1,0 +1,100 @@
+"""Wrong values in every place of an input: nothing that an input holds may end a process."""
+
+from __future__ import annotations
+
+import base64
+from copy import deepcopy
+from typing import Any
+
+from runner import frames
+from runner.cases import Case
+from runner.compare import get, loads, pointer_of, show
+from runner.plug import PlugError
+from runner.session import Failure, Session
+
+from .asking import PLANTED, Note, spread
+from .streams import stream_data
+
+WRONG_VALUES: tuple[Any, ...] = (None, PLANTED, [], {}, 7, [[PLANTED]], {"type": PLANTED}, True)
+
+
+def check_hostile(session: Session, case: Case, operation: str, member: str | None, name: str) -> Note:
+    """Wrong values in every place of a sound input: a result or a typed error that holds no content, never a crash.
+
+    `member` is the member of the input that the file holds; None when the file holds the whole input.
+    """
+    sound = case.value(name)
+    if session.answer(operation, case.adapter, {member: 7} if member else {}).error is None:
+        raise Failure(
+            f"{operation} takes the number 7 for a {member}" if member else f"{operation} takes an empty input"
+        )
+    places = _places(sound, [])[0 if member else 1 :]
+    tried = spread(places, 60)
+    for number, steps in enumerate(tried):
+        value = WRONG_VALUES[number % len(WRONG_VALUES)]
+        wrong = _replaced(sound, steps, value)
+        input = {member: wrong, **({"provider": case.provider} if case.provider else {})} if member else wrong
+        _survives(session, case, operation, input, f"{show(value)} at {pointer_of(steps) or '/'}")
+    return f"{len(tried)} wrong values"
+
+
+def check_hostile_stream(session: Session, case: Case) -> Note:
+    """Wrong values in the frames of a stream, frames that are no JSON, and frames in the wrong order."""
+    parsed = frames.parse(stream_data(case), case.framing)
+    streams: list[tuple[str, list[frames.Frame]]] = [
+        ("frames in reverse order", parsed[::-1]),
+        ("each frame twice", [frame for frame in parsed for _ in range(2)]),
+        ("a frame that is no JSON", [*parsed[:1], frames.Frame(None, "<html>"), *parsed[1:]]),
+        ("a frame that is no object", [*parsed[:1], frames.Frame(None, "[7]"), *parsed[1:]]),
+    ]
+    for number, frame in spread(list(enumerate(parsed)), 24):
+        try:
+            value = loads(frame.data)
+        except ValueError:
+            continue
+        for turn, steps in enumerate(spread(_places(value, []), 8)):
+            wrong = WRONG_VALUES[(number + turn) % len(WRONG_VALUES)]
+            changed = frames.json_frame(frame.event, _replaced(value, steps, wrong))
+            what = f"{show(wrong)} at {pointer_of(steps) or '/'} of frame {number}"
+            streams.append((what, [*parsed[:number], changed, *parsed[number + 1 :]]))
+    for what, found in streams:
+        data = b"".join(frame.encode(case.framing) for frame in found)
+        _survives(session, case, "stream", {"chunks": [base64.b64encode(data).decode()]}, what)
+    return f"{len(streams)} broken streams"
+
+
+def _survives(session: Session, case: Case, operation: str, input: Any, what: str) -> None:
+    try:
+        answer = session.plug.call(operation, case.adapter, input)
+    except PlugError as error:
+        raise type(error)(f"{operation} with {what}: {error}") from None
+    if operation == "stream" and answer.output is not None:
+        parts = answer.output.get("events")
+        if not isinstance(parts, list) or not all(isinstance(part, list) for part in parts):
+            raise Failure(f"stream with {what}: the events are not given")
+    if answer.error is not None and PLANTED in answer.error["message"]:
+        raise Failure(f"{operation} with {what}: the text of the error holds content")
+
+
+def _places(value: Any, at: list[str]) -> list[list[str]]:
+    """The steps to every value inside, the whole included, in document order."""
+    found = [at]
+    if isinstance(value, dict):
+        for name, item in value.items():
+            found += _places(item, [*at, name])
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            found += _places(item, [*at, str(index)])
+    return found
+
+
+def _replaced(value: Any, steps: list[str], wrong: Any) -> Any:
+    if not steps:
+        return wrong
+    copy = deepcopy(value)
+    parent = get(copy, pointer_of(steps[:-1]))
+    if isinstance(parent, list):
+        parent[int(steps[-1])] = wrong
+    else:
+        parent[steps[-1]] = wrong
+    return copy

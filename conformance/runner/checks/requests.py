@@ -1,0 +1,135 @@
+"""Requests: the golden wire and report, the loss law, what the provider would take, and the way back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from runner.cases import Case
+from runner.compare import ReportError, apply, difference, show, visible, visible_error
+from runner.oracles import violations
+from runner.session import Failure, Refused, Session
+
+from .asking import Note, accept_refusal, canonical_request, read_request, same, same_wire, to_wire, valid
+
+
+def check_to_wire(session: Session, case: Case) -> Note:
+    wire, _ = to_wire(session, case, case.value("request.canonical.json"))
+    same_wire(case, case.value("request.wire.json"), wire)
+    return None
+
+
+_LOSS_MEMBERS = ("op", "path", "to", "code", "severity", "value")
+
+
+def check_loss(session: Session, case: Case) -> Note:
+    _, loss = to_wire(session, case, case.value("request.canonical.json"))
+    golden = case.value("request.loss.json") if case.has("request.loss.json") else []
+    for index, (one, two) in enumerate(zip(golden, loss, strict=False)):
+        found = difference(_loss_members(one), _loss_members(two))
+        if found is not None:
+            raise Failure(f"entry {index} of the loss report ({show(two.get('path'))})", found)
+    if len(golden) != len(loss):
+        rest = (golden if len(golden) > len(loss) else loss)[min(len(golden), len(loss))]
+        word = "is missing" if len(golden) > len(loss) else "is not expected"
+        raise Failure(
+            f"{len(golden)} entries expected, got {len(loss)}; "
+            f"{rest.get('op')} {rest.get('path') or '/'} ({rest.get('code')}, {rest.get('severity')}) {word}"
+        )
+    return None
+
+
+def _loss_members(entry: Any) -> Any:
+    return {name: entry[name] for name in _LOSS_MEMBERS if name in entry} if isinstance(entry, dict) else entry
+
+
+def check_refusal(session: Session, case: Case) -> Note:
+    golden = case.value("request.error.json")
+    try:
+        _, loss = to_wire(session, case, case.value("request.canonical.json"))
+    except Refused as refused:
+        same(visible_error(golden, golden), visible_error(refused.error, golden), "", case.comparators("error"))
+        return None
+    raise Failure(f"must be refused with {golden['category']}; it was written with {len(loss)} loss entries")
+
+
+def loss_law(session: Session, case: Case, request: dict[str, Any], adapter: str) -> Note:
+    """`visible(from_wire_request(to_wire(c).wire)) = visible(apply(c, to_wire(c).loss))`"""
+    wire, loss = to_wire(session, case, request, adapter)
+    try:
+        expected = visible(apply(request, loss))
+    except ReportError as error:
+        raise Failure(f"the loss report does not fit the request: {error}") from None
+    actual = visible(read_request(session, case, wire, adapter))
+    found = difference(expected, actual, case.comparators("request"))
+    if found is None:
+        return None
+    near = [entry for entry in loss if _covers(entry, found.pointer)]
+    told = f"the loss report says {near[0]['op']} ({near[0].get('code')})" if near else "the loss report is silent"
+    text = f"{found.pointer or '/'}: written {show(found.expected)}, the model would see {show(found.actual)}, {told}"
+    raise Failure(text, found, told=True)
+
+
+def _covers(entry: Any, pointer: str) -> bool:
+    path = entry.get("path") if isinstance(entry, dict) else None
+    return isinstance(path, str) and (pointer == path or pointer.startswith(path + "/"))
+
+
+def check_accounting(session: Session, case: Case) -> Note:
+    assert case.adapter is not None
+    return loss_law(session, case, case.value("request.canonical.json"), case.adapter)
+
+
+def check_cross(session: Session, case: Case, adapter: str) -> Note:
+    request = canonical_request(session, case)
+    try:
+        return loss_law(session, case, request, adapter)
+    except Refused as refused:
+        return accept_refusal(refused)
+
+
+def check_valid(session: Session, case: Case, adapter: str) -> Note:
+    """The provider would take the request: the written rules of the wire, as far as they can be checked offline."""
+    request = canonical_request(session, case)
+    try:
+        wire, _ = to_wire(session, case, request, adapter)
+    except Refused as refused:
+        if adapter == case.adapter:
+            raise
+        return accept_refusal(refused)
+    broken = violations(adapter, wire)
+    if not request.get("model"):
+        broken = [item for item in broken if item[0] != "/body/model"]
+    if broken:
+        pointer, reason = broken[0]
+        more = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
+        raise Failure(f"the provider would not take this request: {pointer} {reason}{more}")
+    return None
+
+
+def check_from_wire_request(session: Session, case: Case) -> Note:
+    request = case.value("request.canonical.json")
+    golden = case.value("request.loss.json") if case.has("request.loss.json") else []
+    try:
+        expected = visible(apply(request, golden))
+    except ReportError as error:
+        raise Failure(f"request.loss.json does not fit request.canonical.json: {error}") from None
+    actual = visible(read_request(session, case, case.value("request.wire.json")))
+    same(expected, actual, "", case.comparators("request"))
+    return None
+
+
+def check_wire_fixpoint(session: Session, case: Case) -> Note:
+    wire = case.value("request.wire.json")
+    fixpoint(session, case, wire)
+    return None
+
+
+def fixpoint(session: Session, case: Case, wire: dict[str, Any]) -> None:
+    request = read_request(session, case, wire)
+    valid("Request", request)
+    again, loss = to_wire(session, case, request)
+    try:
+        same_wire(case, wire, again)
+    except Failure as failure:
+        told = f"; the loss report says {loss[0].get('op')} {loss[0].get('path')}" if loss else ""
+        raise Failure(f"wire, canonical and wire again differ{told}", failure.difference) from None
