@@ -175,8 +175,6 @@ def _cost(given: Message, _: str | None) -> Message:
 def _route(given: Message, _: str | None) -> Message:
     from interlingua import router
 
-    if given.get("request") is not None:
-        translate.load(given["request"])
     return router.decide_json(given)
 
 

@@ -69,8 +69,8 @@ def decide_json(given: Mapping[str, Any]) -> dict[str, Any]:
         raise InvalidRequest(
             f"the policy is not valid: {first['message']}", path=f"/policy{first['path']}", violations=violations
         )
-    asked = given["turn"] if "turn" in given else turn(given["request"], given.get("context"))
     try:
+        asked = given["turn"] if "turn" in given else turn(given["request"], given.get("context"))
         return decide(asked, catalog, policy, given.get("health"), given.get("now", "1970-01-01T00:00:00Z"))
     except (AttributeError, KeyError, TypeError, ValueError) as problem:
         raise InvalidRequest(f"a fact of the turn has a wrong type ({type(problem).__name__})", path="/turn") from None
