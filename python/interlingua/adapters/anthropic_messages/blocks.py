@@ -463,7 +463,7 @@ def _citation_to_wire(citation: dict[str, Any], fields: dict[str, Any], writing:
 
 
 def _image_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
-    if writing.lacks("images"):
+    if writing.lacks("supports_images"):
         return _instead(block, writing, path, "unsupported_model", "the model takes no images")
     source = _media_source(block, _fit_image, writing, path)
     if source is None:
@@ -557,7 +557,7 @@ def _is_own_file(source: dict[str, Any], writing: Writing) -> bool:
 
 
 def _document_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
-    if writing.lacks("documents"):
+    if writing.lacks("supports_documents"):
         return _instead(block, writing, path, "unsupported_model", "the model takes no documents")
     source = _document_source(block, writing, path)
     if source is None:

@@ -319,7 +319,7 @@ def _wire_model(request: Request) -> str | None:
 
 
 def _version(form: dict[str, Any], endpoint: Endpoint) -> str:
-    return endpoint.dialect.get("api_version") or form.get("headers", {}).get("anthropic-version") or VERSION
+    return form.get("headers", {}).get("anthropic-version") or endpoint.dialect.get("api_version") or VERSION
 
 
 def _headers(form: dict[str, Any], version: str, endpoint: Endpoint) -> dict[str, str]:
@@ -471,7 +471,7 @@ def _format_to_wire(wanted: dict[str, Any], body: Wire, form: dict[str, Any], wr
             writing.loss.drop(path, "unsupported_value", "lost", "the target only takes a format that has a schema")
             return
     schema: dict[str, Any] = wanted["schema"]
-    if writing.lacks("structured_output"):
+    if writing.lacks("supports_structured_output"):
         writing.loss.drop(path, "unsupported_model", "lost", "the model does not enforce schemas")
         return
     if not writing.own:

@@ -218,7 +218,7 @@ class Writing:
     def mark(self, wire: Wire, hint: dict[str, Any], path: Path, to: Path | None = None) -> None:
         """Marks a wire item for the cache. `path` is the item's, `to` where the hint stands when read back."""
         where = (*path, "cache")
-        if self.lacks("cache"):
+        if self.lacks("supports_prompt_caching"):
             self.loss.drop(where, "cache_hint", "weakened", "the model keeps no cache marks")
             return
         wire["cache_control"] = control = {"type": "ephemeral"}

@@ -131,7 +131,7 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
     wires: list[Wire] = []
     names: set[str] = set()
     strict = 0
-    taken = not writing.lacks("tools")
+    taken = not writing.lacks("supports_tools")
     for position, tool in enumerate(tools):
         path = ("tools", position)
         if not writing.own:
@@ -156,7 +156,7 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
 
 def _strict_to_wire(wire: Wire, others: int, writing: Writing, path: Path) -> bool:
     """Brings the schema of a strict tool into the enforced dialect; False when the tool cannot be strict."""
-    if writing.lacks("structured_output"):
+    if writing.lacks("supports_structured_output"):
         code, message = "unsupported_model", "the model does not enforce schemas"
     elif others >= MAX_STRICT_TOOLS:
         code, message = "limit_exceeded", "the target takes twenty strict tools"
