@@ -57,6 +57,13 @@ def decide_json(given: Mapping[str, Any]) -> dict[str, Any]:
             raise InvalidRequest(f"{name} must be {'a text' if kind is str else 'an object'}", path=f"/{name}")
     if "request" not in given and "turn" not in given:
         raise InvalidRequest("give a request, or the facts of a turn", path="")
+    try:
+        return _decide(given)
+    except (AttributeError, KeyError, TypeError, ValueError) as problem:
+        raise InvalidRequest(f"a member of the input has a wrong type ({type(problem).__name__})", path="") from None
+
+
+def _decide(given: Mapping[str, Any]) -> dict[str, Any]:
     catalog = given.get("catalog")
     if catalog is None:
         from interlingua import registry
@@ -69,11 +76,8 @@ def decide_json(given: Mapping[str, Any]) -> dict[str, Any]:
         raise InvalidRequest(
             f"the policy is not valid: {first['message']}", path=f"/policy{first['path']}", violations=violations
         )
-    try:
-        asked = given["turn"] if "turn" in given else turn(given["request"], given.get("context"))
-        return decide(asked, catalog, policy, given.get("health"), given.get("now", "1970-01-01T00:00:00Z"))
-    except (AttributeError, KeyError, TypeError, ValueError) as problem:
-        raise InvalidRequest(f"a fact of the turn has a wrong type ({type(problem).__name__})", path="/turn") from None
+    asked = given["turn"] if "turn" in given else turn(given["request"], given.get("context"))
+    return decide(asked, catalog, policy, given.get("health"), given.get("now", "1970-01-01T00:00:00Z"))
 
 
 def event(
