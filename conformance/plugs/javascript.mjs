@@ -30,7 +30,7 @@ const operations = {
       return { role: turn.role, content: turn.content[0].text };
     });
     const body = { model: (request.model ?? "").replace(/^[^:]*:/, ""), messages };
-    return { wire: { method: "POST", path: "/v1/chat/completions", headers: {}, body }, loss: [] };
+    return { wire: { method: "POST", path: "/chat/completions", headers: {}, body }, loss: [] };
   },
 
   bye: () => ({}),

@@ -34,7 +34,7 @@ def to_wire(adapter, given):
             raise Refused("unsupported", "only messages with one text", f"/messages/{number}/content")
         messages.append({"role": turn["role"], "content": texts[0]})
     body = {"model": request.get("model", "").partition(":")[2], "messages": messages}
-    return {"wire": {"method": "POST", "path": "/v1/chat/completions", "headers": {}, "body": body}, "loss": []}
+    return {"wire": {"method": "POST", "path": "/chat/completions", "headers": {}, "body": body}, "loss": []}
 
 
 OPERATIONS = {"hello": hello, "to_wire": to_wire, "bye": lambda adapter, given: {}}
