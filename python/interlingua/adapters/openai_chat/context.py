@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from interlingua.adapters._kit import Wire, WireIds, own_state
+from interlingua.adapters._schema import OPENAI_STRICT, misfit
 from interlingua.adapters.openai_chat.tables import TOOL_ID, TOOL_NAME
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import IdSource
@@ -89,6 +90,7 @@ class Writing:
         "endpoint",
         "loss",
         "moved",
+        "moves",
         "own",
     )
 
@@ -100,6 +102,7 @@ class Writing:
         self.own = own
         self.breakpoints = 0
         self.moved: set[int] = set()
+        self.moves: list[tuple[int, int]] = []
         grammar: Mapping[str, Any] = dialect.get("tool_id") or {}
         pattern = _ANYTHING if own else re.compile(grammar["pattern"]) if "pattern" in grammar else TOOL_ID
         self._ids = WireIds(pattern, "call_", grammar.get("length"))
@@ -123,6 +126,14 @@ class Writing:
             self.loss.drop((name,), "unsupported_field", severity, f"the provider takes no {name}")
         else:
             self.loss.drop((name,), "unsupported_model", severity, f"the model takes no {name}")
+
+    def refuses_strict(self, schema: Any, path: Path) -> bool:
+        """Whether a schema cannot be enforced as it is; it is then sent without the demand, and that is reported."""
+        if self.own or schema is None or misfit(schema, OPENAI_STRICT) is None:
+            return False
+        message = "the schema is outside of what the provider can enforce; it is sent without being enforced"
+        self.loss.drop(path, "schema_weakened", "weakened", message)
+        return True
 
     def call_id(self, block: Mapping[str, Any]) -> str:
         """The wire id of a call."""
@@ -159,6 +170,17 @@ class Writing:
             wire = f"{base[: 63 - len(str(turn))]}_{turn}"
         self._all_names.add(wire)
         return wire
+
+
+def report_own_state(state: Mapping[str, Any], loss: Loss, path: Path, *, fields: bool = False) -> None:
+    """Reports what an own state holds without a place on this wire: a signature, and, where told, its fields."""
+    if state.get("signature"):
+        message = "the wire has no signatures"
+        loss.drop((*path, "provider_state", "signature"), "unsupported_field", "lost", message)
+    if fields:
+        for name in state.get("fields") or ():
+            message = "the item has no further members on this wire"
+            loss.drop((*path, "provider_state", "fields", name), "unsupported_field", "weakened", message)
 
 
 _NOTHING: Mapping[str, Any] = {}

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from interlingua.adapters._kit import Wire, malformed, report_foreign_state, report_unknown
-from interlingua.adapters.openai_chat.context import Reading, Writing, extras
+from interlingua.adapters.openai_chat.context import Reading, Writing, extras, report_own_state
 from interlingua.adapters.openai_chat.parts import (
     ASSISTANT,
     SYSTEM,
@@ -15,12 +15,14 @@ from interlingua.adapters.openai_chat.parts import (
     cache_to_wire,
     part_from_wire,
     part_to_wire,
+    report_reading,
 )
 from interlingua.adapters.openai_chat.reasoning import (
     DETAILS,
     MEMBERS,
     PART,
     TEXTS,
+    detail_from_wire,
     reasoning_from_wire,
     reasoning_to_wire,
     thinking_part_from_wire,
@@ -29,6 +31,7 @@ from interlingua.adapters.openai_chat.tables import FILLER, PARTICIPANT, TOOL_ER
 from interlingua.adapters.openai_chat.tools import CALLS, call_from_wire, call_to_wire, read_arguments
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
+from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Path, pointer
 
 Message = dict[str, Any]
@@ -83,6 +86,11 @@ def messages_to_wire(request: Request, writing: Writing) -> list[Wire]:
             body.append(_plain_to_wire(message, position, writing, runs))
     if runs.waiting:
         runs.close(body, None, len(messages))
+    # last of all: what an entry names must still stand in its place
+    for position, to in writing.moves:
+        message = "results follow their calls directly"
+        writing.loss.move(("messages", position), ("messages", to), "reordered", "shape", message)
+    runs.report()
     return body
 
 
@@ -121,7 +129,7 @@ _NAME = "openai_chat"
 
 
 def _reorder(messages: list[Message], writing: Writing) -> list[int]:
-    """Brings every result directly behind its calls and reports each message that leaves its place."""
+    """Brings every result directly behind its calls; notes each message that leaves its place."""
     answers = _answers(messages)
     order: list[int] = []
     for position, message in enumerate(messages):
@@ -133,12 +141,12 @@ def _reorder(messages: list[Message], writing: Writing) -> list[int]:
         highest = max(highest, position)
         if highest == end:  # the order is settled up to here
             if end > start:
-                _report_window(order[start : end + 1], end + 1, messages, writing)
+                _note_window(order[start : end + 1], end + 1, messages, writing)
             start = end + 1
     return order
 
 
-def _report_window(window: list[int], after: int, messages: list[Message], writing: Writing) -> None:
+def _note_window(window: list[int], after: int, messages: list[Message], writing: Writing) -> None:
     kept = _kept(window, messages)
     to = after
     entries: list[tuple[int, int]] = []
@@ -147,15 +155,13 @@ def _report_window(window: list[int], after: int, messages: list[Message], writi
             to = position
         else:
             entries.append((position, to))
-    for position, to in reversed(entries):
-        writing.moved.add(position)
-        message = "results follow their calls directly"
-        writing.loss.move(("messages", position), ("messages", to), "reordered", "shape", message)
+    writing.moved.update(position for position, _ in entries)
+    writing.moves += reversed(entries)
 
 
 def _kept(window: list[int], messages: list[Message]) -> set[int]:
     """The heaviest rising selection of a window: what keeps its place. Results would rather stay than others."""
-    weights = [1.001 if messages[position]["role"] == "tool" else 1.0 for position in window]
+    weights = [1000.0 if messages[position]["role"] == "tool" else 1.0 for position in window]
     best: list[tuple[float, int]] = []
     for i, position in enumerate(window):
         before = [(best[k][0], k) for k in range(i) if window[k] < position]
@@ -203,10 +209,11 @@ def _answers(messages: list[Message]) -> dict[int, list[int]]:
 class _Runs:
     """The results of one turn: media that a tool message cannot hold wait here for the next user message."""
 
-    __slots__ = ("_count", "moved", "waiting", "writing")
+    __slots__ = ("_count", "_entries", "moved", "waiting", "writing")
 
     def __init__(self, writing: Writing) -> None:
         self.writing = writing
+        self._entries: list[tuple[Path, Path, str]] = []
         self.waiting: list[tuple[Path, str, Wire]] = []
         self.moved: list[Wire] = []
         self._count = 0
@@ -222,10 +229,7 @@ class _Runs:
         """The run of results has ended: the media go to the start of the user message that follows, or to one of their own."""
         joins = following is not None and following["role"] == USER and following["content"]
         to: Path = ("messages", position, "content", 0) if joins else ("messages", position)
-        for path, left, _ in self.waiting:
-            message = "a tool message holds text alone: the medium travels in the next user message"
-            value = {"type": "text", "text": left}
-            self.writing.loss.move(path, to, "media_moved", "weakened", message, left=value)
+        self._entries += [(path, to, left) for path, left, _ in self.waiting]
         parts = [part for _, _, part in self.waiting]
         if joins:
             self.moved = parts
@@ -233,6 +237,13 @@ class _Runs:
             body.append({"role": "user", "content": parts})
         self.waiting = []
         self._count = 0
+
+    def report(self) -> None:
+        """Reports what was moved."""
+        for path, to, left in self._entries:
+            message = "a tool message holds text alone: the medium travels in the next user message"
+            value = {"type": "text", "text": left}
+            self.writing.loss.move(path, to, "media_moved", "weakened", message, left=value)
 
 
 # -- system, developer and user messages
@@ -338,6 +349,7 @@ def _finish_message(message: Message, wire: Wire, state: Mapping[str, Any], path
         if fields := state.get("fields"):
             for name, value in fields.items():
                 wire.setdefault(name, value)
+        report_own_state(state, writing.loss, path)
     elif "provider_state" in message:
         report_foreign_state(message, writing.endpoint, writing.loss, path)
     report_unknown(message, _MESSAGE, writing.loss, path)
@@ -488,6 +500,8 @@ def _place(block: Block, index: int, content: list[Block], turn: _Turn, request:
             kind = block["kind"]
             turn.stands(_CALLS if kind == CALLS else _REASONING, index)
             (turn.calls if kind == CALLS else turn.details).append(block["value"])
+            read = call_from_wire if kind == CALLS else detail_from_wire
+            report_reading(block, read(block["value"], Reading(writing.endpoint, DERIVED_IDS)), path, writing)
             return
         case "image" if writing.owns(block).get("form", _NOTHING).get("member") == "images":
             part = part_to_wire(block, path, writing, ASSISTANT if writing.own else USER)
@@ -526,7 +540,9 @@ def _finish_refusal(block: Block, path: Path, writing: Writing) -> None:
     if block.get("citations"):
         message = "a refusal has no citations"
         writing.loss.drop((*path, "citations"), "unsupported_field", "weakened", message)
-    if not writing.owns(block):
+    if state := writing.owns(block):
+        report_own_state(state, writing.loss, path)
+    else:
         report_foreign_state(block, writing.endpoint, writing.loss, path)
     report_unknown(block, _REFUSED, writing.loss, path)
 
@@ -679,10 +695,10 @@ def _finish_result(block: Block, path: Path, writing: Writing) -> None:
         writing.loss.drop((*path, "cache"), "cache_hint", "weakened", message)
     state = block.get("provider_state")
     if state is not None:
-        report_foreign_state(block, writing.endpoint, writing.loss, path)
-        for name in state.get("fields") or () if writing.endpoint.owns(state) else ():
-            where = (*path, "provider_state", "fields", name)
-            writing.loss.drop(where, "unsupported_field", "weakened", "a result has no such member here")
+        if writing.endpoint.owns(state):
+            report_own_state(state, writing.loss, path, fields=True)
+        else:
+            report_foreign_state(block, writing.endpoint, writing.loss, path)
     report_unknown(block, _RESULT, writing.loss, path)
 
 
@@ -696,6 +712,8 @@ def _result_content(block: Block, path: Path, writing: Writing, runs: _Runs, *, 
         moves = inner["type"] in ("image", "audio", "video", "document") and not (
             writing.own or (inner["type"] == "image" and writing.dialect.get("tool_result_media"))
         )
+        # a result that has left its place cannot send its media on from there
+        moves = moves and path[1] not in writing.moved
         part = part_to_wire(inner, where, writing, USER if moves else TOOL)
         if part is not None and moves and part["type"] != "text":
             part = runs.add(where, inner["type"], part)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from interlingua.adapters._kit import Wire, data_uri, parse_data_uri, report_foreign_state, report_unknown
-from interlingua.adapters.openai_chat.context import Reading, Writing, extras
+from interlingua.adapters.openai_chat.context import Reading, Writing, report_own_state
 from interlingua.adapters.openai_chat.tables import (
     AUDIO,
     BREAKPOINT_TTLS,
@@ -18,6 +18,7 @@ from interlingua.adapters.openai_chat.tables import (
     TIME_TO_LIVE,
     sniff,
 )
+from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Path
 
 Block = dict[str, Any]
@@ -47,6 +48,9 @@ def part_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wire
             return _media_to_wire(block, path, writing, place)
         case "opaque":
             if writing.endpoint.owns(block):
+                report_reading(
+                    block, part_from_wire(block["value"], Reading(writing.endpoint, DERIVED_IDS)), path, writing
+                )
                 return block["value"]
             return _lost(block, path, writing, "foreign_state", "an item of another provider has no form here")
         case "thinking" | "redacted_thinking":
@@ -64,6 +68,15 @@ def _lost(block: Block, path: Path, writing: Writing, code: str, message: str) -
 def lost_part(block: Block, path: Path, writing: Writing, code: str, message: str) -> Wire | None:
     """Reports a block that has no form; gives the text part for its place when the policy wants one."""
     return _lost(block, path, writing, code, message)
+
+
+def report_reading(block: Block, read: Block, path: Path, writing: Writing) -> None:
+    """Reports an opaque block that would be read back as something else, since a caller may put anything in one."""
+    seen = {name: value for name, value in block.items() if name not in ("provider", "critical") and value is not None}
+    told = {name: value for name, value in read.items() if name != "provider"}
+    if seen != told:
+        message = "the item is read back as what it says"
+        writing.loss.replace(path, read, "unsupported_value", "shape", message)
 
 
 def _text_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wire:
@@ -90,7 +103,9 @@ def finish_block(
     """What all blocks have: a cache hint, state of another provider, members that this version does not know."""
     if block.get("cache") is not None:
         cache_to_wire(block["cache"], part, state, (*path, "cache"), writing)
-    if not state and "provider_state" in block:
+    if state:
+        report_own_state(state, writing.loss, path)
+    elif "provider_state" in block:
         report_foreign_state(block, writing.endpoint, writing.loss, path)
     report_unknown(block, known, writing.loss, path)
 
@@ -130,7 +145,7 @@ def _media_refused(kind: str, block: Block, writing: Writing, place: str) -> tup
     """Code and message when a medium cannot stand here, whatever its source."""
     if writing.own:
         return None
-    if kind == "video" and not (writing.dialect.get("video_url") or writing.owns(block)):
+    if kind == "video" and not (writing.dialect.get("video_url") or writing.owns(block).get("form")):
         return "unsupported_block", "the wire has no part for a video"
     if writing.capabilities.get(_SUPPORTS[kind]) is False:
         return "unsupported_model", f"the model takes no {kind}"
@@ -206,7 +221,7 @@ def _document_to_wire(block: Block, path: Path, writing: Writing, state: Mapping
     else:
         by_url = source["kind"] == "url"
         as_address = own_part == "document_url" or (by_url and not state and writing.dialect.get("document_url"))
-        if by_url and not (as_address or state or writing.own or writing.dialect.get("file_url")):
+        if by_url and not (as_address or own_part or writing.own or writing.dialect.get("file_url")):
             return None
         url = _address(block, path, writing)
         if url is None:
@@ -323,7 +338,11 @@ def _image_from_wire(part: Wire, reading: Reading) -> Block | None:
 
 
 def _video_from_wire(part: Wire, reading: Reading) -> Block | None:
-    return _linked(part, "video_url", "video", _VIDEO_PART, reading)
+    block = _linked(part, "video_url", "video", _VIDEO_PART, reading)
+    if block is not None:  # it may go back where it came from, even when nothing is known of the provider
+        state = block.setdefault("provider_state", reading.state())
+        state["form"] = {**state.get("form", {}), "part": "video_url"}
+    return block
 
 
 def _linked(part: Wire, member: str, kind: str, known: frozenset[str], reading: Reading) -> Block | None:
@@ -515,5 +534,3 @@ _MARKS: dict[str, dict[str, str]] = {
     "cache_control": {"type": "ephemeral"},
     "prompt_cache_breakpoint": {"mode": "explicit"},
 }
-
-__all__ = ["cache_from_wire", "cache_to_wire", "extras", "finish_block", "lost_part", "opaque", "part_from_wire"]

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from interlingua.adapters._kit import Wire, report_unknown
-from interlingua.adapters.openai_chat.context import Reading, Writing
+from interlingua.adapters.openai_chat.context import Reading, Writing, report_own_state
 from interlingua.adapters.openai_chat.parts import Block, lost_part, opaque
 from interlingua.canonical.loss import Path
 
@@ -47,7 +47,7 @@ def reasoning_to_wire(block: Block, path: Path, writing: Writing) -> tuple[str, 
     if block.get("signature") is not None:
         message = "reasoning carries no proof in this place"
         writing.loss.drop((*path, "signature"), "unsupported_field", "lost", message)
-    _report_rest(block, _THINKING, path, writing)
+    _report_rest(block, _THINKING, path, writing, no_fields=True)
     return place, block["text"]
 
 
@@ -60,12 +60,13 @@ def _place(block: Block, state: Mapping[str, Any], form: Mapping[str, Any], writ
     return place if place == DETAILS else None
 
 
-def _report_rest(block: Block, known: frozenset[str], path: Path, writing: Writing) -> None:
+def _report_rest(block: Block, known: frozenset[str], path: Path, writing: Writing, *, no_fields: bool = False) -> None:
     if len(block) > 2:
         if block.get("cache") is not None:
             message = "reasoning carries no cache mark"
             writing.loss.drop((*path, "cache"), "cache_hint", "weakened", message)
         report_unknown(block, known, writing.loss, path)
+        report_own_state(writing.owns(block), writing.loss, path, fields=no_fields)
 
 
 def _detail_to_wire(

@@ -11,7 +11,7 @@ from interlingua.adapters._kit import (
     report_foreign_state,
     report_unknown,
 )
-from interlingua.adapters.openai_chat.context import Reading, Writing
+from interlingua.adapters.openai_chat.context import Reading, Writing, report_own_state
 from interlingua.adapters.openai_chat.messages import messages_from_wire, messages_to_wire
 from interlingua.adapters.openai_chat.parts import cache_from_wire, cache_to_wire
 from interlingua.adapters.openai_chat.tables import EFFORTS, NAME, SERVICE_TIERS, TOOL_NAME, is_number
@@ -71,8 +71,9 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
         if name not in _STRUCTURE and value is not None:
             _MEMBERS.get(name, _unknown_member)(name, value, request, body, writing)
     _effort_beside_tools(request, body, writing)
-    if own:
-        _respell(body, (state or {}).get("form") or _NOTHING)
+    if state is not None and own:
+        _respell(body, state.get("form") or _NOTHING)
+        report_own_state(state, loss, (), fields=True)
     elif state is not None:
         report_foreign_state(request, endpoint, loss, ())
     if "options" in request:
@@ -119,7 +120,15 @@ def _scalar(name: str, value: Any, request: Request, body: Wire, writing: Writin
         body[name] = value
 
 
+_RANGES = {"temperature": (0, 2), "top_p": (0, 1), "frequency_penalty": (-2, 2), "presence_penalty": (-2, 2)}
+
+
 def _sampling(name: str, value: Any, request: Request, body: Wire, writing: Writing) -> None:
+    lowest, highest = _RANGES[name]
+    if not writing.own and not writing.refuses(name) and not lowest <= value <= highest:
+        value = max(lowest, min(value, highest))
+        message = f"the wire takes {lowest} to {highest}"
+        writing.loss.replace((name,), value, "unsupported_value", "weakened", message)
     effort = (request.get("reasoning") or _NOTHING).get("effort")
     if writing.capabilities.get("sampling_with_reasoning") is False and effort != "none" and not writing.own:
         message = "the model samples by these settings only without reasoning"
@@ -388,6 +397,8 @@ def _schema_to_wire(value: dict[str, Any], writing: Writing) -> Wire:
     for member in ("description", "schema", "strict"):
         if value.get(member) is not None:
             schema[member] = value[member]
+    if schema.get("strict") and writing.refuses_strict(schema.get("schema"), ("response_format", "strict")):
+        del schema["strict"]
     return schema
 
 
@@ -398,16 +409,47 @@ def _options_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     """Own options are members of the wire, verbatim; those for other adapters have no meaning here."""
     options = request.get("options") or {}
     loss = writing.loss
+    # what a request brought along from another provider of this wire is refused elsewhere
+    foreign = not writing.own and (request.get("provider_state") or _NOTHING).get("adapter") == NAME
     if len(options) > 1 or NAME not in options:
         report_foreign_options(request, writing.endpoint, loss)
     for name, value in (options.get(NAME) or _NOTHING).items():
         path = ("options", NAME, name)
+        if foreign and name not in _WIRE_MEMBERS:
+            loss.drop(path, "foreign_options", "weakened", "an option of another provider has no meaning here")
+            continue
         if name in body or name in ("messages", "model") or (name in _LIMITS and _has_limit(body) and not writing.own):
             loss.drop(path, "combination", "weakened", "another member of the request says it already")
             continue
         body[name] = value
         if name in _KNOWN_MEMBERS or name == writing.dialect.get("seed_name"):
             _report_meaning(name, value, body, path, writing)
+
+
+_WIRE_MEMBERS = frozenset(
+    (
+        "audio",
+        "function_call",
+        "functions",
+        "logit_bias",
+        "max_completion_tokens",
+        "max_tokens",
+        "modalities",
+        "moderation",
+        "prediction",
+        "prompt_cache_key",
+        "prompt_cache_options",
+        "prompt_cache_retention",
+        "response_format",
+        "safety_identifier",
+        "store",
+        "stream_options",
+        "tool_choice",
+        "tools",
+        "web_search_options",
+    )
+)
+"""OpenAI's own members that the contract has no word for, or that a request may spell in a way it has none for."""
 
 
 def _has_limit(body: Wire) -> bool:
@@ -429,7 +471,11 @@ def _report_meaning(name: str, value: Any, body: Wire, path: tuple[str, ...], wr
     for member, item in read.items():
         if member not in ("options", "stream"):
             message = "an option that the contract has a word for"
-            writing.loss.replace((member,), item, "combination", "shape", message)
+            parts = (
+                [((member, key), part) for key, part in item.items()] if member == "reasoning" else [((member,), item)]
+            )
+            for where, value in parts:
+                writing.loss.replace(where, value, "combination", "shape", message)
 
 
 Writer = Callable[[str, Any, Request, Wire, Writing], None]

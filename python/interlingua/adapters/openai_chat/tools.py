@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from interlingua.adapters._kit import Wire, arguments_text, parse_arguments, report_foreign_state, report_unknown
-from interlingua.adapters.openai_chat.context import Reading, Writing, extras
+from interlingua.adapters._kit import Wire, arguments_text, parse_arguments, report_unknown
+from interlingua.adapters.openai_chat.context import Reading, Writing
 from interlingua.adapters.openai_chat.parts import Block, cache_from_wire, finish_block, opaque
 from interlingua.canonical.loss import Path
 
@@ -81,14 +81,17 @@ def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: Mapping[str,
     for name, member in members:
         if tool.get(name) is not None:
             inner[member] = tool[name]
+    if inner.get("strict") and writing.refuses_strict(inner.get("parameters"), (*path, "strict")):
+        del inner["strict"]
     if tool.keys() - _COMMON:
         _report_misplaced(tool, kind, path, writing)
     item: Wire = {**{k: v for k, v in fields.items() if k != kind}, "type": kind, kind: inner}
-    if len(tool) > 2:
+    if not tool.keys() <= _SAYING:
         finish_block(tool, item, _TOOL, state, path, writing)
     return item
 
 
+_SAYING = frozenset(("kind", "name", "description", "input_schema", "strict", "format"))
 _COMMON = frozenset(("kind", "name", "description", "input_schema", "strict", "cache", "provider_state"))
 
 
@@ -362,7 +365,7 @@ def call_to_wire(block: Block, path: Path, writing: Writing, request: Mapping[st
         if kind in fields:
             call[kind] = {**fields[kind], **inner}
         call = {**{k: v for k, v in fields.items() if k != kind}, **call}
-    if "cache" in block or "provider_state" not in block or not state or not block.keys() <= _CALL:
+    if not state or "cache" in block or "signature" in state or not block.keys() <= _CALL:
         finish_block(block, call, _CALL, state, path, writing)
     return call
 
@@ -526,6 +529,3 @@ def read_arguments(inner: Wire, block: Block, form: dict[str, Any]) -> None:
     else:
         block["input"] = text
         form["arguments_are"] = "object"
-
-
-__all__ = ["call_from_wire", "call_to_wire", "extras", "report_foreign_state", "tool_from_wire", "tools_to_wire"]
