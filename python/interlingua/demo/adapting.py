@@ -45,15 +45,14 @@ def play(console: Console, stub: InterlinguaServiceStub) -> dict[str, Any]:
     request.target.CopyFrom(TARGET)
     answer = stub.Adapt(request)
     there, loss = json.loads(answer.wire_json), json.loads(answer.loss_json)
-    console.print(
-        Columns(
-            [
-                _side("anthropic_messages", "POST /v1/messages", outline.anthropic_messages(body)),
-                _side("openai_chat", f"{there['method']} {there['path']}", outline.openai_chat(there["body"])),
-            ],
-            padding=(0, 1),
-        )
-    )
+    width = (console.width - 1) // 2
+    left = outline.anthropic_messages(body, width - 3)
+    right = outline.openai_chat(there["body"], width - 3)
+    sides = [
+        _side("anthropic_messages", "POST /v1/messages", left, width),
+        _side("openai_chat", f"{there['method']} {there['path']}", right, width),
+    ]
+    console.print(Columns(sides, padding=(0, 1)))
     console.print(_fates(canonical, loss))
     console.print("The loss report, complete by law: read the wire back, and it is the request with this applied.")
     console.print(show.loss_table(loss))
@@ -61,8 +60,8 @@ def play(console: Console, stub: InterlinguaServiceStub) -> dict[str, Any]:
     return canonical
 
 
-def _side(name: str, address: str, lines: list[Text]) -> Panel:
-    return Panel(Group(*lines), title=f"{name}", subtitle=address, title_align="left", subtitle_align="left", width=49)
+def _side(name: str, address: str, lines: list[Text], width: int) -> Panel:
+    return Panel(Group(*lines), title=name, subtitle=address, title_align="left", subtitle_align="left", width=width)
 
 
 def _fates(canonical: dict[str, Any], loss: list[Any]) -> Group:

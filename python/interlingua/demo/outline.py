@@ -8,50 +8,48 @@ from rich.text import Text
 Data = Mapping[str, Any]
 Lines = list[Text]
 
-_WIDTH = 46
 
-
-def anthropic_messages(body: Data) -> Lines:
-    """The outline of a request on Anthropic's wire."""
+def anthropic_messages(body: Data, width: int) -> Lines:
+    """The outline of a request on Anthropic's wire, lines at most so wide."""
     lines: Lines = []
     for tool in body.get("tools", []):
         lines.append(_head("tool", tool["name"], _marks(tool)))
     lines.append(_head("system"))
-    lines += [_item("text", block["text"], _marks(block)) for block in body["system"]]
+    lines += [_item(width, "text", block["text"], _marks(block)) for block in body["system"]]
     for message in body["messages"]:
         lines.append(_head(message["role"]))
         content = message["content"]
         for block in [{"type": "text", "text": content}] if isinstance(content, str) else content:
-            lines += _anthropic_block(block)
+            lines += _anthropic_block(block, width)
     return lines
 
 
-def _anthropic_block(block: Data) -> Lines:
+def _anthropic_block(block: Data, width: int) -> Lines:
     match block["type"]:
         case "text":
-            return [_item("text", block["text"], _marks(block))]
+            return [_item(width, "text", block["text"], _marks(block))]
         case "thinking":
-            return [_item("thinking", block["thinking"], "signed")]
+            return [_item(width, "thinking", block["thinking"], "signed")]
         case "tool_use":
-            return [_item("tool_use", f"{block['name']} {_flat(block['input'])}", _marks(block))]
+            return [_item(width, "tool_use", f"{block['name']} {_flat(block['input'])}", _marks(block))]
         case "tool_result":
             content = block["content"]
             if isinstance(content, str):
-                return [_item("tool_result", content, _marks(block))]
-            inner = [_anthropic_block(part) for part in content]
+                return [_item(width, "tool_result", content, _marks(block))]
+            inner = [_anthropic_block(part, width - 2) for part in content]
             return [
-                _item("tool_result", "", _marks(block)),
+                _item(width, "tool_result", "", _marks(block)),
                 *(Text("  ").append_text(line) for lines in inner for line in lines),
             ]
         case "image":
             source = block["source"]
-            return [_item("image", f"{source['media_type']}, {len(source['data'])} characters")]
+            return [_item(width, "image", f"{source['media_type']}, {len(source['data'])} characters")]
         case kind:
-            return [_item(kind, "")]
+            return [_item(width, kind, "")]
 
 
-def openai_chat(body: Data) -> Lines:
-    """The outline of a request on OpenAI's wire."""
+def openai_chat(body: Data, width: int) -> Lines:
+    """The outline of a request on OpenAI's wire, lines at most so wide."""
     lines: Lines = []
     for tool in body.get("tools", []):
         lines.append(_head("tool", tool["function"]["name"]))
@@ -62,15 +60,15 @@ def openai_chat(body: Data) -> Lines:
         for part in parts:
             match part["type"]:
                 case "text":
-                    lines.append(_item("text", part["text"]))
+                    lines.append(_item(width, "text", part["text"]))
                 case "image_url":
                     address = part["image_url"]["url"]
-                    lines.append(_item("image_url", f"{address[:21]}… {len(address)} characters"))
+                    lines.append(_item(width, "image_url", f"{address[:21]}… {len(address)} characters"))
                 case kind:
-                    lines.append(_item(kind, ""))
+                    lines.append(_item(width, kind, ""))
         for call in message.get("tool_calls", []):
             function = call["function"]
-            lines.append(_item("tool_call", f"{function['name']} {function['arguments']}"))
+            lines.append(_item(width, "tool_call", f"{function['name']} {function['arguments']}"))
     return lines
 
 
@@ -83,8 +81,8 @@ def _head(role: str, name: str = "", marks: str = "") -> Text:
     return line
 
 
-def _item(kind: str, value: str, marks: str = "") -> Text:
-    room = _WIDTH - len(kind) - len(marks) - 8
+def _item(width: int, kind: str, value: str, marks: str = "") -> Text:
+    room = width - len(kind) - 3 - (len(marks) + 2 if marks else 0)
     value = " ".join(value.split())
     line = Text.assemble("  ", (kind, "dim"), " ", value if len(value) <= room else f"{value[: room - 1]}…")
     if marks:
@@ -125,7 +123,7 @@ def pieces(request: Data) -> Iterator[tuple[str, str]]:
 def _named(block: Data) -> str:
     match block["type"]:
         case "text":
-            return f"“{block['text'][:30]}…”" if len(block["text"]) > 31 else f"“{block['text']}”"
+            return f"“{block['text'][:26]}…”" if len(block["text"]) > 27 else f"“{block['text']}”"
         case "tool_use":
             return f"call {block['name']}({_flat(block['input'])})"
         case "tool_result":
