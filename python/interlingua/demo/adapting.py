@@ -46,8 +46,8 @@ def play(console: Console, stub: InterlinguaServiceStub) -> dict[str, Any]:
     answer = stub.Adapt(request)
     there, loss = json.loads(answer.wire_json), json.loads(answer.loss_json)
     width = (console.width - 1) // 2
-    left = outline.anthropic_messages(body, width - 3)
-    right = outline.openai_chat(there["body"], width - 3)
+    left = outline.anthropic_messages(body, width - 4)
+    right = outline.openai_chat(there["body"], width - 4)
     sides = [
         _side("anthropic_messages", "POST /v1/messages", left, width),
         _side("openai_chat", f"{there['method']} {there['path']}", right, width),
