@@ -41,6 +41,7 @@ FILES = {
     "anthropic_messages": "anthropic_messages",
     "openai_chat": "openai_chat",
     "openai_compat": "openai_chat",
+    "gemini": "gemini_generate",
 }
 """Files of the corpus, by the adapter that reads them."""
 
@@ -50,6 +51,7 @@ VENDORS = {
     "bedrock": "anthropic",
     "vertex": "anthropic",
     "anthropic_compat": "anthropic",
+    "google_ai": "gemini",
 }
 """Vendors of the corpus whose row in the registry has another name."""
 
