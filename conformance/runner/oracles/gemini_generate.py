@@ -158,44 +158,27 @@ def _part(part: dict[str, Any], role: str, at: str) -> Iterator[Violation]:
 
 
 def _turns(contents: list[Any]) -> Iterator[Violation]:
-    """Contents of one role in a row are one turn; calls are answered in the next one, each once."""
-    open_calls: list[str] = []
-    spoken = False  # whether the user has spoken
-    role = ""
-    calls_at = ""
+    """Contents of one role in a row are one turn; the calls of a turn are answered in the next one, each once."""
+    turns: list[tuple[str, str, list[dict[str, Any]]]] = []
     for index, content in enumerate(contents):
-        at = f"/body/contents/{index}"
-        turn = "model" if content.get("role") == "model" else "user"
+        role = "model" if content.get("role") == "model" else "user"
         parts = [_camel(part) for part in _list(content.get("parts"))]
-        if turn == "model":
-            if open_calls and role == "user":
-                yield calls_at, "is not answered in the next turn"
-                open_calls = []
-            calls = [_camel(part["functionCall"]) for part in parts if isinstance(part.get("functionCall"), dict)]
-            if calls and not spoken:
-                yield at, "a call comes after a user turn or a function response"
-            if calls:
-                calls_at = at
-            open_calls += [str(call.get("name")) for call in calls]
+        if turns and turns[-1][0] == role:
+            turns[-1][2].extend(parts)
         else:
-            spoken = True
-            answers = [part["functionResponse"] for part in parts if isinstance(part.get("functionResponse"), dict)]
-            if role == "model" and open_calls and not answers:
-                # seen to be accepted: a call that plain text answers
-                if not any("text" in part for part in parts):
-                    yield at, "the number of function response parts must be that of the function call parts"
-                open_calls = []
-            for answer in answers:
-                if str(answer.get("name")) in open_calls:
-                    open_calls.remove(str(answer.get("name")))
-                elif open_calls:
-                    open_calls.pop(0)
-                else:
-                    yield at, "more function responses than function calls"
-            if answers and open_calls:
-                yield at, "the number of function response parts must be that of the function call parts"
-                open_calls = []
-        role = turn
+            turns.append((role, f"/body/contents/{index}", parts))
+    calls = 0
+    for number, (role, at, parts) in enumerate(turns):
+        if role == "model":
+            calls = sum(1 for part in parts if "functionCall" in part)
+            if calls and not number:
+                yield at, "a call comes after a user turn or a function response"
+            continue
+        answers = sum(1 for part in parts if "functionResponse" in part)
+        # seen to be accepted: a call that is answered by plain text alone
+        if answers != calls and (answers or not any("text" in part for part in parts)):
+            yield at, "the number of function response parts must be that of the function call parts"
+        calls = 0
 
 
 # --- tools ------------------------------------------------------------------------------------------------------------------

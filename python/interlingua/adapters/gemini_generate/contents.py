@@ -150,8 +150,11 @@ def contents_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> N
         raise InvalidRequest(message, path=pointer(("messages", position))) from problem
     contents.release(("messages", len(messages)))
     body["contents"] = contents.wires
-    if not writing.own:
-        _check_start(messages, order)
+    if not writing.own and order and _begins_with_call(messages, order):
+        contents.wires.insert(0, {"role": USER, "parts": [{"text": FILLER}]})
+        message = "the target takes no call before a user turn: a filler stands before it"
+        writing.loss.replace(("filler",), {"type": "text", "text": FILLER}, "filler", "shape", message)
+        writing.loss.move(("filler",), ("messages", order[0]), "filler", "shape", message)
     _report_order(merges, contents, writing)
 
 
@@ -172,18 +175,15 @@ def _report_order(merges: list[tuple[Path, Path]], contents: "_Contents", writin
             writing.loss.move(path, to, "reordered", "shape", message)
 
 
-def _check_start(messages: list[Message], order: "range | list[int]") -> None:
-    """A call must follow a user turn: a conversation that begins with one has no valid wire."""
+def _begins_with_call(messages: list[Message], order: "range | list[int]") -> bool:
+    """Whether a call comes before any user turn."""
     for position in order:
         message = messages[position]
         if message["role"] != "assistant":
-            return
-        for index, block in enumerate(message["content"]):
-            if block["type"] == "tool_use":
-                raise InvalidRequest(
-                    "the target takes no call before a user turn; put a user message before it",
-                    path=pointer(("messages", position, "content", index)),
-                )
+            return False
+        if any(block["type"] == "tool_use" for block in message["content"]):
+            return True
+    return False
 
 
 # ------------------------------------------------------------------------------------------ leading instructions

@@ -134,10 +134,7 @@ def _inline_from_wire(inner: Wire, fields: dict[str, Any], form: dict[str, Any])
     media_type, data = inner["mimeType"], inner["data"]
     if type(data) is not str or not MEDIA_TYPE.fullmatch(media_type):
         raise TypeError("inlineData")
-    plain = data
-    if "-" in data or "_" in data:
-        plain = plain.replace("-", "+").replace("_", "/")
-    plain += "=" * (-len(plain) % 4)
+    plain = _plain_base64(data)
     if plain != data:
         spelling = {"url_safe": "-" in data or "_" in data, "padded": len(plain) == len(data)}
         if _base64_as(plain, spelling) == data:
@@ -145,6 +142,13 @@ def _inline_from_wire(inner: Wire, fields: dict[str, Any], form: dict[str, Any])
     _rest(inner, ("mimeType", "data"), "inlineData", fields)
     source = {"kind": "base64", "data": data}
     return {"type": _block_type(media_type), "source": source, "media_type": media_type}
+
+
+def _plain_base64(data: str) -> str:
+    """Base64 in the usual alphabet and with its padding."""
+    if "-" in data or "_" in data:
+        data = data.replace("-", "+").replace("_", "/")
+    return data + "=" * (-len(data) % 4)
 
 
 def _base64_as(data: str, spelling: Mapping[str, Any]) -> str:
@@ -529,6 +533,8 @@ def _medium_to_wire(block: Block, place: str, writing: Writing, path: Path) -> W
             return instead(block, writing, path, "unsupported_source", "the target does not take this media type")
         if kind != "base64" and kind != _uri_kind(data):
             new_source = {"kind": _uri_kind(data), "data": data}
+        elif kind == "base64" and (plain := _plain_base64(data)) != data:
+            data, new_source = plain, {"kind": "base64", "data": plain}
     _report_medium(block, fitted, data if kind != "base64" else "", new_source, writing, path)
     if kind == "base64":
         form = writing.owned(block).get("form") or _NOTHING
