@@ -259,12 +259,12 @@ def _spelt(wire: Wire, message: Message, writing: Writing, path: Path, role: str
     elif "role" in form and role != MODEL:
         wire["role"] = form["role"]
     match form.get("parts"):
-        case "object" if len(wire["parts"]) == 1:
+        case "object" if len(wire.get("parts") or ()) == 1:
             wire["parts"] = wire["parts"][0]
-        case "null" if not wire["parts"]:
+        case "null" if not wire.get("parts"):
             wire["parts"] = None
-        case "absent" if not wire["parts"]:
-            del wire["parts"]
+        case "absent" if not wire.get("parts"):
+            wire.pop("parts", None)
         case _:
             pass
 
@@ -462,11 +462,13 @@ class _Contents:
                 note = "the message travels in the content before it"
                 self.writing.loss.drop(where, "combination", "weakened", note)
             return
-        if not parts and not self.writing.own and not (state.get("form") or {}).get("parts"):
+        if not parts and role == USER and not self.writing.own:
             filler = [{"type": "text", "text": FILLER}]
             self.writing.loss.replace((*path, "content"), filler, "filler", "shape", "the target takes no empty turn")
             parts = [{"text": FILLER}]
         wire: Wire = {"role": role, "parts": parts}
+        if not parts and role == MODEL and not self.writing.own:
+            del wire["parts"]  # an answer that says nothing comes without parts, and is taken back so
         self.wires.append(wire)
         if state:
             _spelt(wire, message, self.writing, path, role)

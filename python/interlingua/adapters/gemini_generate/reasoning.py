@@ -92,7 +92,8 @@ def _fitted(reasoning: Reasoning, writing: Writing) -> Reasoning:
     if off:
         if levels and writing.generation(0) > 2:
             return fitted | {"effort": _nearest("minimal", writing)}
-        return fitted | {"mode": "disabled"}
+        least = writing.capabilities.get("min_thinking_budget")
+        return fitted | ({"budget_tokens": least} if least else {"mode": "disabled"})
     word = "xhigh" if effort == "max" else effort if effort in EFFORTS else None
     if word is not None and levels:
         return fitted | {"effort": _nearest(word, writing)}
