@@ -147,7 +147,11 @@ def _retry_after(headers: Mapping[str, str], details: list[dict[str, Any]]) -> f
 
 # ---------------------------------------------------------------------------------------------- estimate
 
-_LIKELY = 4.0  # characters a token, over prose, code and JSON
+_LIKELY = 4.6  # characters a token, over prose, code and JSON
+_SCHEMA = 3.0  # characters a token of the definitions of tools
+_FUNCTION = 12  # tokens around a function
+_CALL = 12  # tokens around a call or a result
+_SIGNATURE = 12.0  # characters a token: a signature stands for thoughts, which are sometimes counted
 _IMAGE = (258, 560, 1806)  # least, likely and most tokens of an image: one tile, the default of later models, many tiles
 _PAGE_BYTES = 60_000
 _PAGE = 400  # tokens of a PDF page
@@ -155,7 +159,7 @@ _AUDIO_BYTES = 16_000  # of a second
 _AUDIO = 32  # tokens of a second
 _VIDEO_BYTES = 250_000  # of a second
 _VIDEO = 280  # tokens of a second
-_MESSAGE = 2
+_MESSAGE = 1.3
 
 
 def estimate(request: dict[str, Any], endpoint: Endpoint) -> dict[str, int]:
@@ -164,14 +168,20 @@ def estimate(request: dict[str, Any], endpoint: Endpoint) -> dict[str, int]:
     messages = request.get("messages") or []
     tools = request.get("tools") or []
     characters = text_length([request.get("system") or [], *(_said_in(message) for message in messages)])
-    characters += text_length({k: v for k, v in tool.items() if k != "provider_state"} for tool in tools)
+    defined = text_length({k: v for k, v in tool.items() if k != "provider_state"} for tool in tools)
+    signed, calls = 0, 0
+    for message in messages:
+        for block in message["content"]:
+            calls += block["type"] in ("tool_use", "tool_result")
+            state = block.get("provider_state") or {}
+            signed += len(block.get("signature") or state.get("signature") or "")
     low, likely, high = (sum(each) for each in zip(*_media(messages), strict=True))
-    fixed = _MESSAGE * len(messages)
-    tokens = characters / _LIKELY
+    around = _MESSAGE * len(messages) + _FUNCTION * len(tools) + _CALL * calls
+    tokens = characters / _LIKELY + defined / _SCHEMA + around
     return {
-        "low": int(tokens * 0.7 + low),
-        "likely": int(tokens + likely + fixed),
-        "high": int(tokens * 1.5 + high + 3 * fixed) + 1,
+        "low": int(tokens * 0.5 + low),
+        "likely": int(tokens + signed / _SIGNATURE + likely) + 1,
+        "high": int(tokens * 2 + signed / 3 + high) + 10,
     }
 
 
