@@ -394,11 +394,11 @@ def _assistant_to_wire(message: Message, position: int, writing: Writing, reques
     turn = _Turn(path, writing)
     for index, block in enumerate(content):
         _place(block, index, content, turn, request)
-    turn.report_moves()
     state = writing.owns(message)
     wire = _turn_to_wire(turn, content, state, path, writing)
     if turn.texts or DETAILS in wire or writing.dialect.get("reasoning_replay_required"):
         _reasoning_members(turn, wire, state.get("form") or _NOTHING, path, writing)
+    turn.report_moves()
     return wire if len(message) == 2 else _finish_message(message, wire, state, path, writing)
 
 
@@ -408,12 +408,12 @@ def answer_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
     content = message["content"]
     for index, block in enumerate(content):
         _place(block, index, content, turn, {"messages": [message]})
-    turn.report_moves()
     state = writing.owns(message)
     form = state.get("form") or _NOTHING
     wire = _turn_to_wire(turn, content, state, path, writing)
     if turn.texts or DETAILS in wire:
         _reasoning_members(turn, wire, form, path, writing)
+    turn.report_moves()
     wire = _finish_message(message, wire, state, path, writing)
     if not writing.own:
         wire.setdefault("refusal", None)
@@ -428,7 +428,7 @@ class _Turn:
     """The blocks of an assistant message, sorted into the members of the wire."""
 
     __slots__ = (
-        "_first", "_moves", "answer", "calls", "details", "images", "legacy", "parts", "path", "refusal", "sound", "texts",
+        "_first", "_moves", "answer", "calls", "details", "dropped", "images", "legacy", "parts", "path", "refusal", "sound", "texts",
         "texts_at", "writing", "citations",
     )  # fmt: skip
 
@@ -448,6 +448,7 @@ class _Turn:
         self.citations: tuple[int, Block] | None = None
         self._first: dict[int, int] = {}
         self._moves: list[tuple[int, int, int]] = []
+        self.dropped: set[int] = set()
 
     def stands(self, kind: int, index: int) -> None:
         """Notes that the block at `index` goes to a member of this kind: the members have an order of their own."""
@@ -460,6 +461,8 @@ class _Turn:
     def report_moves(self) -> None:
         """Reports the blocks that stand elsewhere on the wire."""
         for _, index, to in sorted(self._moves):
+            if index in self.dropped:
+                continue
             content = (*self.path, "content")
             message = "the wire puts reasoning before text and calls last"
             self.writing.loss.move((*content, index), (*content, to), "reordered", "shape", message)
@@ -592,7 +595,7 @@ def _turn_to_wire(turn: _Turn, content: list[Block], state: Mapping[str, Any], p
     written = _spelt(turn.parts, form)
     others = bool(turn.calls or turn.legacy or turn.refusal or turn.sound or turn.images or turn.texts or turn.details)
     if written == "" and (others or turn.answer):
-        _drop_empty(content, path, writing)
+        _drop_empty(turn, content)
         written = None
     if written is not None and (written != "" or writing.own):
         wire["content"] = written
@@ -621,11 +624,12 @@ def _empty_text(content: list[Block]) -> int | None:
     return next((n for n, block in enumerate(content) if block["type"] == "text" and not block["text"]), None)
 
 
-def _drop_empty(content: list[Block], path: Path, writing: Writing) -> None:
+def _drop_empty(turn: _Turn, content: list[Block]) -> None:
     index = _empty_text(content)
     if index is not None:
         message = "an empty text says nothing beside the rest"
-        writing.loss.drop((*path, "content", index), "empty_content", "shape", message)
+        turn.writing.loss.drop((*turn.path, "content", index), "empty_content", "shape", message)
+        turn.dropped.add(index)
 
 
 def _filled_text(content: list[Block], path: Path, writing: Writing) -> str:
@@ -646,6 +650,7 @@ def _reasoning_members(turn: _Turn, wire: Wire, form: Mapping[str, Any], path: P
             writing.loss.replace((*content, first, "text"), text, "merged_turn", "shape", message)
             for index in others:
                 writing.loss.drop((*content, index), "merged_turn", "shape", message)
+                turn.dropped.add(index)
     if DETAILS in wire and form.get("also"):
         said = "".join(item.get("text") or item.get("summary") or "" for item in turn.details)
     else:

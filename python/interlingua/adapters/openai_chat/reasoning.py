@@ -40,6 +40,10 @@ def reasoning_to_wire(block: Block, path: Path, writing: Writing) -> tuple[str, 
         code = "foreign_state" if foreign else "unsupported_block"
         message = "reasoning of another provider is not replayed" if foreign else "the wire has no place for reasoning"
         return PART, lost_part(block, path, writing, code, message)
+    said = block["data"] if block["type"] == "redacted_thinking" else block["text"]
+    if not said and (place in TEXTS or block["type"] == "redacted_thinking"):
+        writing.loss.drop(path, "empty_content", "shape", "empty reasoning says nothing in this place")
+        return PART, None
     if place == DETAILS:
         return place, _detail_to_wire(block, path, state, form, writing)
     if place == PART:
