@@ -129,7 +129,7 @@ def rows() -> list[Row]:
     table: list[Row] = []
     for name in names:
         for count in (1, 20, 200):
-            table.append(  # noqa: PERF401
+            table.append(
                 Row(
                     f"canonical → {name}, {count} messages",
                     passing(canonical[count]),
@@ -179,7 +179,7 @@ def rows() -> list[Row]:
         )
     )
     for name in names:
-        table.append(  # noqa: PERF401
+        table.append(
             Row(
                 f"linear: 200 messages to 20, {name}",
                 write(canonical[20], name),
