@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -196,14 +197,25 @@ def _image_from_wire(block: Wire, reading: Reading) -> Block:
 def _source_from_wire(source: Wire, reading: Reading) -> tuple[dict[str, Any], str | None] | None:
     """A canonical source and its media type; None for a source that is not shaped as documented."""
     match source.get("type"):
-        case "base64" | "text" as kind if len(source) == 3 and _is_media_type(source.get("media_type")):
-            return {"kind": kind, "data": string(source["data"])}, source["media_type"]
+        case "base64" if len(source) == 3 and _is_media_type(source.get("media_type")):
+            data = string(source["data"])
+            return ({"kind": "base64", "data": data}, source["media_type"]) if _may_be_base64(data) else None
+        case "text" if len(source) == 3 and _is_media_type(source.get("media_type")):
+            return {"kind": "text", "data": string(source["data"])}, source["media_type"]
         case "url" if len(source) == 2:
             return {"kind": "url", "data": string(source["url"])}, None
         case "file" if len(source) == 2:
             return {"kind": "file_id", "data": string(source["file_id"]), "provider": reading.provider}, None
         case _:
             return None
+
+
+_BASE64_START = re.compile(r"[A-Za-z0-9+/=]{0,64}")
+
+
+def _may_be_base64(data: str) -> bool:
+    # a look at the form; the provider reads the bytes
+    return len(data) % 4 == 0 and data.isascii() and _BASE64_START.fullmatch(data, 0, min(len(data), 64)) is not None
 
 
 def _is_media_type(value: Any) -> bool:

@@ -340,6 +340,20 @@ def _longest_increasing(values: list[int]) -> set[int]:
 class _Turns:
     """Puts messages together to wire messages."""
 
+    __slots__ = (
+        "anchor",
+        "anchor_role",
+        "blank",
+        "content",
+        "members",
+        "messages",
+        "order",
+        "speaker",
+        "string",
+        "wires",
+        "writing",
+    )
+
     def __init__(self, messages: list[Message], order: "range | list[int]", writing: Writing) -> None:
         self.messages = messages
         self.order = order
