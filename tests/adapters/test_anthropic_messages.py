@@ -303,6 +303,24 @@ def test_an_answer_cannot_be_begun_at_a_model_that_refuses_it() -> None:
     assert "It is" == write(request)[0]["messages"][1]["content"][0]["text"]
 
 
+def test_a_request_of_this_wire_is_fitted_to_another_model_only() -> None:
+    """The model that it was written for takes it as it is, or refuses it itself."""
+    capabilities = {"thinking": ["adaptive"], "sampling": False, "max_output_tokens": 5000, "prefill": False}
+    body = wire(
+        max_tokens=9000,
+        thinking={"type": "enabled", "budget_tokens": 2000},
+        messages=[user(text("a")), {"role": "system", "content": "b"}, assistant(text("c")), user(text("d"))],
+    )["body"]
+    same = Endpoint("anthropic_messages", "anthropic", "claude-x", capabilities=capabilities)
+    other = Endpoint("anthropic_messages", "anthropic", "claude-y", capabilities=capabilities)
+
+    assert (body, []) == write(read(body), same)
+    fitted, loss = write(read(body), other)
+
+    assert ({"type": "adaptive"}, 5000, "claude-y") == (fitted["thinking"], fitted["max_tokens"], fitted["model"])
+    assert {"/max_output_tokens", "/reasoning/mode", "/reasoning/budget_tokens"} == {e["path"] for e in loss}
+
+
 def test_the_same_state_at_another_provider_is_foreign() -> None:
     """Unless its clouds are said to be one."""
     request = read(

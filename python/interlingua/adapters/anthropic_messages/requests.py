@@ -16,6 +16,7 @@ from interlingua.adapters.anthropic_messages.tables import (
     Reading,
     Writing,
     cache_from_wire,
+    wire_model,
 )
 from interlingua.adapters.anthropic_messages.tools import (
     tool_choice_from_wire,
@@ -291,7 +292,7 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     version = _version(form, endpoint)
     writing = Writing(request, endpoint, loss, version)
     body: Wire = {}
-    model = endpoint.model or _wire_model(request)
+    model = endpoint.model or wire_model(request.get("model"))
     if model is not None and "{model}" not in endpoint.dialect.get("path", PATH):
         body["model"] = model
     try:
@@ -310,12 +311,6 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
         "headers": _headers(form, version, endpoint),
         "body": body,
     }, loss.entries
-
-
-def _wire_model(request: Request) -> str | None:
-    """The wire's name of the model that a request asks for: what stands after the first colon."""
-    model = request.get("model")
-    return (model.partition(":")[2] or model) if model else None
 
 
 def _version(form: dict[str, Any], endpoint: Endpoint) -> str:
@@ -344,7 +339,7 @@ def _limit_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     limit = request.get("max_output_tokens")
     most = writing.capabilities.get("max_output_tokens")
     if limit is not None:
-        if most is not None and limit > most and not writing.own:
+        if most is not None and limit > most and not writing.exact:
             writing.loss.replace(("max_output_tokens",), most, "limit_exceeded", "weakened", "the model's own limit")
             limit = most
         body["max_tokens"] = limit
@@ -412,7 +407,7 @@ def _sampling_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         if problem is not None:
             writing.loss.drop((name,), problem[0], "weakened", problem[1])
             continue
-        fitted = value if writing.own else _fitted_sampling(name, value)
+        fitted = value if writing.exact else _fitted_sampling(name, value)
         if fitted != value:
             writing.loss.replace((name,), fitted, "unsupported_value", "weakened", "the target's range is narrower")
         body[name] = fitted
@@ -423,7 +418,7 @@ def _refused(name: str, value: float, request: Request, body: Wire, writing: Wri
         return "unsupported_model", f"API version {STRICTER_VERSION} has no {name}"
     if writing.lacks("sampling"):
         return "unsupported_model", f"the model takes no {name}"
-    if writing.own:
+    if writing.exact:
         return None
     if name == "top_p" and "temperature" in body and writing.capabilities.get("temperature_or_top_p"):
         return "combination", "the model takes temperature or top_p"

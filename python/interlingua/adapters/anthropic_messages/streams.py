@@ -17,9 +17,8 @@ from interlingua.adapters.anthropic_messages.responses import (
     to_wire_response,
     usage_begun,
     usage_from_wire,
-    wire_model,
 )
-from interlingua.adapters.anthropic_messages.tables import UNREADABLE, Reading, Writing
+from interlingua.adapters.anthropic_messages.tables import UNREADABLE, Reading, Writing, wire_model
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest
@@ -378,7 +377,7 @@ class _Encoder:
             "id": identity,
             "type": "message",
             "role": "assistant",
-            "model": wire_model(model) if model else self.endpoint.model or "unknown",
+            "model": (wire_model(model) or "") if model else self.endpoint.model or "unknown",
             "content": [],
             "stop_reason": None,
             "stop_sequence": None,

@@ -462,7 +462,7 @@ class _Turns:
 
     def done(self) -> list[Wire]:
         """The wire messages."""
-        if self.speaker == ASSISTANT and not self.writing.own:
+        if self.speaker == ASSISTANT and not self.writing.exact:
             self._settle_prefill()
         self._close(last=True)
         if not self.wires and not self.writing.own:
@@ -519,7 +519,9 @@ class _Turns:
         """Instructions inside the conversation: native where they may stand, else marked in a user turn."""
         writing = self.writing
         where = (*path, "content")
-        if own_form(message, writing).get("in_messages") or self._may_stand(at):
+        known = writing.capabilities.get("system_in_messages")
+        given = own_form(message, writing).get("in_messages") and (writing.exact or known is not False)
+        if given or self._may_stand(at):
             if message["role"] == "developer":
                 writing.loss.replace((*path, "role"), "system", "role_folded", "shape", "instructions have one role")
             self._turn(SYSTEM, message)
