@@ -159,7 +159,10 @@ class _Encoder:
         told = self._told.setdefault((number, event["index"]), _Told("tool_use", {"id": event["id"]}))
         told.call = self._calls.get(number, 0)
         self._calls[number] = told.call + 1
-        call: Wire = {"index": told.call, "id": self._writing.call_id({**told.block, "id": event["id"]})}
+        call: Wire = {
+            "index": told.call,
+            "id": self._writing.call_id({**told.block, "id": event["id"]}, self._writing.owns(told.block)),
+        }
         if told.kind == "custom":
             call |= {"type": "custom", "custom": {"name": event["name"], "input": ""}}
         else:

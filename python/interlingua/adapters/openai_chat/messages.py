@@ -390,6 +390,8 @@ def _assistant_to_wire(message: Message, position: int, writing: Writing, reques
         block = content[0]
         if block["type"] == "text" and len(block) == 2 and (block["text"] or writing.own):
             return {"role": "assistant", "content": block["text"]}
+    if (plain := _plain_turn(message, content, position, writing, request)) is not None:
+        return plain
     path: Path = ("messages", position)
     turn = _Turn(path, writing)
     for index, block in enumerate(content):
@@ -400,6 +402,51 @@ def _assistant_to_wire(message: Message, position: int, writing: Writing, reques
         _reasoning_members(turn, wire, state.get("form") or _NOTHING, path, writing)
     turn.report_moves()
     return wire if len(message) == 2 else _finish_message(message, wire, state, path, writing)
+
+
+def _plain_turn(
+    message: Message, content: list[Block], position: int, writing: Writing, request: Request
+) -> Wire | None:
+    """The turn that most are: calls, and perhaps a text before them. None for any other."""
+    wire: Wire = {"role": "assistant", "content": None}
+    if len(message) > 2:
+        # all that may stand beside is how emptiness was spelt
+        state = writing.owns(message)
+        if len(message) > 3 or not state or not state.keys() <= _STATE_OF_FORM:
+            return None
+        form = state.get("form") or _NOTHING
+        if not form.keys() <= _EMPTINESS or not form.get("empty", _NOTHING).keys() <= _CONTENT_ALONE:
+            return None
+        if form.get("empty"):
+            wire["content"] = form["empty"]["content"]
+        elif form.get("absent") == ["content"]:
+            del wire["content"]
+    calls: list[Block] = content
+    first = content[0] if content else None
+    if first is not None and first["type"] == "text":
+        if len(first) > 2 or not first["text"]:
+            return None
+        wire["content"] = first["text"]
+        calls = content[1:]
+    if not calls or writing.dialect.get("reasoning_replay_required"):
+        return None
+    for block in calls:
+        if block["type"] != "tool_use":
+            return None
+        state = block.get("provider_state")
+        if state is not None and "form" in state and "legacy" in state["form"]:
+            return None
+    offset = len(content) - len(calls)
+    path: Path = ("messages", position)
+    wire["tool_calls"] = [
+        call_to_wire(block, index, path, writing, request) for index, block in enumerate(calls, offset)
+    ]
+    return wire
+
+
+_STATE_OF_FORM = frozenset(("adapter", "provider", "form"))
+_EMPTINESS = frozenset(("empty", "absent"))
+_CONTENT_ALONE = frozenset(("content",))
 
 
 def answer_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
@@ -474,7 +521,7 @@ def _place(block: Block, index: int, content: list[Block], turn: _Turn, request:
         case "tool_use":
             turn.stands(_CALLS, index)
             form = writing.owns(block).get("form") or _NOTHING
-            call = call_to_wire(block, path, writing, request)
+            call = call_to_wire(block, index, turn.path, writing, request)
             if form.get("legacy") and turn.legacy is None and not turn.calls and call["type"] == "function":
                 turn.legacy = call["function"]
             else:
@@ -668,6 +715,13 @@ def _reasoning_members(turn: _Turn, wire: Wire, form: Mapping[str, Any], path: P
 
 def _tool_to_wire(message: Message, position: int, writing: Writing, runs: _Runs) -> Wire:
     block = _result(message, position)
+    trivial = len(message) == 2 or (len(message) == 3 and "metadata" in message)
+    if trivial and len(block) == 3:
+        content = block["content"]
+        if len(content) == 1 and content[0]["type"] == "text" and len(content[0]) == 2:
+            text = content[0]["text"]
+            if TOOL_ERROR not in text:
+                return {"role": "tool", "tool_call_id": writing.result_id(block), "content": text}
     path: Path = ("messages", position, "content", 0)
     state = writing.owns(message)
     form = state.get("form") or _NOTHING
@@ -690,7 +744,6 @@ def _tool_to_wire(message: Message, position: int, writing: Writing, runs: _Runs
         wire.pop("tool_call_id", None)
     if len(block) > 3:
         _finish_result(block, path, writing)
-    trivial = len(message) == 2 or (len(message) == 3 and "metadata" in message)
     return wire if trivial else _finish_message(message, wire, state, ("messages", position), writing)
 
 
@@ -875,6 +928,8 @@ def assistant_from_wire(message: Wire, reading: Reading, *, answer: bool = False
     content = message.get("content")
     if len(message) == 2 and type(content) is str and (content or not answer):
         return {"role": "assistant", "content": [{"type": "text", "text": content}]}
+    if message.keys() <= _PLAIN_TURN and message.get("tool_calls"):
+        return _turn_from_wire(message, content, reading)
     form: dict[str, Any] = {}
     fields: dict[str, Any] = {}
     blocks: list[Block] = [] if _SPOKEN.isdisjoint(message) else reasoning_from_wire(message, reading, fields, form)
@@ -895,6 +950,29 @@ def assistant_from_wire(message: Wire, reading: Reading, *, answer: bool = False
     if "function_call" in message:
         _legacy_from_wire(legacy, blocks, bool(calls), reading, fields, form)
     return _finish_reading(message, {"role": "assistant", "content": blocks}, _ASSISTANT, fields, form, reading)
+
+
+_PLAIN_TURN = frozenset(("role", "content", "tool_calls"))
+
+
+def _turn_from_wire(message: Wire, content: Any, reading: Reading) -> Message:
+    """The turn that most are: calls, and perhaps a text before them."""
+    form: dict[str, Any] | None = None
+    blocks: list[Block] = []
+    if content is None:
+        if "content" not in message:
+            form = {"absent": ["content"]}
+    elif content == "":
+        form = {"empty": {"content": ""}}
+    elif type(content) is str:
+        blocks.append({"type": "text", "text": content})
+    else:
+        form = {}
+        blocks += _content_from_wire(message, reading, form, assistant=True)
+    reading.turn()
+    for call in message["tool_calls"]:
+        blocks.append(call_from_wire(call, reading))
+    return reading.mark({"role": "assistant", "content": blocks}, None, form)
 
 
 def _read_members(
@@ -1064,6 +1142,21 @@ _TOOL = frozenset(("role", "content", "tool_call_id"))
 
 
 def _tool_from_wire(message: Wire, reading: Reading) -> Message:
+    content, wire_id = message.get("content"), message.get("tool_call_id")
+    if len(message) == 3 and type(content) is str and type(wire_id) is str and TOOL_ERROR not in content:
+        canonical, paired = reading.result(wire_id)
+        result: Block = {
+            "type": "tool_result",
+            "tool_use_id": canonical,
+            "content": [{"type": "text", "text": content}],
+        }
+        if not paired:
+            result["provider_state"] = reading.state(id=wire_id)
+        return {"role": "tool", "content": [result], "metadata": {"parent_tool_use_id": canonical}}
+    return _odd_tool_from_wire(message, reading)
+
+
+def _odd_tool_from_wire(message: Wire, reading: Reading) -> Message:
     form: dict[str, Any] = {}
     known = _TOOL
     legacy = message["role"] == "function"
@@ -1095,8 +1188,6 @@ def _tool_from_wire(message: Wire, reading: Reading) -> Message:
     if not paired and not legacy:
         block["provider_state"] = reading.state(id=wire_id)
     read: Message = {"role": "tool", "content": [block], "metadata": {"parent_tool_use_id": canonical}}
-    if not form and len(message) == 3:
-        return read
     return _finish_reading(message, read, known, None, form, reading)
 
 

@@ -58,13 +58,25 @@ def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Generator
 
 _PADDING = frozenset(("choices", "usage", "obfuscation", "p", "padding", "x_groq"))
 _FIRST = frozenset(("id", "model", "created"))
+_PLAIN_CHOICE = frozenset(("index", "delta", "logprobs", "finish_reason"))
 _STREAM_ONLY = frozenset(("index", "delta", "message", "finish_reason", "logprobs"))
 
 
 class _Answer:
     """What has arrived of one answer."""
 
-    __slots__ = ("_choices", "_ids", "_reading", "_unclosed", "_usage", "_usage_told", "_whole", "endpoint", "ended")
+    __slots__ = (
+        "_choices",
+        "_ids",
+        "_members",
+        "_reading",
+        "_unclosed",
+        "_usage",
+        "_usage_told",
+        "_whole",
+        "endpoint",
+        "ended",
+    )
 
     def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
         self.endpoint = endpoint
@@ -74,6 +86,7 @@ class _Answer:
         self._usage: Wire | None = None
         self._usage_told = True
         self._unclosed: set[int] = set()
+        self._members: Any = None
         self._choices: dict[int, _Choice] = {}
         self._reading = Reading(endpoint, ids)
 
@@ -103,7 +116,27 @@ class _Answer:
             return self._complete()
         return self._failed("the stream ended before the answer did; what had arrived is in the response")
 
+    def _word(self, chunk: Wire) -> list[Event] | None:
+        """The one event of the chunk that most are: more of the text, and nothing else that is new."""
+        choices = chunk.get("choices")
+        if self._unclosed or chunk.keys() != self._members or chunk.get("usage") is not None or len(choices or ()) != 1:
+            return None
+        wire = chunk["choices"][0]
+        if (
+            not wire.keys() <= _PLAIN_CHOICE
+            or wire.get("finish_reason") is not None
+            or wire.get("logprobs") is not None
+        ):
+            return None
+        choice, delta = self._choices.get(wire.get("index")), wire.get("delta")
+        if choice is None or type(delta) is not dict or len(delta) != 1:
+            return None
+        return choice.word(delta)
+
     def _chunk(self, chunk: Wire) -> list[Event]:
+        if (word := self._word(chunk)) is not None:
+            return word
+        self._members = chunk.keys()
         events: list[Event] = []
         whole = self._whole
         for name, value in chunk.items():
@@ -314,6 +347,18 @@ class _Choice:
         return event
 
     # -- chunks
+
+    def word(self, delta: Wire) -> list[Event] | None:
+        """The event of a delta that goes on with the text that is being told; None for any other."""
+        text = delta.get("content")
+        if type(text) is not str or not text or self._kind != "text" or self._parts is not None:
+            return None
+        self._said["content"].append(text)
+        self._pieces.append(text)
+        event: Event = {"type": "text_delta", "index": self._open, "text": text}
+        if self.number:
+            event["choice"] = self.number
+        return [event]
 
     def take(self, wire: Wire, events: list[Event]) -> None:
         """Takes the choice of one chunk."""
