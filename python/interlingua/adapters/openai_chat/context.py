@@ -83,6 +83,7 @@ class Writing:
     """Writes one body: for whom, what is lost on the way, and which names and ids are used.
 
     `own` says that the whole request was read from this wire: it is written back as it was, not mended.
+    `answering` says that an answer is written, so that reasoning is shown and not replayed.
     """
 
     __slots__ = (
@@ -93,6 +94,7 @@ class Writing:
         "_pattern",
         "_provider",
         "_wire_ids",
+        "answering",
         "breakpoints",
         "capabilities",
         "dialect",
@@ -103,8 +105,9 @@ class Writing:
         "own",
     )
 
-    def __init__(self, endpoint: Endpoint, loss: Loss, *, own: bool) -> None:
+    def __init__(self, endpoint: Endpoint, loss: Loss, *, own: bool, answering: bool = False) -> None:
         self.endpoint = endpoint
+        self.answering = answering
         self.dialect = dialect = endpoint.dialect
         self.capabilities = endpoint.capabilities
         self.loss = loss
@@ -158,9 +161,9 @@ class Writing:
         canonical: str = block["id"]
         wire_id = self._wire_ids.get(canonical)
         if wire_id is None:
-            own = state.get("id")
-            fits = own is not None and self._pattern.match(own) is not None
-            self._wire_ids[canonical] = wire_id = own if fits else self._derived(canonical)
+            own: str | None = state.get("id")
+            wire_id = own if own is not None and self._pattern.match(own) else self._derived(canonical)
+            self._wire_ids[canonical] = wire_id
         return wire_id
 
     def result_id(self, block: Mapping[str, Any]) -> str:

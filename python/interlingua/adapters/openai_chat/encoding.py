@@ -56,7 +56,7 @@ class _Encoder:
         self._model: str | None = endpoint.model
         self._calls: dict[int, int] = {}
         self._told: dict[tuple[int, int], _Told] = {}
-        self._writing = Writing(endpoint, Loss(), own=True)
+        self._writing = Writing(endpoint, Loss(), own=True, answering=True)
 
     def frames(self, events: Iterable[Event]) -> Iterator[Frame]:
         """One event gives no frame, one or more."""
@@ -213,6 +213,8 @@ class _Encoder:
 
     def _detail(self, block: Block, index: int) -> Wire:
         _, item = reasoning_to_wire(block, (), self._writing)
+        if item is None:
+            return {}
         rest = {name: value for name, value in item.items() if name not in ("text", "summary")}
         return {DETAILS: [{**rest, "index": index}]} if rest.keys() - {"type", "index"} else {}
 
@@ -226,7 +228,7 @@ class _Encoder:
             if said:
                 yield self._chunk(number, dict(said))
             beside = fields.get("choice", _NOTHING) if number == 0 else self._fields(choice)[0]
-            finish: Wire = {**beside, "finish_reason": finish_to_wire(choice, own)}
+            finish: Wire = {**beside, "finish_reason": finish_to_wire(choice, own=own)}
             if choice.get("logprobs") is not None:
                 finish["logprobs"] = choice["logprobs"]
             yield self._chunk(number, {}, **finish)

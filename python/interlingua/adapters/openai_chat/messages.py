@@ -1117,8 +1117,8 @@ def _annotations_from_wire(
 def _citation_from_wire(item: Wire, reading: Reading) -> dict[str, Any]:
     kind = item["type"]
     inner = item.get(kind)
-    nested = isinstance(inner, dict) and kind not in ("type", *_CITED)
-    source: Wire = inner if nested else item
+    source: Wire = inner if isinstance(inner, dict) and kind not in ("type", *_CITED) else item
+    nested = source is inner
     citation: dict[str, Any] = {"type": kind}
     fields: dict[str, Any] = {}
     for name, value in source.items():

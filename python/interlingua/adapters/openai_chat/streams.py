@@ -485,14 +485,13 @@ class _Choice:
             if part["text"]:
                 self._text("text", part["text"], events)
         elif kind == "thinking" and isinstance(part.get("thinking"), list):
-            self._thinking_part(part, last, events)
+            self._thinking_part(part, parts, last, events)
         else:
             parts.append(part)
             self._end_prose(events)
             self._whole_block(part_from_wire(part, self._reading), events)
 
-    def _thinking_part(self, part: Wire, last: Wire | None, events: list[Event]) -> None:
-        parts = self._parts or []
+    def _thinking_part(self, part: Wire, parts: list[Wire], last: Wire | None, events: list[Event]) -> None:
         pieces = [piece for piece in part["thinking"] if isinstance(piece, dict) and isinstance(piece.get("text"), str)]
         text = "".join(piece["text"] for piece in pieces)
         if last is not None and self._kind == "thinking":
@@ -630,8 +629,9 @@ class _Choice:
                     call.type = value if isinstance(value, str) and value else call.type
                 case "index" | "function" | "custom":
                     pass
-                case _ if value is not None:
-                    call.extra[name] = value
+                case _:
+                    if value is not None:
+                        call.extra[name] = value
         if kind == "custom":
             call.type = "custom"
         self._arguments(call, inner, inner.get("input" if kind == "custom" else "arguments"), events)

@@ -1,7 +1,7 @@
 """Tools, the choice of tools, and calls: each written above read."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from interlingua.adapters._kit import Wire, arguments_text, parse_arguments, report_unknown
 from interlingua.adapters.openai_chat.context import Reading, Writing
@@ -161,7 +161,7 @@ def is_function(inner: Any) -> bool:
     return _is_readable(inner, "function")
 
 
-def _is_readable(inner: Any, kind: Any) -> bool:
+def _is_readable(inner: Any, kind: Any) -> TypeGuard[Wire]:
     if not isinstance(inner, dict) or not isinstance(inner.get("name"), str) or not inner["name"]:
         return False
     for name, types in _FUNCTION_TYPES if kind == "function" else _CUSTOM_TYPES:
@@ -535,7 +535,7 @@ _FUNCTION_CALL = frozenset(("name", "arguments"))
 _CUSTOM_CALL = frozenset(("name", "input"))
 
 
-def _is_call(inner: Any, kind: Any, wire_id: Any) -> bool:
+def _is_call(inner: Any, kind: Any, wire_id: Any) -> TypeGuard[Wire]:
     if not isinstance(inner, dict) or not (wire_id is None or isinstance(wire_id, str)):
         return False
     if not isinstance(inner.get("name"), str) or not inner["name"]:
