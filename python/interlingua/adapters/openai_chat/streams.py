@@ -58,6 +58,7 @@ def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Generator
 
 _PADDING = frozenset(("choices", "usage", "obfuscation", "p", "padding", "x_groq"))
 _FIRST = frozenset(("id", "model", "created"))
+_UNREADABLE = (InterlinguaError, KeyError, TypeError, AttributeError, IndexError, ValueError)
 _PLAIN_CHOICE = frozenset(("index", "delta", "logprobs", "finish_reason"))
 _STREAM_ONLY = frozenset(("index", "delta", "message", "finish_reason", "logprobs"))
 
@@ -95,16 +96,16 @@ class _Answer:
         data = frame.data.strip()
         if not data:
             return []
-        if data == DONE:
-            return self._complete() if self._choices else self._failed("the stream ended before the answer began")
         try:
+            if data == DONE:
+                return self._complete() if self._choices else self._failed("the stream ended before the answer began")
             chunk = json.loads(data)
             if not isinstance(chunk, dict):
                 return self._malformed()
             if (failure := _failure(chunk, frame.event)) is not None:
                 return self._end(error_from_body(None, {}, failure, self.endpoint))
             return self._chunk(chunk)
-        except (InterlinguaError, KeyError, TypeError, AttributeError, IndexError, ValueError):
+        except _UNREADABLE:
             return self._malformed()
 
     def end_of_input(self) -> list[Event]:
@@ -113,7 +114,10 @@ class _Answer:
             return []
         mark = self.endpoint.dialect.get("end_mark") or ("required" if self.endpoint.dialect else "optional")
         if mark == "optional" and self._choices and all(choice.finish for choice in self._choices.values()):
-            return self._complete()
+            try:
+                return self._complete()
+            except _UNREADABLE:
+                return self._malformed()
         return self._failed("the stream ended before the answer did; what had arrived is in the response")
 
     def _word(self, chunk: Wire) -> list[Event] | None:
@@ -191,12 +195,7 @@ class _Answer:
             choice.close(events)
         if not self._usage_told:
             self._tell_usage(events)
-        try:
-            response = self._response()
-        except InterlinguaError as problem:
-            error = {**problem.to_dict(), "category": "invalid_response", "adapter": NAME}
-            return [*events, {"type": "error", "error": error, "response": self._partial()}]
-        return [*events, {"type": "message_complete", "response": response}]
+        return [*events, {"type": "message_complete", "response": self._response()}]
 
     def _response(self) -> dict[str, Any]:
         choices = [self._choices[number] for number in sorted(self._choices)]
@@ -237,7 +236,11 @@ class _Answer:
         self.ended = True
         if self.endpoint.provider is not None:
             error.setdefault("provider", self.endpoint.provider)
-        return [{"type": "error", "error": error, "response": self._partial()}]
+        try:
+            response = self._partial()
+        except _UNREADABLE:  # what made the frame unreadable stands in the answer already
+            response = _failed_answer([])
+        return [{"type": "error", "error": error, "response": response}]
 
 
 def _failed_answer(content: list[Block]) -> dict[str, Any]:
