@@ -397,11 +397,8 @@ _SAMPLING = ("temperature", "top_p", "top_k")
 
 
 def _sampling_to_wire(request: Request, body: Wire, writing: Writing) -> None:
-    if request.keys().isdisjoint(_SAMPLING):
-        return
     for name in _SAMPLING:
-        value = request.get(name)
-        if value is None:
+        if name not in request or (value := request[name]) is None:
             continue
         problem = _refused(name, value, request, body, writing)
         if problem is not None:
@@ -459,8 +456,9 @@ def _format_to_wire(wanted: dict[str, Any], body: Wire, form: dict[str, Any], wr
         case "json_schema" if "schema" in wanted:
             pass
         case "text":
-            for name in wanted.keys() - {"type"}:
-                writing.loss.drop((*path, name), "unsupported_field", "shape", "free text has no such member")
+            for name in wanted:
+                if name != "type":
+                    writing.loss.drop((*path, name), "unsupported_field", "shape", "free text has no such member")
             return
         case _:
             writing.loss.drop(path, "unsupported_value", "lost", "the target only takes a format that has a schema")

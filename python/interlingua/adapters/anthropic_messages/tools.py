@@ -185,17 +185,15 @@ def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
     if "description" in tool:
         wire["description"] = tool["description"]
     schema = tool.get("input_schema")
-    if writing.own:
-        if schema is not None:
-            wire["input_schema"] = schema
-    else:
+    if schema is not None and (writing.own or (schema.get("type") == "object" and _has_no_union(schema))):
+        wire["input_schema"] = schema
+    elif not writing.own:
         wire["input_schema"] = _schema_to_wire(schema, writing, (*path, "input_schema"))
     if "strict" in tool:
         wire["strict"] = tool["strict"]
     if tool.keys() <= _SIMPLE:
         return wire
-    for name in tool.keys() & {"format", "adapter", "definition"}:
-        writing.loss.drop((*path, name), "unsupported_field", "weakened", "a function has no such member")
+    _drop_members(tool, ("format", "adapter", "definition"), writing, path, "a function has no such member")
     state = tool.get("provider_state")
     if state is not None and writing.endpoint.owns(state) and "type" in (state.get("form") or ()):
         wire["type"] = state["form"]["type"]
@@ -206,6 +204,16 @@ _SIMPLE = frozenset(("name", "description", "input_schema", "strict", "kind", "s
 _ROOT_UNIONS = ("oneOf", "anyOf", "allOf")
 
 
+def _drop_members(tool: Tool, names: tuple[str, ...], writing: Writing, path: Path, message: str) -> None:
+    for name in names:
+        if name in tool:
+            writing.loss.drop((*path, name), "unsupported_field", "weakened", message)
+
+
+def _has_no_union(schema: dict[str, Any]) -> bool:
+    return "anyOf" not in schema and "oneOf" not in schema and "allOf" not in schema
+
+
 def _schema_to_wire(schema: dict[str, Any] | None, writing: Writing, path: Path) -> dict[str, Any]:
     """The schema of the arguments: its root is an object and no union."""
     if schema is None:
@@ -213,8 +221,6 @@ def _schema_to_wire(schema: dict[str, Any] | None, writing: Writing, path: Path)
         writing.loss.replace(path, default, "required_default", "shape", "the target demands a schema")
         return default
     kind = schema.get("type")
-    if kind == "object" and schema.keys().isdisjoint(_ROOT_UNIONS):
-        return schema
     fitted = dict(schema)
     if kind != "object":
         fitted["type"] = "object"
@@ -253,8 +259,8 @@ def _provider_tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | N
         writing.loss.replace((*path, "name"), name, "name_rewritten", "shape", "the definition names the tool")
     if "cache" in tool:
         writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "the definition itself says how it is cached")
-    for member in tool.keys() & {"description", "input_schema", "strict", "format"}:
-        writing.loss.drop((*path, member), "unsupported_field", "weakened", "the definition goes back verbatim")
+    members = ("description", "input_schema", "strict", "format")
+    _drop_members(tool, members, writing, path, "the definition goes back verbatim")
     state = tool.get("provider_state")
     if state is not None:
         report_foreign_state(tool, writing.endpoint, writing.loss, path)
@@ -316,10 +322,9 @@ def _choice_to_wire(choice: dict[str, Any], request: dict[str, Any], writing: Wr
             writing.loss.replace(path, fallback, "tool_choice", "weakened", "the chosen tool is not offered here")
             return {"type": "auto"}
         wire["name"] = named
-    for name in choice.keys() & {"names", "mode", "kind"} if kind != "tool" else choice.keys() & {"names", "mode"}:
-        writing.loss.drop((*path, name), "tool_choice", "shape", "this choice has no such member")
-    if kind != "tool" and "name" in choice:
-        writing.loss.drop((*path, "name"), "tool_choice", "shape", "this choice has no such member")
+    for name in ("names", "mode") if kind == "tool" else ("name", "names", "mode", "kind"):
+        if name in choice:
+            writing.loss.drop((*path, name), "tool_choice", "shape", "this choice has no such member")
     report_unknown(choice, _CHOICE, writing.loss, path)
     return wire
 
