@@ -4,12 +4,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from interlingua.adapters._kit import Wire, arguments_text
+from interlingua.adapters.openai_chat.citations import annotations_to_wire
 from interlingua.adapters.openai_chat.context import Writing
-from interlingua.adapters.openai_chat.messages import annotations_to_wire, audio_to_wire
 from interlingua.adapters.openai_chat.parts import ASSISTANT, USER, Block, part_to_wire
 from interlingua.adapters.openai_chat.reasoning import DETAILS, PART, reasoning_to_wire
 from interlingua.adapters.openai_chat.responses import answer_id, finish_to_wire, usage_to_wire
 from interlingua.adapters.openai_chat.tools import CALLS
+from interlingua.adapters.openai_chat.turns import audio_to_wire
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Loss

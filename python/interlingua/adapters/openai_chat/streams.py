@@ -13,7 +13,6 @@ from typing import Any
 from interlingua.adapters._kit import Wire, arguments_text, parse_arguments
 from interlingua.adapters.openai_chat.context import Reading
 from interlingua.adapters.openai_chat.errors import error_from_body
-from interlingua.adapters.openai_chat.messages import answer_from_wire, legacy_call
 from interlingua.adapters.openai_chat.parts import Block, part_from_wire
 from interlingua.adapters.openai_chat.reasoning import (
     DETAILS,
@@ -27,6 +26,7 @@ from interlingua.adapters.openai_chat.responses import (
 )
 from interlingua.adapters.openai_chat.tables import NAME
 from interlingua.adapters.openai_chat.tools import call_from_wire
+from interlingua.adapters.openai_chat.turns import answer_from_wire, legacy_call
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InterlinguaError
