@@ -59,7 +59,10 @@ def load(value: Any, name: str = "Request") -> dict[str, Any]:
         data = json.loads(value)
         media = _may_hold_media(value)
     elif isinstance(value, dict):
-        check_numbers(value)
+        try:
+            check_numbers(value)
+        except RecursionError:
+            raise InvalidRequest("the value is nested too deeply") from None
         data = value
     elif isinstance(value, Plain):
         data = value.plain()
