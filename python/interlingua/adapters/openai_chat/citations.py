@@ -22,13 +22,12 @@ def annotations_to_wire(block: Block, writing: Writing) -> list[Wire] | None:
 
 
 def _annotation_to_wire(citation: dict[str, Any]) -> Wire:
-    state = citation["provider_state"]
+    state, kind = citation["provider_state"], citation["type"]
+    fields: Wire = state.get("fields") or {}
     read = {name: citation[name] for name in _CITED if name in citation}
-    inner = {**state.get("fields", {}), **read}
-    if state.get("form", {}).get("flat"):
-        return {**inner, "type": citation["type"]}
-    outer = inner.pop("(beside)", {})
-    return {**outer, "type": citation["type"], citation["type"]: inner}
+    if (state.get("form") or {}).get("flat"):
+        return {**fields, **read, "type": kind}
+    return {**fields, "type": kind, kind: {**fields.get(kind, {}), **read}}
 
 
 def annotations_from_wire(
@@ -54,14 +53,17 @@ def _citation_from_wire(item: Wire, reading: Reading) -> dict[str, Any]:
     source: Wire = inner if isinstance(inner, dict) and kind not in ("type", *_CITED) else item
     nested = source is inner
     citation: dict[str, Any] = {"type": kind}
-    fields: dict[str, Any] = {}
+    rest: dict[str, Any] = {}
     for name, value in source.items():
         if name == "type" and not nested:
             continue
         fits = isinstance(value, str) if name in ("url", "title") else type(value) is int and value >= 0
-        (citation if name in _CITED and fits else fields)[name] = value
-    if nested and len(item) > 2:
-        fields["(beside)"] = {name: value for name, value in item.items() if name not in ("type", kind)}
+        (citation if name in _CITED and fits else rest)[name] = value
+    fields = rest
+    if nested:
+        fields = {name: value for name, value in item.items() if name not in ("type", kind)}
+        if rest:
+            fields[kind] = rest
     citation["provider_state"] = reading.state()
     if fields:
         citation["provider_state"]["fields"] = fields

@@ -83,6 +83,7 @@ class Writing:
     """Writes one body: for whom, what is lost on the way, and which names and ids are used.
 
     `own` says that the whole request was read from this wire: it is written back as it was, not mended.
+    `from_another` says that it was read from this wire, but from another provider of it.
     `answering` says that an answer is written, so that reasoning is shown and not replayed.
     """
 
@@ -99,6 +100,7 @@ class Writing:
         "capabilities",
         "dialect",
         "endpoint",
+        "from_another",
         "loss",
         "moved",
         "moves",
@@ -108,6 +110,7 @@ class Writing:
     def __init__(self, endpoint: Endpoint, loss: Loss, *, own: bool, answering: bool = False) -> None:
         self.endpoint = endpoint
         self.answering = answering
+        self.from_another = False
         self.dialect = dialect = endpoint.dialect
         self.capabilities = endpoint.capabilities
         self.loss = loss

@@ -161,7 +161,7 @@ def _tool_to_wire(message: Message, position: int, writing: Writing, runs: _Runs
         wire: Wire = {"role": "function"}
     else:
         wire = {"role": "tool", "tool_call_id": writing.result_id(block)}
-    content = _result_content(block, path, writing, runs, as_part=form.get("envelope") == "part")
+    content = _result_content(block, path, writing, runs, form)
     written = spelt(content, form)
     if written is not None:
         wire["content"] = written
@@ -192,16 +192,15 @@ def _finish_result(block: Block, path: Path, writing: Writing) -> None:
     report_unknown(block, _RESULT, writing.loss, path)
 
 
-def _result_content(block: Block, path: Path, writing: Writing, runs: _Runs, *, as_part: bool = False) -> list[Wire]:
+def _result_content(block: Block, path: Path, writing: Writing, runs: _Runs, form: Mapping[str, Any]) -> list[Wire]:
     parts: list[Wire] = []
     for index, inner in enumerate(block["content"]):
         if inner["type"] == "text" and len(inner) == 2:
             parts.append({"type": "text", "text": inner["text"]})
             continue
         where = (*path, "content", index)
-        moves = inner["type"] in ("image", "audio", "video", "document") and not (
-            writing.own or (inner["type"] == "image" and writing.dialect.get("tool_result_media"))
-        )
+        native = inner["type"] == "image" and writing.dialect.get("tool_result_media")
+        moves = inner["type"] in _MEDIA and not native and not (writing.own and form.get("media"))
         # a result that has left its place cannot send its media on from there
         moves = moves and path[1] not in writing.moved
         part = part_to_wire(inner, where, writing, USER if moves else TOOL)
@@ -210,12 +209,15 @@ def _result_content(block: Block, path: Path, writing: Writing, runs: _Runs, *, 
         if part is not None:
             parts.append(part)
     if block.get("is_error"):
-        _envelop(parts, TOOL_ERROR, as_part=as_part)
+        _envelop(parts, TOOL_ERROR, as_part=form.get("envelope") == "part")
         message = "the failure is told in the first line of the result"
         writing.loss.replace((*path, "is_error"), True, "envelope", "shape", message)
     elif parts and parts[0].get("type") == "text" and is_enveloped(parts[0]["text"]):
         _envelop(parts, TOOL_OK)
     return parts
+
+
+_MEDIA = ("image", "audio", "video", "document")
 
 
 def _envelop(parts: list[Wire], line: str, *, as_part: bool = False) -> None:
@@ -306,6 +308,8 @@ def _odd_tool_from_wire(message: Wire, reading: Reading) -> Message:
         is_error = False
     else:
         blocks = content_from_wire(message, reading, form)
+        if any(block["type"] in _MEDIA for block in blocks):
+            form["media"] = True
         is_error = _open_envelope(blocks, form)
     block: Block = {"type": "tool_result", "tool_use_id": canonical, "content": blocks}
     if is_error:

@@ -57,6 +57,7 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
     state = request.get("provider_state")
     own = state is not None and endpoint.owns(state)
     writing = Writing(endpoint, loss, own=own)
+    writing.from_another = state is not None and not own and state["adapter"] == NAME
     body: Wire = {}
     if (model := _model(request, endpoint)) is not None:
         body["model"] = model
@@ -409,13 +410,11 @@ def _options_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     """Own options are members of the wire, verbatim; those for other adapters have no meaning here."""
     options = request.get("options") or {}
     loss = writing.loss
-    # what a request brought along from another provider of this wire is refused elsewhere
-    foreign = not writing.own and (request.get("provider_state") or _NOTHING).get("adapter") == NAME
     if len(options) > 1 or NAME not in options:
         report_foreign_options(request, writing.endpoint, loss)
     for name, value in (options.get(NAME) or _NOTHING).items():
         path = ("options", NAME, name)
-        if foreign and name not in _WIRE_MEMBERS:
+        if writing.from_another and name not in _WIRE_MEMBERS:  # refused elsewhere
             loss.drop(path, "foreign_options", "weakened", "an option of another provider has no meaning here")
             continue
         if name in body or name in ("messages", "model") or (name in _LIMITS and _has_limit(body) and not writing.own):

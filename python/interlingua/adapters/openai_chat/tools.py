@@ -6,6 +6,7 @@ from typing import Any, TypeGuard
 from interlingua.adapters._kit import Wire, arguments_text, parse_arguments, report_unknown
 from interlingua.adapters.openai_chat.context import Reading, Writing
 from interlingua.adapters.openai_chat.parts import Block, cache_from_wire, finish_block, opaque
+from interlingua.adapters.openai_chat.tables import NAME
 from interlingua.canonical.loss import Path
 
 Tool = dict[str, Any]
@@ -56,20 +57,15 @@ def tools_to_wire(request: Mapping[str, Any], body: Wire, writing: Writing) -> N
 
 def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: Mapping[str, Any]) -> Wire | None:
     """A tool; None when it was dropped."""
+    kind = tool.get("kind") or "function"
+    if kind == "provider":
+        return _provider_tool(tool, path, writing)
     name = writing.name(tool["name"], request)
     if name != tool["name"]:
         writing.report_name((*path, "name"), name)
     if tool.keys() <= _PLAIN_TOOL and (writing.own or not tool.get("strict")):
         return {"type": "function", "function": _plain_function(tool, name)}
     state = writing.owns(tool)
-    kind = tool.get("kind") or "function"
-    if kind == "provider":
-        if tool.get("adapter") != writing.endpoint.adapter or not isinstance(tool.get("definition"), dict):
-            message = "a tool of another provider cannot be offered here"
-            writing.loss.drop(path, "provider_tool", "lost", message)
-            return None
-        report_unknown(tool, _PROVIDER_TOOL, writing.loss, path)
-        return tool["definition"]
     fields = state.get("fields", {})
     empty = state.get("form", {}).get("empty", {})
     if kind == "custom" and writing.dialect.get("custom_tools") is False:
@@ -94,6 +90,16 @@ def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: Mapping[str,
     if not tool.keys() <= _SAYING:
         finish_block(tool, item, _TOOL, state, path, writing)
     return item
+
+
+def _provider_tool(tool: Tool, path: Path, writing: Writing) -> Wire | None:
+    """A tool that a provider defines: verbatim where it comes from, nowhere else."""
+    if tool.get("adapter") != NAME or writing.from_another or not isinstance(tool.get("definition"), dict):
+        message = "a tool of another provider cannot be offered here"
+        writing.loss.drop(path, "provider_tool", "lost", message)
+        return None
+    report_unknown(tool, _PROVIDER_TOOL, writing.loss, path)
+    return tool["definition"]
 
 
 _PLAIN_TOOL = frozenset(("name", "description", "input_schema", "strict"))
