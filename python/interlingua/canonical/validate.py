@@ -51,10 +51,10 @@ def _first_arm(definition: dict[str, Any]) -> dict[str, Any]:
     return {**{key: value for key, value in definition.items() if key != "oneOf"}, "anyOf": definition["oneOf"]}
 
 
-def validate(value: Any, name: str = "Request", *, media: bool = True) -> None:
+def validate(value: Any, name: str = "Request") -> None:
     """Raises `InvalidRequest` with every violation unless the value is a canonical `name` (any type of the schema).
 
-    Checked are the shape and the base64 text of media (`media=False`: the caller knows that there is none).
+    Checked are the shape and the base64 text of media.
     What a schema cannot say is in `check`.
     """
     if not _quick_validator(name).is_valid(value):
@@ -63,7 +63,7 @@ def validate(value: Any, name: str = "Request", *, media: bool = True) -> None:
         raise InvalidRequest(
             f"not a canonical {name.lower()}: {first['message']}", path=first["path"], violations=found
         )
-    if media and name == "Request":
+    if name == "Request":
         _check_media(value)
 
 
@@ -126,23 +126,36 @@ def _message(error: Any) -> str:
 
 
 def _check_media(request: dict[str, Any]) -> None:
+    # most blocks hold no medium, so places are only told when something is wrong
+    for message in request["messages"]:
+        for block in message["content"]:
+            if "source" in block:
+                if _is_broken(block["source"]):
+                    raise _broken_media(request)
+            elif block["type"] == "tool_result":
+                for inner in block["content"]:
+                    if "source" in inner and _is_broken(inner["source"]):
+                        raise _broken_media(request)
+
+
+def _is_broken(source: Any) -> bool:
+    # a block of a later version may have a source of any kind
+    return isinstance(source, dict) and source.get("kind") == "base64" and not is_base64(source.get("data"))
+
+
+def _broken_media(request: dict[str, Any]) -> InvalidRequest:
     for i, message in enumerate(request["messages"]):
         for j, block in enumerate(message["content"]):
-            if "source" in block or block["type"] == "tool_result":
-                _check_block(block, ("messages", i, "content", j))
-
-
-def _check_block(block: dict[str, Any], path: tuple[str | int, ...]) -> None:
-    source = block.get("source")
-    if isinstance(source, dict) and source.get("kind") == "base64" and not is_base64(source.get("data")):
-        raise InvalidRequest(
-            "the data is not base64 text (standard alphabet, padded); encode the bytes again",
-            path=pointer((*path, "source", "data")),
-        )
-    if block["type"] == "tool_result":
-        for k, inner in enumerate(block["content"]):
-            if "source" in inner:
-                _check_block(inner, (*path, "content", k))
+            found = [("source", "data")] if "source" in block and _is_broken(block["source"]) else []
+            for k, inner in enumerate(block["content"] if block["type"] == "tool_result" else ()):
+                if "source" in inner and _is_broken(inner["source"]):
+                    found.append(("content", k, "source", "data"))
+            if found:
+                return InvalidRequest(
+                    "the data is not base64 text (standard alphabet, padded); encode the bytes again",
+                    path=pointer(("messages", i, "content", j, *found[0])),
+                )
+    raise AssertionError("there is a broken medium")
 
 
 def is_base64(data: Any) -> bool:
