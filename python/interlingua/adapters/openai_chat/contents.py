@@ -60,7 +60,12 @@ def spelt(parts: list[Wire], form: Mapping[str, Any]) -> str | list[Wire] | Any:
     """The parts as the wire spells them: a string for a single plain text; None when there are none."""
     if not parts:
         return None
-    if len(parts) == 1 and len(part := parts[0]) == 2 and part.get("type") == "text" and "text" in part:
+    if (
+        len(parts) == 1
+        and len(part := parts[0]) == 2
+        and part.get("type") == "text"
+        and isinstance(part.get("text"), str)
+    ):
         if form:
             if form.get("parts"):
                 return parts

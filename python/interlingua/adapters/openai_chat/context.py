@@ -105,6 +105,7 @@ class Writing:
         "moved",
         "moves",
         "own",
+        "place",
     )
 
     def __init__(self, endpoint: Endpoint, loss: Loss, *, own: bool, answering: bool = False) -> None:
@@ -116,6 +117,7 @@ class Writing:
         self.loss = loss
         self.own = own
         self.breakpoints = 0
+        self.place = ""
         self.moved: set[int] = set()
         self.moves: list[tuple[int, int]] = []
         grammar: Mapping[str, Any] = dialect.get("tool_id") or {}

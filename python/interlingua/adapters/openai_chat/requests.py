@@ -417,7 +417,7 @@ def _options_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         if writing.from_another and name not in _WIRE_MEMBERS:  # refused elsewhere
             loss.drop(path, "foreign_options", "weakened", "an option of another provider has no meaning here")
             continue
-        if name in body or name in ("messages", "model") or (name in _LIMITS and _has_limit(body) and not writing.own):
+        if name in body or name == "messages" or (name in _LIMITS and _has_limit(body) and not writing.own):
             loss.drop(path, "combination", "weakened", "another member of the request says it already")
             continue
         body[name] = value
@@ -462,13 +462,13 @@ def _report_meaning(name: str, value: Any, body: Wire, path: tuple[str, ...], wr
     if value is None or name == "stream":
         writing.loss.drop(path, "combination", "shape", "the member is read back as part of the request")
         return
-    beside = {"stream": True} if name == "stream_options" and body.get("stream") else {}
+    beside = {other: body[other] for other in ("stream", "tools") if other != name and body.get(other)}
     read, _ = read_members({name: value, **beside}, Reading(writing.endpoint, DERIVED_IDS))
     if name in (read.get("options") or _NOTHING).get(NAME, _NOTHING):
         return
     writing.loss.drop(path, "combination", "shape", "the member is read back as part of the request")
     for member, item in read.items():
-        if member not in ("options", "stream"):
+        if member != "options" and member not in beside:
             message = "an option that the contract has a word for"
             parts = (
                 [((member, key), part) for key, part in item.items()] if member == "reasoning" else [((member,), item)]

@@ -88,6 +88,7 @@ def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: Mapping[str,
         _report_misplaced(tool, kind, path, writing)
     item: Wire = {**{k: v for k, v in fields.items() if k != kind}, "type": kind, kind: inner}
     if not tool.keys() <= _SAYING:
+        writing.place = ""
         finish_block(tool, item, _TOOL, state, path, writing)
     return item
 
@@ -420,6 +421,7 @@ def _call_to_wire(
             call[kind] = {**fields[kind], **inner}
         call = {**{k: v for k, v in fields.items() if k != kind}, **call}
     if not state or "cache" in block or "signature" in state or not block.keys() <= _CALL:
+        writing.place = ""
         finish_block(block, call, _CALL, state, path, writing)
     return call
 
