@@ -87,7 +87,7 @@ def write_emptiness(wire: Wire, content: list[Block], state: Mapping[str, Any]) 
     form = state.get("form") or _NOTHING
     if content:
         return False
-    if "content" in form.get("empty", _NOTHING):
+    if "content" in form.get("empty", _NOTHING) and not form["empty"]["content"]:
         wire["content"] = form["empty"]["content"]
         return True
     return "content" in form.get("absent", ())
@@ -195,7 +195,7 @@ def finish_reading(
     name = message.get("name")
     if isinstance(name, str) and "name" in known and read["role"] != "tool":
         read["name"] = name
-    if not message.keys() <= known or (name is None and "name" in message):
+    if not message.keys() <= known or ("name" in message and not isinstance(name, str)):
         kept, empty = extras(message, known)
         if kept:
             form = cache_from_wire(kept, read, form) or form

@@ -153,8 +153,13 @@ class Writing:
 
     def refuses_strict(self, schema: Any, path: Path) -> bool:
         """Whether a schema cannot be enforced as it is; it is then sent without the demand, and that is reported."""
-        if self.own or schema is None or misfit(schema, OPENAI_STRICT) is None:
+        if self.own or schema is None:
             return False
+        try:
+            if misfit(schema, OPENAI_STRICT) is None:
+                return False
+        except TypeError:
+            pass  # what is no schema at all cannot be enforced either
         message = "the schema is outside of what the provider can enforce; it is sent without being enforced"
         self.loss.drop(path, "schema_weakened", "weakened", message)
         return True

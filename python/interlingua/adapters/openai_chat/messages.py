@@ -212,7 +212,7 @@ def _result_content(block: Block, path: Path, writing: Writing, runs: _Runs, for
         _envelop(parts, TOOL_ERROR, as_part=form.get("envelope") == "part")
         message = "the failure is told in the first line of the result"
         writing.loss.replace((*path, "is_error"), True, "envelope", "shape", message)
-    elif parts and parts[0].get("type") == "text" and is_enveloped(parts[0]["text"]):
+    elif _begins_with_text(parts) and is_enveloped(parts[0]["text"]):
         _envelop(parts, TOOL_OK)
     return parts
 
@@ -221,10 +221,14 @@ _MEDIA = ("image", "audio", "video", "document")
 
 
 def _envelop(parts: list[Wire], line: str, *, as_part: bool = False) -> None:
-    if parts and parts[0].get("type") == "text" and not as_part:
+    if _begins_with_text(parts) and not as_part:
         parts[0] = {**parts[0], "text": f"{line}\n{parts[0]['text']}"}
     else:
         parts.insert(0, {"type": "text", "text": line})
+
+
+def _begins_with_text(parts: list[Wire]) -> bool:
+    return bool(parts) and parts[0].get("type") == "text" and isinstance(parts[0].get("text"), str)
 
 
 def is_enveloped(text: str) -> bool:

@@ -6,7 +6,6 @@ from interlingua.adapters.openai_chat.context import Writing
 from interlingua.adapters.openai_chat.parts import Block
 from interlingua.adapters.openai_chat.tables import NAME
 from interlingua.canonical.errors import InvalidRequest
-from interlingua.canonical.loss import Path
 
 Message = dict[str, Any]
 
@@ -15,22 +14,32 @@ def order(messages: list[Message], writing: Writing) -> range | list[int]:
     """Positions of the messages in the order of the wire."""
     if writing.own:
         return range(len(messages))
-    open_calls: dict[str, Path] = {}
+    open_calls: set[str] = set()
+    met: set[str] = set()
     for position, message in enumerate(messages):
         role = message["role"]
         if role == "tool":
             block = result_of(message, position)
-            if open_calls.pop(block["tool_use_id"], None) is None:
+            if block["tool_use_id"] not in open_calls:
                 return _reorder(messages, writing)
+            open_calls.discard(block["tool_use_id"])
         elif open_calls:
             return _reorder(messages, writing)
         if role == "assistant":
             for index, block in enumerate(message["content"]):
                 if block["type"] == "tool_use":
-                    open_calls[block["id"]] = ("messages", position, "content", index)
+                    if block["id"] in met:
+                        _refuse_twice(position, index)
+                    met.add(block["id"])
+                    open_calls.add(block["id"])
     return (
         range(len(messages)) if not open_calls or messages[-1]["role"] == "assistant" else _reorder(messages, writing)
     )
+
+
+def _refuse_twice(position: int, index: int) -> None:
+    path = f"/messages/{position}/content/{index}/id"
+    raise InvalidRequest("an earlier call has this id; give each call an id of its own", path=path, adapter=NAME)
 
 
 def result_of(message: Message, position: int) -> Block:
@@ -109,6 +118,8 @@ def _answers(messages: list[Message]) -> dict[int, list[int]]:
         elif message["role"] == "assistant":
             for index, block in enumerate(message["content"]):
                 if block["type"] == "tool_use":
+                    if block["id"] in asked:
+                        _refuse_twice(position, index)
                     asked[block["id"]] = (position, index)
                     runs.setdefault(position, [])
     for call_id, (position, index) in asked.items():

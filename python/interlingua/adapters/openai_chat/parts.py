@@ -296,8 +296,6 @@ def _replace_media_type(written: str, given: str | None, path: Path, writing: Wr
 
 def part_from_wire(part: Any, reading: Reading) -> Block:
     """The block for a content part. Raises `KeyError` and its like for what is no part at all."""
-    if isinstance(part, str):  # seen from clients that mix both spellings
-        return reading.mark({"type": "text", "text": part}, None, {"part": "string"})
     block = _READERS.get(part.get("type"), _no_reader)(part, reading)
     return opaque(part, reading, part.get("type")) if block is None else block
 

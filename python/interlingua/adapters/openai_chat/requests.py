@@ -147,7 +147,9 @@ def _top_k(name: str, value: Any, request: Request, body: Wire, writing: Writing
 
 def _limit(name: str, value: int, request: Request, body: Wire, writing: Writing) -> None:
     form = writing.owns(request).get("form") or _NOTHING
-    member = form.get("token_limit") or writing.dialect.get("token_limit") or _LIMITS[0]
+    member = writing.dialect.get("token_limit") or _LIMITS[0]
+    if form.get("token_limit") in _LIMITS:
+        member = form["token_limit"]
     highest = writing.capabilities.get("max_output_tokens")
     if highest is not None and value > highest and not writing.own:
         message = "the model gives fewer tokens"
@@ -239,7 +241,9 @@ def _stream(name: str, value: bool, request: Request, body: Wire, writing: Writi
     body[name] = value
     form = writing.owns(request).get("form") or _NOTHING
     asked = "stream_options" in (request.get("options") or _NOTHING).get(NAME, _NOTHING)
-    silent = writing.dialect.get("stream_options") is False or "stream_options" in form.get("absent", ())
+    silent = writing.dialect.get("stream_options") is False or any(
+        "stream_options" in form.get(spelling, ()) for spelling in ("absent", "empty")
+    )
     if value and not asked and not silent:
         body["stream_options"] = _INCLUDE_USAGE
 
@@ -459,7 +463,7 @@ def _report_meaning(name: str, value: Any, body: Wire, path: tuple[str, ...], wr
     """An option that the contract has a word for is read back as that word."""
     if name in _LIMITS and all(limit in body for limit in _LIMITS):
         return
-    if value is None or name == "stream":
+    if value is None or (name == "stream" and isinstance(value, bool)):
         writing.loss.drop(path, "combination", "shape", "the member is read back as part of the request")
         return
     beside = {other: body[other] for other in ("stream", "tools") if other != name and body.get(other)}

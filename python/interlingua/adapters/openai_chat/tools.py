@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from typing import Any, TypeGuard
 
-from interlingua.adapters._kit import Wire, arguments_text, parse_arguments, report_unknown
-from interlingua.adapters.openai_chat.context import Reading, Writing
+from interlingua.adapters._kit import Wire, arguments_text, parse_arguments, report_foreign_state, report_unknown
+from interlingua.adapters.openai_chat.context import Reading, Writing, report_own_state
 from interlingua.adapters.openai_chat.parts import Block, cache_from_wire, finish_block, opaque
 from interlingua.adapters.openai_chat.tables import NAME
+from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Path
 
 Tool = dict[str, Any]
@@ -99,7 +100,19 @@ def _provider_tool(tool: Tool, path: Path, writing: Writing) -> Wire | None:
         message = "a tool of another provider cannot be offered here"
         writing.loss.drop(path, "provider_tool", "lost", message)
         return None
+    read = tool_from_wire(tool["definition"], Reading(writing.endpoint, DERIVED_IDS))
+    if any(read.get(name) != tool.get(name) for name in ("kind", "name", "definition", "input_schema")):
+        writing.loss.replace(path, read, "unsupported_value", "shape", "the tool is read back as what it says")
+        return tool["definition"]
+    if tool.get("cache") is not None:
+        writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "a tool of the provider carries no cache mark")
+    report_own_state(writing.owns(tool), writing.loss, path, fields=True)
+    report_foreign_state(tool, writing.endpoint, writing.loss, path)
     report_unknown(tool, _PROVIDER_TOOL, writing.loss, path)
+    for name in ("description", "input_schema", "strict", "format"):
+        if tool.get(name) is not None:
+            message = "a tool of the provider is its definition alone"
+            writing.loss.drop((*path, name), "unsupported_field", "weakened", message)
     return tool["definition"]
 
 
@@ -311,11 +324,15 @@ def _allowed(choice: Mapping[str, Any], request: Mapping[str, Any], body: Wire, 
     _report_idle(choice, ("names", "mode"), writing)
     names = choice.get("names") or []
     offered = _kinds(request, body)
-    known = [name for name in names if writing.own or offered.get(name, "provider") != "provider"]
-    written = [writing.name(name, request) for name in known]
-    for name, wire_name in zip(known, written, strict=True):
-        if wire_name != name:
-            writing.report_name(("tool_choice", "names", names.index(name)), wire_name)
+    known: list[str] = []
+    written: list[str] = []
+    for position, name in enumerate(names):
+        if not writing.own and offered.get(name, "provider") == "provider":
+            continue
+        known.append(name)
+        written.append(writing.name(name, request))
+        if written[-1] != name:
+            writing.report_name(("tool_choice", "names", position), written[-1])
     if not known:
         writing.loss.drop(("tool_choice",), "tool_choice", "weakened", "none of the allowed tools is offered")
         return None

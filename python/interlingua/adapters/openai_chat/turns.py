@@ -80,6 +80,8 @@ def _plain_turn(
         if not form.keys() <= _EMPTINESS or not form.get("empty", _NOTHING).keys() <= _CONTENT_ALONE:
             return None
         if form.get("empty"):
+            if form["empty"]["content"]:
+                return None
             wire["content"] = form["empty"]["content"]
         elif form.get("absent") == ["content"]:
             del wire["content"]
@@ -306,7 +308,7 @@ def _turn_to_wire(turn: _Turn, content: list[Block], state: Mapping[str, Any], p
         wire["content"] = written
     elif written is not None:
         wire["content"] = _filled_text(content, path, writing)
-    elif "content" in empty:
+    elif "content" in empty and not empty["content"]:
         wire["content"] = empty["content"]
     elif "content" in form.get("absent", ()):
         pass
@@ -404,7 +406,7 @@ def answer_from_wire(message: Wire, reading: Reading) -> Message:
 def assistant_from_wire(message: Wire, reading: Reading, *, answer: bool = False) -> Message:
     """An assistant's message: reasoning, then content, then calls."""
     content = message.get("content")
-    if len(message) == 2 and type(content) is str and (content or not answer):
+    if len(message) == 2 and "role" in message and type(content) is str and (content or not answer):
         return {"role": "assistant", "content": [{"type": "text", "text": content}]}
     if message.keys() <= _PLAIN_TURN and message.get("tool_calls"):
         return _turn_from_wire(message, content, reading)
@@ -418,7 +420,7 @@ def assistant_from_wire(message: Wire, reading: Reading, *, answer: bool = False
     else:
         said = content_from_wire(message, reading, form, assistant=True)
         blocks += said
-    if len(message) > 2:
+    if len(message) > 2 or "role" not in message or "content" not in message:
         _read_members(message, blocks, said, reading, fields, form)
     if calls:
         reading.turn()
