@@ -7,8 +7,8 @@ from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 
 _PER_MESSAGE = 4
-_PER_TOOL = (6, 12, 24)
-_WITH_TOOLS = (0, 40, 400)
+_PER_TOOL = (4, 8, 24)
+_WITH_TOOLS = (0, 8, 400)
 """What a provider writes around the tools: a line at OpenAI, a page of instructions at others."""
 _PER_MEDIUM = {"image": (85, 765, 1_600), "audio": (50, 600, 4_000), "video": (300, 3_000, 30_000)}
 _BYTES_PER_PAGE = 40_000

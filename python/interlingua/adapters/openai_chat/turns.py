@@ -52,9 +52,9 @@ def assistant_to_wire(message: Message, position: int, writing: Writing, request
         block = content[0]
         if block["type"] == "text" and len(block) == 2 and (block["text"] or writing.own):
             return {"role": "assistant", "content": block["text"]}
-    if (plain := _plain_turn(message, content, position, writing, request)) is not None:
-        return plain
     path: Path = ("messages", position)
+    if (plain := _plain_turn(message, content, path, writing, request)) is not None:
+        return plain
     turn = _Turn(path, writing)
     for index, block in enumerate(content):
         _place(block, index, content, turn, request)
@@ -66,9 +66,7 @@ def assistant_to_wire(message: Message, position: int, writing: Writing, request
     return wire if len(message) == 2 else finish_message(message, wire, state, path, writing)
 
 
-def _plain_turn(
-    message: Message, content: list[Block], position: int, writing: Writing, request: Request
-) -> Wire | None:
+def _plain_turn(message: Message, content: list[Block], path: Path, writing: Writing, request: Request) -> Wire | None:
     """The turn that most are: calls, and perhaps a text before them. None for any other."""
     wire: Wire = {"role": "assistant", "content": None}
     if len(message) > 2:
@@ -101,13 +99,13 @@ def _plain_turn(
         if state is not None and "form" in state and "legacy" in state["form"]:
             return None
     offset = len(content) - len(calls)
-    path: Path = ("messages", position)
     wire["tool_calls"] = [
         call_to_wire(block, index, path, writing, request) for index, block in enumerate(calls, offset)
     ]
     return wire
 
 
+_TEXT_ALONE = frozenset(("type", "text"))
 _STATE_OF_FORM = frozenset(("adapter", "provider", "form"))
 _EMPTINESS = frozenset(("empty", "absent"))
 _CONTENT_ALONE = frozenset(("content",))
@@ -115,8 +113,18 @@ _CONTENT_ALONE = frozenset(("content",))
 
 def answer_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
     """The message of an answer, at its place in the response."""
-    turn = _Turn(path, writing, answer=True)
     content = message["content"]
+    if not writing.own and len(message) == 2:
+        if (
+            len(content) == 1
+            and content[0].keys() == _TEXT_ALONE
+            and content[0]["text"]
+            and content[0]["type"] == "text"
+        ):
+            return {"role": "assistant", "content": content[0]["text"], "refusal": None}
+        if (plain := _plain_turn(message, content, path, writing, {"messages": [message]})) is not None:
+            return {**plain, "refusal": None}
+    turn = _Turn(path, writing, answer=True)
     for index, block in enumerate(content):
         _place(block, index, content, turn, {"messages": [message]})
     state = writing.owns(message)
