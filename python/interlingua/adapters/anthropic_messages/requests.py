@@ -391,8 +391,9 @@ def _members_to_wire(request: Request, body: Wire, form: dict[str, Any], writing
 
 
 def _unsupported(request: Request, writing: Writing) -> None:
-    for name, severity in _UNSUPPORTED.items():
-        if name in request and request[name] is not None:
+    found = request.keys() & _UNSUPPORTED.keys()
+    for name, severity in _UNSUPPORTED.items() if found else ():
+        if name in found and request[name] is not None:
             writing.loss.drop((name,), "unsupported_field", severity, f"the wire has no {name}")
     report_unknown(request, _ACCOUNTED_FOR, writing.loss, ())
 
