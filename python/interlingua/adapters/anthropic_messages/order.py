@@ -60,7 +60,12 @@ def arranged(messages: list[Message], first: int, writing: Writing) -> list[int]
         while position < count and messages[position]["role"] == "assistant":
             for index, block in enumerate(messages[position]["content"]):
                 if block["type"] == "tool_use":
-                    calls[block["id"]] = (len(calls), ("messages", position, "content", index))
+                    path: Path = ("messages", position, "content", index)
+                    if block["id"] in calls:
+                        raise InvalidRequest(
+                            "two tool calls have one id; give each call its own", path=pointer((*path, "id"))
+                        )
+                    calls[block["id"]] = (len(calls), path)
             order.append(position)
             position += 1
         start = position

@@ -318,7 +318,8 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
 
 
 def _version(form: dict[str, Any], endpoint: Endpoint) -> str:
-    return form.get("headers", {}).get("anthropic-version") or endpoint.dialect.get("api_version") or VERSION
+    asked = form.get("headers", {}).get("anthropic-version")
+    return asked if isinstance(asked, str) and asked else endpoint.dialect.get("api_version") or VERSION
 
 
 def _headers(form: dict[str, Any], version: str, endpoint: Endpoint) -> dict[str, str]:
