@@ -7,9 +7,9 @@ the union that it stands in. No text of a report holds a value of the input.
 """
 
 import math
+import pathlib
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
@@ -17,7 +17,7 @@ import pybase64
 
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest
-from interlingua.canonical.loss import pointer
+from interlingua.canonical.loss import Path, pointer
 
 _SCHEMA = "interlingua.schema.json"
 _MOST = 20  # violations in one report: enough to mend an input, too few to flood a log
@@ -26,7 +26,7 @@ _MOST = 20  # violations in one report: enough to mend an input, too few to floo
 @cache
 def schema() -> dict[str, Any]:
     """The hand-written schema: the installed copy, or the one of the checkout."""
-    for folder in (Path(__file__).parents[1] / "_data", Path(__file__).parents[3] / "spec" / "schema"):
+    for folder in (pathlib.Path(__file__).parents[1] / "_data", pathlib.Path(__file__).parents[3] / "spec" / "schema"):
         if (folder / _SCHEMA).exists():
             return json.loads((folder / _SCHEMA).read_bytes())
     raise FileNotFoundError(_SCHEMA)
@@ -146,7 +146,7 @@ def _is_broken(source: Any) -> bool:
 def _broken_media(request: dict[str, Any]) -> InvalidRequest:
     for i, message in enumerate(request["messages"]):
         for j, block in enumerate(message["content"]):
-            found = [("source", "data")] if "source" in block and _is_broken(block["source"]) else []
+            found: list[Path] = [("source", "data")] if "source" in block and _is_broken(block["source"]) else []
             for k, inner in enumerate(block["content"] if block["type"] == "tool_result" else ()):
                 if "source" in inner and _is_broken(inner["source"]):
                     found.append(("content", k, "source", "data"))
