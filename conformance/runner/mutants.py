@@ -16,7 +16,7 @@ from typing import Any
 
 from .cases import Case, matches
 from .discover import plan
-from .plug import FunctionPlug
+from .plug import FunctionPlug, PlugError
 from .schema import CONFORMANCE
 from .session import Session
 from .verdict import run
@@ -31,7 +31,11 @@ def reference() -> Handle:
         from interlingua.plug import handle
     except ImportError:
         sys.path.insert(0, str(CONFORMANCE.parent / "python"))
-        from interlingua.plug import handle
+        try:
+            from interlingua.plug import handle
+        except ImportError as error:
+            why = f"the mutants wrap the reference, and this Python lacks what it needs ({error}); try `make mutants`"
+            raise PlugError(why) from None
     return handle
 
 

@@ -25,6 +25,7 @@ _HOMES = {
         "write_response",
         "write_stream",
     ),
+    "interlingua.client": ("Client",),
     "interlingua.canonical.check": ("check", "register_tools", "tool_schema_violations"),
     "interlingua.canonical.endpoint": ("Endpoint",),
     "interlingua.canonical.errors": (
@@ -121,6 +122,7 @@ if TYPE_CHECKING:
         Usage,
         VideoBlock,
     )
+    from interlingua.client import Client
     from interlingua.translate import (
         Projection,
         StreamReader,
@@ -141,6 +143,7 @@ __all__ = [
     "CacheHint",
     "CannotAdapt",
     "Citation",
+    "Client",
     "DocumentBlock",
     "Endpoint",
     "ImageBlock",

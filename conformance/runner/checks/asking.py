@@ -9,11 +9,10 @@ from typing import Any, TypeVar
 from runner import schema
 from runner.cases import Case
 from runner.compare import MISSING, difference, visible_response
-from runner.session import Failure, Refused, Session
+from runner.session import Failure, Session
 
 Note = str | None
 T = TypeVar("T")
-ACCEPTABLE_REFUSALS = ("invalid_request", "unsupported", "loss_refused")
 PLANTED = "planted by the suite"
 
 
@@ -96,12 +95,6 @@ def same_wire(case: Case, expected: dict[str, Any], actual: dict[str, Any]) -> N
         wanted["headers"] = {name.lower(): value for name, value in expected["headers"].items()}
         got["headers"] = {name: sent[name] for name in wanted["headers"] if name in sent}
     same(wanted, got, "", rules)
-
-
-def accept_refusal(refused: Refused) -> Note:
-    if refused.error["category"] in ACCEPTABLE_REFUSALS:
-        return f"refused: {refused.error['category']} {refused.error.get('path', '')}".rstrip()
-    raise refused
 
 
 def same_response(case: Case, golden: dict[str, Any], response: dict[str, Any], message: str = "") -> None:

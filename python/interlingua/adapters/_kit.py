@@ -90,7 +90,9 @@ def report_foreign_state(item: Mapping[str, Any], endpoint: Endpoint, loss: Loss
 def report_unknown(item: Mapping[str, Any], known: frozenset[str], loss: Loss, path: Path) -> None:
     """Reports the members of a canonical item that this version does not know."""
     if not item.keys() <= known:
-        for name in item.keys() - known:
+        for name in item:
+            if name in known:
+                continue
             loss.drop((*path, name), "unknown_field", "lost", "a member that this version does not know")
 
 
@@ -212,14 +214,15 @@ def parse_data_uri(uri: str) -> tuple[str, str] | None:
 def text_length(values: Iterable[Any]) -> int:
     """How many characters of text stand in some plain data, media left out; what token estimates count."""
     total = 0
-    for value in values:
-        match value:
-            case str():
-                total += len(value)
-            case dict():
-                total += text_length(item for key, item in value.items() if key != "data")
-            case list():
-                total += text_length(value)
+    pending = list(values)  # a stack and no recursion: arguments may be nested deeply
+    while pending:
+        match pending.pop():
+            case str(text):
+                total += len(text)
+            case dict(members):
+                pending += [item for key, item in members.items() if key != "data"]
+            case list(items):
+                pending += items
             case _:
                 total += 1
     return total

@@ -11,6 +11,7 @@ import re
 import secrets
 import time
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Protocol
 
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # Crockford's base 32
@@ -37,11 +38,17 @@ class DerivedIds:
 
     def tool(self, adapter: str, provider_id: str, occurrence: int) -> str:
         """Gives back the id that a wire id was derived from, else an id derived from adapter, wire id and occurrence."""
-        derived = _DERIVED.match(provider_id)
-        if derived and not occurrence:
-            return "tu_" + derived[1]
-        digest = hashlib.sha256(f"{adapter}\0{provider_id}\0{occurrence}".encode("utf-8", "surrogatepass")).digest()
-        return "tu_" + encode_ulid(int.from_bytes(digest[:16], "big"))
+        return _tool_id(adapter, provider_id, occurrence)
+
+
+# every turn of a conversation brings the ids of all earlier turns again
+@lru_cache(maxsize=4096)
+def _tool_id(adapter: str, provider_id: str, occurrence: int) -> str:
+    derived = _DERIVED.match(provider_id)
+    if derived and not occurrence:
+        return "tu_" + derived[1]
+    digest = hashlib.sha256(f"{adapter}\0{provider_id}\0{occurrence}".encode("utf-8", "surrogatepass")).digest()
+    return "tu_" + encode_ulid(int.from_bytes(digest[:16], "big"))
 
 
 DERIVED_IDS = DerivedIds()

@@ -247,6 +247,7 @@ def _append(tree: Any, path: list[str], value: Any) -> None:
 # ---------------------------------------------------------------------------------------------------- visible
 
 _REQUEST_ENVELOPE = frozenset(("model", "stream", "loss_policy", "system"))
+_BESIDE = _REQUEST_ENVELOPE | {"messages", "options"}
 _MESSAGE_ENVELOPE = frozenset(
     ("id", "session_id", "created_at", "schema_version", "metadata", "priority", "critical", "extra")
 )
@@ -263,17 +264,21 @@ def visible(request: dict[str, Any]) -> dict[str, Any]:
     messages = [_message(message, ids) for message in request.get("messages", [])]
     if request.get("system"):
         messages.insert(0, {"role": "system", "content": [_item(block, ids) for block in request["system"]]})
-    seen = _item({key: value for key, value in request.items() if key not in _REQUEST_ENVELOPE | {"messages"}}, ids)
+    seen = _item({key: value for key, value in request.items() if key not in _BESIDE}, ids)
     seen["messages"] = messages
     if "tools" in seen:
         seen["tools"] = [{k: v for k, v in tool.items() if k not in _TOOL_ENVELOPE} for tool in seen["tools"]]
-    if "options" in seen:
-        seen["options"] = {name: members for name, members in seen["options"].items() if members}
-        if not seen["options"]:
-            del seen["options"]
+    options = {name: _given(members) for name, members in (request.get("options") or {}).items() if _given(members)}
+    if options:
+        seen["options"] = options
     if seen.get("response_format", {}).get("type") == "text":
         del seen["response_format"]
     return seen
+
+
+def _given(members: dict[str, Any]) -> dict[str, Any]:
+    """Options that say something; what is inside them is the provider's and stays as it is."""
+    return {name: value for name, value in members.items() if value is not None}
 
 
 def _message(message: dict[str, Any], ids: dict[str, str]) -> dict[str, Any]:
@@ -290,8 +295,8 @@ def _item(item: dict[str, Any], ids: dict[str, str]) -> dict[str, Any]:
                     continue
             case "critical":
                 continue
-            case "provider" if "kind" in item:
-                continue  # of an opaque block or a media source
+            case "provider" if "kind" in item or item.get("type") == "opaque":
+                continue  # of a media source or an opaque block
             case "kind" if value == "function":
                 continue
             case "id" | "tool_use_id" if isinstance(value, str) and _TOOL_ID.match(value):

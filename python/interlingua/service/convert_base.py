@@ -49,7 +49,7 @@ def read_each(read: Callable[[Any], Data], messages: Iterable[Any], name: str) -
     values: list[Data] = []
     try:
         for message in messages:
-            values.append(read(message))  # noqa: PERF401 the length tells where it failed
+            values.append(read(message))
     except InvalidRequest as problem:
         raise under(problem, name, len(values)) from None
     return values

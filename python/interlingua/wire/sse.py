@@ -5,11 +5,13 @@ Source: the WHATWG HTML standard, section "Server-sent events".
 
 Strategy: lines end with LF, CRLF or CR, so all ends are made LF first; a CR at the end of a chunk may be half of a CRLF,
 so one LF that follows is skipped and nobody waits for it. Frames are then what stands between blank lines: split off in
-one step, because a stream has many frames and Python is slow per line. Bytes become text per line, so a character that
-is cut between two chunks is whole again when its line is; U+2028 and U+0085 are ordinary characters.
+one step, because a stream has many frames and Python is slow per line. Only whole lines become text, so a character that
+is cut between two chunks is whole again by then; U+2028 and U+0085 are ordinary characters.
 """
 
 from typing import NamedTuple
+
+_make = tuple.__new__  # makes a frame without the detour over the named arguments of its class
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -44,23 +46,23 @@ class Decoder:
         if not self._started:
             chunk = self._start(chunk)
         buffer = self._buffer
-        if not buffer:
-            *parts, rest = chunk.split(b"\n\n")
+        if buffer:
+            seen = len(buffer)
+            buffer += chunk
+            if buffer.find(b"\n\n", seen - 1) < 0:
+                return []
+            chunk = bytes(buffer)
+            buffer.clear()
+        whole, blank_line, rest = chunk.rpartition(b"\n\n")
+        if rest:
             buffer += rest
-            return _frames(parts)
-        seen = len(buffer)
-        buffer += chunk
-        if buffer.find(b"\n\n", seen - 1) < 0:
-            return []
-        *parts, rest = bytes(buffer).split(b"\n\n")
-        buffer[:] = rest
-        return _frames(parts)
+        return _frames(whole) if blank_line else []
 
     def end(self) -> list[Frame]:
         """The frame that the end of input completes, if any."""
         rest = bytes(self._buffer)
         self._buffer.clear()
-        return _frames([rest])
+        return _frames(rest)
 
     def _start(self, chunk: bytes) -> bytes:
         chunk = bytes(self._buffer) + chunk
@@ -72,32 +74,32 @@ class Decoder:
         return chunk.removeprefix(_BYTE_ORDER_MARK)
 
 
-def _frames(parts: list[bytes]) -> list[Frame]:
-    return [frame for part in parts if (frame := _frame(part)) is not None]
+def _frames(lines: bytes) -> list[Frame]:
+    """The frames of some whole lines, blank lines between them."""
+    frames: list[Frame] = []
+    for part in lines.decode("utf-8", "replace").split("\n\n"):
+        # nearly all frames are one of two shapes: a line of data, with or without a line of name before it
+        first, more, second = part.partition("\n")
+        if first.startswith("data: ") and not more:
+            frames.append(_make(Frame, (None, first[6:])))
+        elif first.startswith("event: ") and second.startswith("data: ") and "\n" not in second:
+            frames.append(_make(Frame, (first[7:], second[6:])))
+        elif (frame := _frame_of_lines(part.split("\n"))) is not None:
+            frames.append(frame)
+    return frames
 
 
-def _frame(part: bytes) -> Frame | None:
+def _frame_of_lines(lines: list[str]) -> Frame | None:
     """The frame of the lines between two blank lines; None when they hold no data."""
-    # nearly all frames are one of two shapes: a line of data, with or without a line of name before it
-    if part.startswith(b"data: ") and b"\n" not in part:
-        return Frame(None, part[6:].decode("utf-8", "replace"))
-    if part.startswith(b"event: "):
-        name, _, data = part.partition(b"\n")
-        if data.startswith(b"data: ") and b"\n" not in data:
-            return Frame(name[7:].decode("utf-8", "replace"), data[6:].decode("utf-8", "replace"))
-    return _frame_of_lines(part.split(b"\n"))
-
-
-def _frame_of_lines(lines: list[bytes]) -> Frame | None:
     event: str | None = None
     data: list[str] = []
     for line in lines:
-        name, _, value = line.partition(b":")
+        name, _, value = line.partition(":")
         match name:
-            case b"data":
-                data.append(value.removeprefix(b" ").decode("utf-8", "replace"))
-            case b"event":
-                event = value.removeprefix(b" ").decode("utf-8", "replace")
+            case "data":
+                data.append(value.removeprefix(" "))
+            case "event":
+                event = value.removeprefix(" ")
             case _:
                 pass  # comments, id, retry and what the standard does not know
     return Frame(event, "\n".join(data)) if data else None

@@ -23,7 +23,7 @@ def reasoning_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> 
     if not reasoning:
         return
     fitted = reasoning
-    if not writing.own:
+    if not writing.exact:
         fitted = _fitted(reasoning, body.get("max_tokens", 0), writing)
         code = "reasoning_mapped"
         if fitted.get("mode") == "enabled" and _refused(body):

@@ -13,7 +13,7 @@ from interlingua.adapters.anthropic_messages.blocks import (
     replayed,
 )
 from interlingua.adapters.anthropic_messages.errors import error
-from interlingua.adapters.anthropic_messages.tables import FINISH, STOP_REASON, UNREADABLE, Reading, Writing
+from interlingua.adapters.anthropic_messages.tables import FINISH, STOP_REASON, UNREADABLE, Reading, Writing, wire_model
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest, ProviderError
@@ -141,7 +141,7 @@ def to_wire_response(response: Response, endpoint: Endpoint) -> tuple[Wire, Entr
         raise InvalidRequest("a block lacks a member or has one of a wrong type", path="/message/content") from problem
     body: Wire = {"id": message_id(response), "type": "message", "role": "assistant"}
     if "model" in response:
-        body["model"] = wire_model(response["model"])
+        body["model"] = wire_model(response["model"]) or ""
     body["content"] = content
     if writing.own:
         _own_members(response, body, writing)
@@ -211,11 +211,6 @@ def _played_members(response: Response, body: Wire, writing: Writing) -> None:
     body["usage"] = usage_to_wire(response.get("usage") or {}, own=False)
     report_foreign_state(response, writing.endpoint, writing.loss, ())
     report_foreign_state(response["message"], writing.endpoint, writing.loss, ("message",))
-
-
-def wire_model(model: str) -> str:
-    """The wire's name of a canonical model id."""
-    return model.partition(":")[2] or model
 
 
 def message_id(response: Response) -> str:

@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from interlingua.adapters._kit import Mirror, Wire
+from interlingua.adapters._kit import Mirror, Wire, report_unknown
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import IdSource
@@ -72,6 +72,9 @@ def cache_from_wire(value: Any) -> dict[str, Any] | None:
     return None
 
 
+_HINT = frozenset(("ttl",))
+
+
 class Reading:
     """What a reader carries: whose wire it is, and the canonical ids of the calls seen so far."""
 
@@ -108,6 +111,7 @@ class Writing:
     """What a writer carries: the target, the report, wire ids and names, cache marks, and entries for the end.
 
     `own`: the whole came from this wire, so it is written back as it was read and not repaired.
+    `exact`: and it goes to the model that it was written for, so it is not fitted to another one either.
     Merges and moves end a report: they refer to whole messages, after all that happens inside them.
     """
 
@@ -117,6 +121,7 @@ class Writing:
         "_taken",
         "capabilities",
         "endpoint",
+        "exact",
         "gone",
         "loss",
         "marks",
@@ -135,6 +140,8 @@ class Writing:
         self.loss = loss
         state = source.get("provider_state")
         self.own = state is not None and endpoint.owns(state)
+        asked = source.get("model")
+        self.exact = self.own and (asked is None or endpoint.model in (None, asked, wire_model(asked)))
         self.stricter = version >= STRICTER_VERSION
         self.message: dict[str, Any] = {}
         self.marks: list[tuple[Wire, Path, Path | None]] = []
@@ -225,9 +232,7 @@ class Writing:
         if hint:
             if "ttl" in hint:
                 control["ttl"] = hint["ttl"]
-            if not hint.keys() <= {"ttl"}:
-                for name in hint.keys() - {"ttl"}:
-                    self.loss.drop((*where, name), "unknown_field", "lost", "a member that this version does not know")
+            report_unknown(hint, _HINT, self.loss, where)
         self.marks.append((wire, where, to))
 
     def settle_marks(self) -> None:
@@ -275,6 +280,11 @@ class Writing:
                     "shape",
                     "results follow their calls directly, in the order of the calls",
                 )
+
+
+def wire_model(model: str | None) -> str | None:
+    """The wire's name of a canonical model id: what stands after the first colon."""
+    return (model.partition(":")[2] or model) if model else None
 
 
 def tool_names(request: dict[str, Any]) -> set[str]:

@@ -1,14 +1,15 @@
 """What travels along while one request or answer is read or written."""
 
+import hashlib
 import re
 from collections.abc import Mapping
 from typing import Any
 
-from interlingua.adapters._kit import Wire, WireIds, own_state
+from interlingua.adapters._kit import Wire, WireIds
 from interlingua.adapters._schema import OPENAI_STRICT, misfit
 from interlingua.adapters.openai_chat.tables import TOOL_ID, TOOL_NAME
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.ids import IdSource
+from interlingua.canonical.ids import IdSource, encode_ulid
 from interlingua.canonical.loss import Loss, Path
 
 
@@ -33,6 +34,10 @@ class Reading:
     def state(self, **members: Any) -> dict[str, Any]:
         """A provider state that originates here."""
         return {"adapter": self._adapter, "provider": self._provider, **members}
+
+    def call_state(self, wire_id: str) -> dict[str, Any]:
+        """The provider state of a call."""
+        return {"adapter": self._adapter, "provider": self._provider, "id": wire_id}
 
     def mark(self, item: dict[str, Any], fields: dict[str, Any] | None, form: dict[str, Any] | None) -> dict[str, Any]:
         """The item with a provider state, when there is something to keep in one."""
@@ -78,41 +83,60 @@ class Writing:
     """Writes one body: for whom, what is lost on the way, and which names and ids are used.
 
     `own` says that the whole request was read from this wire: it is written back as it was, not mended.
+    `from_another` says that it was read from this wire, but from another provider of it.
+    `answering` says that an answer is written, so that reasoning is shown and not replayed.
     """
 
     __slots__ = (
+        "_adapter",
         "_all_names",
         "_ids",
         "_names",
+        "_pattern",
+        "_provider",
+        "_wire_ids",
+        "answering",
         "breakpoints",
         "capabilities",
         "dialect",
         "endpoint",
+        "from_another",
         "loss",
         "moved",
         "moves",
         "own",
+        "place",
     )
 
-    def __init__(self, endpoint: Endpoint, loss: Loss, *, own: bool) -> None:
+    def __init__(self, endpoint: Endpoint, loss: Loss, *, own: bool, answering: bool = False) -> None:
         self.endpoint = endpoint
+        self.answering = answering
+        self.from_another = False
         self.dialect = dialect = endpoint.dialect
         self.capabilities = endpoint.capabilities
         self.loss = loss
         self.own = own
         self.breakpoints = 0
+        self.place = ""
         self.moved: set[int] = set()
         self.moves: list[tuple[int, int]] = []
         grammar: Mapping[str, Any] = dialect.get("tool_id") or {}
-        pattern = _ANYTHING if own else re.compile(grammar["pattern"]) if "pattern" in grammar else TOOL_ID
-        self._ids = WireIds(pattern, "call_", grammar.get("length"))
+        self._adapter = endpoint.adapter
+        self._provider = endpoint.provider
+        self._pattern = _ANYTHING if own else re.compile(grammar["pattern"]) if "pattern" in grammar else TOOL_ID
+        self._ids = WireIds(self._pattern, "call_", grammar["length"]) if "length" in grammar else None
+        self._wire_ids: dict[str, str] = {}
         self._names: dict[str, str] = {}
         self._all_names: set[str] | None = None
 
     def owns(self, item: Mapping[str, Any]) -> Mapping[str, Any]:
         """The provider state of an item when it may be replayed here, else nothing."""
         state = item.get("provider_state")
-        return state if state is not None and self.endpoint.owns(state) else _NOTHING
+        if state is None:
+            return _NOTHING
+        if state["adapter"] != self._adapter:
+            return _NOTHING
+        return state if state.get("provider") == self._provider or self.endpoint.owns(state) else _NOTHING
 
     def refuses(self, name: str) -> bool:
         """Whether the provider's wire or the model does not take a member of the request."""
@@ -129,32 +153,61 @@ class Writing:
 
     def refuses_strict(self, schema: Any, path: Path) -> bool:
         """Whether a schema cannot be enforced as it is; it is then sent without the demand, and that is reported."""
-        if self.own or schema is None or misfit(schema, OPENAI_STRICT) is None:
+        if self.own or schema is None:
             return False
+        try:
+            if misfit(schema, OPENAI_STRICT) is None:
+                return False
+        except TypeError:
+            pass  # what is no schema at all cannot be enforced either
         message = "the schema is outside of what the provider can enforce; it is sent without being enforced"
         self.loss.drop(path, "schema_weakened", "weakened", message)
         return True
 
-    def call_id(self, block: Mapping[str, Any]) -> str:
-        """The wire id of a call."""
-        return self._ids.call(block, self.endpoint)
+    def call_id(self, block: Mapping[str, Any], state: Mapping[str, Any]) -> str:
+        """The wire id of a call: the provider's own when it fits the grammar, else one derived from the canonical id."""
+        if self._ids is not None:
+            return self._ids.call(block, self.endpoint)
+        canonical: str = block["id"]
+        wire_id = self._wire_ids.get(canonical)
+        if wire_id is None:
+            own: str | None = state.get("id")
+            wire_id = own if own is not None and self._pattern.match(own) else self._derived(canonical)
+            self._wire_ids[canonical] = wire_id
+        return wire_id
 
     def result_id(self, block: Mapping[str, Any]) -> str:
         """The wire id that a result names."""
-        if self.own and (own := own_state(block, self.endpoint).get("id")) is not None:
+        if self.own and "provider_state" in block and (own := self.owns(block).get("id")) is not None:
             return own
-        return self._ids.result(block["tool_use_id"])
+        canonical: str = block["tool_use_id"]
+        if self._ids is not None:
+            return self._ids.result(canonical)
+        wire_id = self._wire_ids.get(canonical)
+        return wire_id if wire_id is not None else self._derived(canonical)
 
-    def name(self, name: str, path: Path, request: Mapping[str, Any]) -> str:
-        """The name of a tool in the target's grammar: the same in tools, choice and history, and no other's."""
+    def _derived(self, canonical: str) -> str:
+        wire_id = "call_" + canonical.removeprefix("tu_")
+        if self._pattern.match(wire_id):
+            return wire_id
+        digest = hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).digest()
+        return "call_" + encode_ulid(int.from_bytes(digest[:16], "big"))
+
+    def name(self, name: str, request: Mapping[str, Any]) -> str:
+        """The name of a tool in the target's grammar: the same in tools, choice and history, and no other's.
+
+        The caller reports a name that is not the given one with `report_name`.
+        """
         if self.own:
             return name
         wire = self._names.get(name)
         if wire is None:
             self._names[name] = wire = name if self._fits(name) else self._rewritten(name, request)
-        if wire != name:
-            self.loss.replace(path, wire, "name_rewritten", "shape", "the name does not fit the target's grammar")
         return wire
+
+    def report_name(self, path: Path, wire: str) -> None:
+        """Reports a name that was rewritten."""
+        self.loss.replace(path, wire, "name_rewritten", "shape", "the name does not fit the target's grammar")
 
     def _fits(self, name: str) -> bool:
         pattern = self.dialect.get("tool_name")

@@ -1,11 +1,13 @@
 """Tools, the choice of tools, and calls: each written above read."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
-from interlingua.adapters._kit import Wire, arguments_text, parse_arguments, report_unknown
-from interlingua.adapters.openai_chat.context import Reading, Writing
+from interlingua.adapters._kit import Wire, arguments_text, parse_arguments, report_foreign_state, report_unknown
+from interlingua.adapters.openai_chat.context import Reading, Writing, report_own_state
 from interlingua.adapters.openai_chat.parts import Block, cache_from_wire, finish_block, opaque
+from interlingua.adapters.openai_chat.tables import NAME
+from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Path
 
 Tool = dict[str, Any]
@@ -56,15 +58,15 @@ def tools_to_wire(request: Mapping[str, Any], body: Wire, writing: Writing) -> N
 
 def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: Mapping[str, Any]) -> Wire | None:
     """A tool; None when it was dropped."""
-    state = writing.owns(tool)
     kind = tool.get("kind") or "function"
     if kind == "provider":
-        if tool.get("adapter") != writing.endpoint.adapter or not isinstance(tool.get("definition"), dict):
-            message = "a tool of another provider cannot be offered here"
-            writing.loss.drop(path, "provider_tool", "lost", message)
-            return None
-        report_unknown(tool, _PROVIDER_TOOL, writing.loss, path)
-        return tool["definition"]
+        return _provider_tool(tool, path, writing)
+    name = writing.name(tool["name"], request)
+    if name != tool["name"]:
+        writing.report_name((*path, "name"), name)
+    if tool.keys() <= _PLAIN_TOOL and (writing.own or not tool.get("strict")):
+        return {"type": "function", "function": _plain_function(tool, name)}
+    state = writing.owns(tool)
     fields = state.get("fields", {})
     empty = state.get("form", {}).get("empty", {})
     if kind == "custom" and writing.dialect.get("custom_tools") is False:
@@ -73,7 +75,7 @@ def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: Mapping[str,
     inner: Wire = {
         **empty.get(kind, {}),
         **fields.get(kind, {}),
-        "name": writing.name(tool["name"], (*path, "name"), request),
+        "name": name,
     }
     if tool.get("description") is not None:
         inner["description"] = tool["description"]
@@ -87,8 +89,46 @@ def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: Mapping[str,
         _report_misplaced(tool, kind, path, writing)
     item: Wire = {**{k: v for k, v in fields.items() if k != kind}, "type": kind, kind: inner}
     if not tool.keys() <= _SAYING:
+        writing.place = ""
         finish_block(tool, item, _TOOL, state, path, writing)
     return item
+
+
+def _provider_tool(tool: Tool, path: Path, writing: Writing) -> Wire | None:
+    """A tool that a provider defines: verbatim where it comes from, nowhere else."""
+    if tool.get("adapter") != NAME or writing.from_another or not isinstance(tool.get("definition"), dict):
+        message = "a tool of another provider cannot be offered here"
+        writing.loss.drop(path, "provider_tool", "lost", message)
+        return None
+    read = tool_from_wire(tool["definition"], Reading(writing.endpoint, DERIVED_IDS))
+    if any(read.get(name) != tool.get(name) for name in ("kind", "name", "definition", "input_schema")):
+        writing.loss.replace(path, read, "unsupported_value", "shape", "the tool is read back as what it says")
+        return tool["definition"]
+    if tool.get("cache") is not None:
+        writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "a tool of the provider carries no cache mark")
+    report_own_state(writing.owns(tool), writing.loss, path, fields=True)
+    report_foreign_state(tool, writing.endpoint, writing.loss, path)
+    report_unknown(tool, _PROVIDER_TOOL, writing.loss, path)
+    for name in ("description", "input_schema", "strict", "format"):
+        if tool.get(name) is not None:
+            message = "a tool of the provider is its definition alone"
+            writing.loss.drop((*path, name), "unsupported_field", "weakened", message)
+    return tool["definition"]
+
+
+_PLAIN_TOOL = frozenset(("name", "description", "input_schema", "strict"))
+
+
+def _plain_function(tool: Tool, name: str) -> Wire:
+    """A tool that has nothing but what the wire has too."""
+    function: Wire = {"name": name}
+    if (description := tool.get("description")) is not None:
+        function["description"] = description
+    if (schema := tool.get("input_schema")) is not None:
+        function["parameters"] = schema
+    if (strict := tool.get("strict")) is not None:
+        function["strict"] = strict
+    return function
 
 
 _SAYING = frozenset(("kind", "name", "description", "input_schema", "strict", "format"))
@@ -141,11 +181,14 @@ def is_function(inner: Any) -> bool:
     return _is_readable(inner, "function")
 
 
-def _is_readable(inner: Any, kind: Any) -> bool:
+def _is_readable(inner: Any, kind: Any) -> TypeGuard[Wire]:
     if not isinstance(inner, dict) or not isinstance(inner.get("name"), str) or not inner["name"]:
         return False
-    checks = _FUNCTION_TYPES if kind == "function" else _CUSTOM_TYPES
-    return all(inner.get(name) is None or isinstance(inner[name], types) for name, types in checks)
+    for name, types in _FUNCTION_TYPES if kind == "function" else _CUSTOM_TYPES:
+        value = inner.get(name)
+        if value is not None and not isinstance(value, types):
+            return False
+    return True
 
 
 _FUNCTION_TYPES = (("description", str), ("parameters", dict), ("strict", bool))
@@ -270,7 +313,10 @@ def _named(choice: Mapping[str, Any], request: Mapping[str, Any], body: Wire, wr
             kind = offered[name]
             message = "the kind of a choice is that of its tool"
             writing.loss.replace(("tool_choice", "kind"), kind, "custom_tool", "shape", message)
-        name = writing.name(name, ("tool_choice", "name"), request)
+        wire_name = writing.name(name, request)
+        if wire_name != name:
+            writing.report_name(("tool_choice", "name"), wire_name)
+        name = wire_name
     return {"type": kind, kind: {"name": name}}
 
 
@@ -278,8 +324,15 @@ def _allowed(choice: Mapping[str, Any], request: Mapping[str, Any], body: Wire, 
     _report_idle(choice, ("names", "mode"), writing)
     names = choice.get("names") or []
     offered = _kinds(request, body)
-    known = [name for name in names if writing.own or offered.get(name, "provider") != "provider"]
-    written = [writing.name(name, ("tool_choice", "names", names.index(name)), request) for name in known]
+    known: list[str] = []
+    written: list[str] = []
+    for position, name in enumerate(names):
+        if not writing.own and offered.get(name, "provider") == "provider":
+            continue
+        known.append(name)
+        written.append(writing.name(name, request))
+        if written[-1] != name:
+            writing.report_name(("tool_choice", "names", position), written[-1])
     if not known:
         writing.loss.drop(("tool_choice",), "tool_choice", "weakened", "none of the allowed tools is offered")
         return None
@@ -347,12 +400,31 @@ def _plain(choice: Mapping[str, Any]) -> dict[str, Any]:
 # ---------------------------------------------------------------------------------------------------- calls
 
 
-def call_to_wire(block: Block, path: Path, writing: Writing, request: Mapping[str, Any]) -> Wire:
-    """A call, as it stands in `tool_calls`."""
+def call_to_wire(block: Block, index: int, turn: Path, writing: Writing, request: Mapping[str, Any]) -> Wire:
+    """A call, as it stands in `tool_calls`; `turn` is the path of its message, `index` its position there."""
+    name = writing.name(block["name"], request)
+    if name != block["name"]:
+        writing.report_name((*turn, "content", index, "name"), name)
     state = writing.owns(block)
-    form = state.get("form") or {}
-    name = writing.name(block["name"], (*path, "name"), request)
-    call: Wire = {"id": writing.call_id(block), "type": "function"}
+    if block.keys() <= _PLAIN_CALL and (not state or "form" not in state) and _says_nothing(block):
+        function = {"name": name, "arguments": arguments_text(block["input"])}
+        return {"id": writing.call_id(block, state), "type": "function", "function": function}
+    return _call_to_wire(block, name, (*turn, "content", index), state, state.get("form") or {}, writing)
+
+
+_PLAIN_CALL = frozenset(("type", "id", "name", "input", "provider_state"))
+
+
+def _says_nothing(block: Block) -> bool:
+    """Whether the provider state of a call, here or elsewhere, holds nothing that could be lost."""
+    state = block.get("provider_state")
+    return state is None or not (state.get("fields") or state.get("signature"))
+
+
+def _call_to_wire(
+    block: Block, name: str, path: Path, state: Mapping[str, Any], form: Mapping[str, Any], writing: Writing
+) -> Wire:
+    call: Wire = {"id": writing.call_id(block, state), "type": "function"}
     if block.get("kind") == "custom" and writing.dialect.get("custom_tools") is not False:
         call["type"] = kind = "custom"
         call["custom"] = inner = {"name": name, "input": _custom_input(block, path, writing)}
@@ -366,6 +438,7 @@ def call_to_wire(block: Block, path: Path, writing: Writing, request: Mapping[st
             call[kind] = {**fields[kind], **inner}
         call = {**{k: v for k, v in fields.items() if k != kind}, **call}
     if not state or "cache" in block or "signature" in state or not block.keys() <= _CALL:
+        writing.place = ""
         finish_block(block, call, _CALL, state, path, writing)
     return call
 
@@ -441,6 +514,14 @@ def call_from_wire(call: Wire, reading: Reading, canonical: str | None = None) -
     kind = call.get("type")
     inner = call.get("custom") if kind == "custom" else call.get("function")
     wire_id = call.get("id")
+    if len(call) == 3 and kind == "function" and type(wire_id) is str and type(inner) is dict and len(inner) == 2:
+        name, text = inner.get("name"), inner.get("arguments")
+        if type(name) is str and name and type(text) is str and (value := parse_arguments(text)) is not None:
+            state = reading.call_state(wire_id)
+            if arguments_text(value) != text:
+                state["form"] = {"arguments": text}
+            canonical = canonical or reading.call(wire_id, name)
+            return {"type": "tool_use", "id": canonical, "name": name, "input": value, "provider_state": state}
     if not _is_call(inner, kind, wire_id):
         return opaque(call, reading, CALLS)
     name = inner["name"]
@@ -479,7 +560,7 @@ _FUNCTION_CALL = frozenset(("name", "arguments"))
 _CUSTOM_CALL = frozenset(("name", "input"))
 
 
-def _is_call(inner: Any, kind: Any, wire_id: Any) -> bool:
+def _is_call(inner: Any, kind: Any, wire_id: Any) -> TypeGuard[Wire]:
     if not isinstance(inner, dict) or not (wire_id is None or isinstance(wire_id, str)):
         return False
     if not isinstance(inner.get("name"), str) or not inner["name"]:
