@@ -22,9 +22,7 @@ GENERATION = frozenset(
     "speechConfig imageConfig thinkingConfig enableEnhancedCivicAnswers audioTranscriptionConfig routingConfig "
     "modelSelectionConfig audioTimestamp".split()
 )
-DATA = (
-    "text inlineData fileData functionCall functionResponse executableCode codeExecutionResult toolCall toolResponse".split()
-)
+DATA = "text inlineData fileData functionCall functionResponse executableCode codeExecutionResult toolCall toolResponse".split()
 # Parts of other wires; a part of a kind that nobody knows yet is not judged.
 FOREIGN_DATA = frozenset("type image_url input_audio tool_use tool_result source input toolUse toolResult".split())
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_:.-]{0,127}")
@@ -46,7 +44,9 @@ MODEL = re.compile(r"/(models|tunedModels|endpoints)/[^/:?]+:(generateContent|st
 def rules(wire: dict[str, Any]) -> Iterator[Violation]:
     """All broken rules, each with the JSON Pointer of the place in the wire request."""
     body = _camel(wire["body"])
-    if wire.get("path") and not MODEL.search(wire["path"]):
+    if "/:" in wire.get("path", ""):
+        yield "/body/model", "is required, in the path"
+    elif wire.get("path") and not MODEL.search(wire["path"]):
         yield "/path", "names no model and method"
     for name in body:
         if name not in TOP_LEVEL and not name.startswith("x_"):

@@ -152,7 +152,11 @@ _SCHEMA = 3.0  # characters a token of the definitions of tools
 _FUNCTION = 12  # tokens around a function
 _CALL = 12  # tokens around a call or a result
 _SIGNATURE = 12.0  # characters a token: a signature stands for thoughts, which are sometimes counted
-_IMAGE = (258, 560, 1806)  # least, likely and most tokens of an image: one tile, the default of later models, many tiles
+_IMAGE = (
+    258,
+    560,
+    1806,
+)  # least, likely and most tokens of an image: one tile, the default of later models, many tiles
 _PAGE_BYTES = 60_000
 _PAGE = 400  # tokens of a PDF page
 _AUDIO_BYTES = 16_000  # of a second

@@ -130,7 +130,7 @@ def _block_type(media_type: str | None, uri: str = "") -> str:
     return _BLOCK_TYPES.get(media_type.partition("/")[0].lower(), "document")
 
 
-def _inline_from_wire(inner: Wire, fields: dict[str, Any], form: dict[str, Any]) -> Block:
+def _inline_from_wire(inner: Any, fields: dict[str, Any], form: dict[str, Any]) -> Block:
     media_type, data = inner["mimeType"], inner["data"]
     if type(data) is not str or not MEDIA_TYPE.fullmatch(media_type):
         raise TypeError("inlineData")
@@ -162,7 +162,7 @@ _OWN_FILES = "https://generativelanguage.googleapis.com/"
 _FILE_URIS = (_OWN_FILES, *_VIDEOS)
 
 
-def _file_from_wire(inner: Wire, fields: dict[str, Any], reading: Reading) -> Block:
+def _file_from_wire(inner: Any, fields: dict[str, Any], reading: Reading) -> Block:
     media_type, uri = inner.get("mimeType"), inner["fileUri"]
     if type(uri) is not str or (media_type is not None and not MEDIA_TYPE.fullmatch(media_type)):
         raise TypeError("fileData")
@@ -183,7 +183,7 @@ def _uri_kind(uri: str) -> str:
 
 
 def _call_from_wire(
-    inner: Wire, fields: dict[str, Any], form: dict[str, Any], reading: Reading
+    inner: Any, fields: dict[str, Any], form: dict[str, Any], reading: Reading
 ) -> tuple[Block, dict[str, Any] | None]:
     name, arguments, wire_id = inner["name"], inner.get("args"), inner.get("id")
     if type(name) is not str or not name or (wire_id is not None and type(wire_id) is not str):
@@ -200,7 +200,7 @@ def _call_from_wire(
 
 
 def _result_from_wire(
-    inner: Wire, fields: dict[str, Any], form: dict[str, Any], reading: Reading
+    inner: Any, fields: dict[str, Any], form: dict[str, Any], reading: Reading
 ) -> tuple[Block, dict[str, Any] | None]:
     name, wire_id = inner.get("name", ""), inner.get("id")
     if type(name) is not str or (wire_id is not None and type(wire_id) is not str):
@@ -412,9 +412,7 @@ def _thinking_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None
     part: Wire = {"text": text, "thought": True}
     if (writing.owned(block).get("form") or _NOTHING).get("absent") and not text:
         del part["text"]
-    if signature:
-        part["thoughtSignature"] = signature
-    elif signature == "" and writing.own:
+    if signature or (signature == "" and writing.own):
         part["thoughtSignature"] = signature
     elif writing.owned(block).get("signature"):
         message = "reasoning has its signature as a member"
@@ -459,7 +457,7 @@ def _opaque_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
         return instead(block, writing, path, "foreign_state", "an item of another provider has no meaning here")
     if not block["value"] and not writing.own:
         return instead(block, writing, path, "empty_content", "the target takes no empty part")
-    value = dict(block["value"])
+    value: Wire = dict(block["value"])
     kind = next((CAMEL.get(name, name) for name in value if CAMEL.get(name, name) not in _SIBLINGS), "part")
     if kind != block.get("kind"):
         writing.loss.replace((*path, "kind"), kind, "name_rewritten", "shape", "the item itself says its kind")

@@ -1,6 +1,7 @@
 """Requests both ways: the members beside the contents."""
 
 from typing import Any
+from urllib.parse import quote, unquote
 
 from interlingua.adapters._kit import (
     Wire,
@@ -91,7 +92,7 @@ def _address_from_wire(wire: Wire, body: Wire, endpoint: Endpoint, request: Requ
     path = wire.get("path")
     path = path if isinstance(path, str) else ""
     found = MODEL_IN_PATH.search(path)
-    name = found[1] if found else None
+    name = unquote(found[1]) if found else None
     if type(said := body.get("model")) is str:
         form["model"] = said
         name = name or said.rpartition("/")[2]
@@ -246,7 +247,13 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
 
 
 def _path(request: Request, model: str | None, form: dict[str, Any], endpoint: Endpoint) -> str:
-    path: str = endpoint.dialect.get("path", PATH).replace("{model}", model or "")
+    template: str = endpoint.dialect.get("path", PATH)
+    name = model or ""
+    if name.startswith(("tunedModels/", "endpoints/")):
+        template = template.replace("models/{model}", "{model}")
+        path = template.replace("{model}", quote(name, safe="/@"))
+    else:
+        path = template.replace("{model}", quote(name, safe="@"))
     if not request.get("stream"):
         return f"{path}:generateContent"
     return f"{path}:streamGenerateContent" + ("" if form.get("array") else "?alt=sse")
@@ -440,7 +447,8 @@ def _metadata_to_wire(metadata: dict[str, Any], body: Wire, writing: Writing) ->
 
 def _is_label(name: str, value: Any) -> bool:
     return type(value) is str and all(
-        len(text) < 64 and text == text.lower() and all(c.isalnum() or c in "_-" for c in text) for text in (name, value)
+        len(text) < 64 and text == text.lower() and all(c.isalnum() or c in "_-" for c in text)
+        for text in (name, value)
     )
 
 

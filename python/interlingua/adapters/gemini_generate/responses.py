@@ -42,8 +42,8 @@ def from_wire_response(body: Any, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     choices: list[dict[str, Any]] = []
     for position, candidate in enumerate(candidates or ()):
         path: Path = ("candidates", position)
-        content = candidate.get("content") if type(candidate) is dict else ()
-        parts = content.get("parts") if type(content) is dict else content
+        content: Any = candidate.get("content") if type(candidate) is dict else False
+        parts: Any = content.get("parts") if type(content) is dict else content
         if not (parts is None or (type(parts) is list and all(type(part) is dict for part in parts))):
             raise InvalidAnswer("a candidate cannot be read", path=pointer(path), adapter=endpoint.adapter)
         reading = Reading(endpoint, ids, call_prefix(body, position))

@@ -179,4 +179,3 @@ def rooted(schema: Schema, loss: Loss, path: Path) -> Schema:
     code, severity = ("schema_rewritten", "shape") if same else ("schema_weakened", "weakened")
     loss.replace((*path, "type"), "object", code, severity, "the target takes an object at the root")
     return {**schema, "type": "object"}
-

@@ -332,7 +332,7 @@ def _put(call: _Call, piece: Wire) -> None:
     path = piece["jsonPath"]
     name = next((name for name in _VALUES if name in piece), None)
     value = None if name in (None, "nullValue") else piece[name]
-    steps = _steps(path)
+    steps: list[Any] = _steps(path)
     container: Any = call.arguments
     for step, following in zip(steps, [*steps[1:], None], strict=True):
         last = following is None
@@ -359,8 +359,8 @@ def _put(call: _Call, piece: Wire) -> None:
         call.open.discard(path)
 
 
-def _steps(path: str) -> list[str | int]:
-    steps: list[str | int] = []
+def _steps(path: str) -> list[Any]:
+    steps: list[Any] = []
     at = 1 if path.startswith("$") else 0
     while at < len(path):
         found = _STEP.match(path, at)
@@ -375,7 +375,12 @@ def _steps(path: str) -> list[str | int]:
 
 
 def _error(endpoint: Endpoint, category: str, message: str, *, retryable: bool) -> dict[str, Any]:
-    found: dict[str, Any] = {"category": category, "message": message, "retryable": retryable, "adapter": endpoint.adapter}
+    found: dict[str, Any] = {
+        "category": category,
+        "message": message,
+        "retryable": retryable,
+        "adapter": endpoint.adapter,
+    }
     return found | {"provider": endpoint.provider} if endpoint.provider else found
 
 
@@ -421,7 +426,9 @@ class _Encoder:
         if self.identity:
             return
         model = event.get("model")
-        self.identity["modelVersion"] = (model.partition(":")[2] or model) if model else self.endpoint.model or "unknown"
+        self.identity["modelVersion"] = (
+            (model.partition(":")[2] or model) if model else self.endpoint.model or "unknown"
+        )
         if identity := event.get("response_id") or event.get("message_id"):
             self.identity["responseId"] = identity
 
@@ -452,7 +459,7 @@ class _Encoder:
         writing = Writing({}, self.endpoint, Loss())
         state = block.get("provider_state")
         # an answer is given as it is; what came from elsewhere is shown as far as it goes
-        writing.own = state is not None and self.endpoint.owns(state) or (block["type"] == "opaque" and self.endpoint.owns(block))  # fmt: skip
+        writing.own = self.endpoint.owns(block if block["type"] == "opaque" else state or _NOBODY)
         try:
             return answer_part(block, writing, ())
         except InvalidRequest:
@@ -469,6 +476,9 @@ class _Encoder:
         for candidate in body.get("candidates") or ():
             candidate["content"] = {**(candidate.get("content") or {"role": MODEL}), "parts": [{"text": ""}]}
         return _frame({**body, **self.identity})
+
+
+_NOBODY = {"adapter": ""}
 
 
 def _in_pieces(block: Block, endpoint: Endpoint) -> bool:

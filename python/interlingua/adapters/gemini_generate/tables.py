@@ -14,7 +14,9 @@ NAME = "gemini_generate"
 FRAMING = "sse_or_array"
 
 PATH = "/models/{model}"
-MODEL_IN_PATH = re.compile(r"(?:^|/)(?:models|tunedModels|endpoints)/([^/:?]+)(?::(\w+))?")
+MODEL_IN_PATH = re.compile(
+    r"(?:^|/)(?:models/|(?=(?:tunedModels|endpoints)/))((?:tunedModels/|endpoints/)?[^/:?]+)(?::(\w+))?"
+)
 UNREADABLE = (KeyError, TypeError, AttributeError, IndexError, ValueError)
 
 FILLER = "(empty)"
