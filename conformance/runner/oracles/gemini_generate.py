@@ -153,7 +153,8 @@ def _part(part: dict[str, Any], role: str, at: str) -> Iterator[Violation]:
             if not isinstance(value.get("response"), dict):
                 yield f"{at}/functionResponse/response", "is an object"
             for number, inner in enumerate(_list(value.get("parts"))):
-                if not _camel(inner).keys() & {"inlineData", "fileData"} and not any(n.startswith("x_") for n in inner):
+                known = {name for name in _camel(inner) if name in DATA or name in FOREIGN_DATA}
+                if not inner or known - {"inlineData", "fileData"}:
                     yield f"{at}/functionResponse/parts/{number}", "holds inlineData or fileData"
 
 

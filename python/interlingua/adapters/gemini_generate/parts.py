@@ -302,7 +302,7 @@ def part_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire
         case "redacted_thinking" if place == MODEL:
             return instead(block, writing, path, "foreign_state", "reasoning of another provider cannot be replayed")
         case "opaque" if place != SYSTEM or writing.own:
-            return _opaque_to_wire(block, writing, path)
+            return _opaque_to_wire(block, place, writing, path)
         case "tool_use" | "tool_result" as kind:
             message = f"a {kind} does not stand in a message of this role"
             raise InvalidRequest(message, path=pointer(path))
@@ -318,17 +318,25 @@ def instead(block: Block, writing: Writing, path: Path, code: str, message: str)
     return None if text is None else {"text": text["text"]}
 
 
-def _finished(block: Block, part: Wire, kind: str, known: frozenset[str], writing: Writing, path: Path) -> Wire:
-    """The members that all items have: provider state, and those that the wire has no place for."""
+def _reported(block: Block, known: frozenset[str], writing: Writing, path: Path) -> Mapping[str, Any]:
+    """Reports the members that no item has a place for; gives the block's own provider state."""
     if not block.keys() <= known:
         report_unknown(block, known, writing.loss, path)
     if block.get("cache") is not None:
         writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire has no cache marks")
     state = block.get("provider_state")
     if state is None:
-        return part
-    if not writing.endpoint.owns(state):
-        report_foreign_state(block, writing.endpoint, writing.loss, path)
+        return _NOTHING
+    if writing.endpoint.owns(state):
+        return state
+    report_foreign_state(block, writing.endpoint, writing.loss, path)
+    return _NOTHING
+
+
+def _finished(block: Block, part: Wire, kind: str, known: frozenset[str], writing: Writing, path: Path) -> Wire:
+    """The part with the members that all items have: the block's own provider state."""
+    state = _reported(block, known, writing, path)
+    if not state:
         return part
     signature = state.get("signature")
     if signature or (signature == "" and writing.own):
@@ -452,16 +460,33 @@ def _free_text_to_wire(block: Block, call: Wire, writing: Writing, path: Path) -
         writing.loss.drop((*path, "input_raw"), "arguments_invalid", "lost", message)
 
 
-def _opaque_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
+_MODEL_ITEMS = frozenset(("executableCode", "codeExecutionResult", "toolCall", "toolResponse"))
+
+
+def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
     if not writing.endpoint.owns(block):
         return instead(block, writing, path, "foreign_state", "an item of another provider has no meaning here")
     if not block["value"] and not writing.own:
         return instead(block, writing, path, "empty_content", "the target takes no empty part")
     value: Wire = dict(block["value"])
     kind = next((CAMEL.get(name, name) for name in value if CAMEL.get(name, name) not in _SIBLINGS), "part")
+    if place != MODEL and kind in _MODEL_ITEMS and not writing.own:
+        return instead(block, writing, path, "unsupported_block", "the item has no form in this place")
     if kind != block.get("kind"):
         writing.loss.replace((*path, "kind"), kind, "name_rewritten", "shape", "the item itself says its kind")
-    return _finished(block, value, kind, _OPAQUE, writing, path)
+    # the item is verbatim: what its block says beside it has no place in it
+    _reported(block, _OPAQUE, writing, path)
+    _report_stateless(block, "the item goes back verbatim", writing, path)
+    return value
+
+
+def _report_stateless(block: Block, message: str, writing: Writing, path: Path) -> None:
+    """Reports the own state of a block that has no members of its own on the wire."""
+    state = writing.owned(block)
+    if state.get("signature"):
+        writing.loss.drop((*path, "provider_state", "signature"), "unsupported_field", "lost", message)
+    for name in state.get("fields") or ():
+        writing.loss.drop((*path, "provider_state", "fields", name), "unsupported_field", "weakened", message)
 
 
 # ------------------------------------------------------------------------------------------ media
@@ -616,7 +641,7 @@ def result_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
         elif kind in _MEDIA and "text" not in part and not inside:
             texts.append(f"[{kind} {len(writing.outside) + 1}: see the next user message]")
             writing.outside.append((where, texts[-1], part))
-        elif "text" in part and not (kind == "opaque" and writing.endpoint.owns(item)):
+        elif "text" in part and (kind != "opaque" or "text" not in item["value"]):
             texts.append(part["text"])
         elif position < last_text:
             writing.moves.append((where, (*path, "content", "-")))
@@ -655,13 +680,8 @@ def _said(item: Block, writing: Writing, path: Path) -> Wire | None:
     if item["type"] != "text":
         return part_to_wire(item, RESULT, writing, path)
     _text_extras(item, writing, path)
-    _finished(item, {}, "text", _TEXT, writing, path)
-    state = writing.owned(item)
-    message = "a text of a result has no members of its own"
-    if state.get("signature"):
-        writing.loss.drop((*path, "provider_state", "signature"), "unsupported_field", "lost", message)
-    for name in state.get("fields") or ():
-        writing.loss.drop((*path, "provider_state", "fields", name), "unsupported_field", "weakened", message)
+    _reported(item, _TEXT, writing, path)
+    _report_stateless(item, "a text of a result has no members of its own", writing, path)
     return {"text": item["text"]}
 
 
