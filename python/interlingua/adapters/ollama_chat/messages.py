@@ -29,6 +29,7 @@ from interlingua.adapters.ollama_chat.tables import (
     report_own_state,
 )
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
+from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Path, pointer
 
 Block = dict[str, Any]
@@ -141,7 +142,6 @@ def _respell(wire: Wire, form: Mapping[str, Any]) -> None:
         wire["role"] = form["role"]
 
 
-
 class _Said:
     """The blocks of one message, sorted into the members of the wire, which have an order of their own."""
 
@@ -217,7 +217,7 @@ class _Said:
         self._texts = texts = self._joined(self._texts, beside=others)
         target = [index for part in (self._thoughts, self._images, texts, self._calls) for index, _ in part]
         stays = longest_rising(target)
-        for position, to in moves(target, stays, target[-1] + 1 if target else 0):
+        for position, to in moves(target, stays, max(target, default=0) + 1):
             message = "the wire puts reasoning first, then images, then text, and calls last"
             path = self._path
             self._writing.loss.move((*path, position), (*path, to), "reordered", "shape", message)
@@ -405,7 +405,7 @@ def _link(block: Block, writing: Writing) -> str | None:
     written = (writing.owns(block).get("form") or NOTHING).get("image")
     if not isinstance(written, str):
         return None
-    read = image_from_wire(written, Reading(writing.endpoint, _NO_IDS))
+    read = image_from_wire(written, Reading(writing.endpoint, DERIVED_IDS))
     return written if read.get("source") == block["source"] else None
 
 
@@ -494,7 +494,7 @@ def _same_arguments(text: Any, block: Block) -> bool:
 
 def _raw_item(block: Block, writing: Writing) -> tuple[Any] | None:
     """The item that could not be read and goes back where it stood; None when it is no such item."""
-    value, reading = block["value"], Reading(writing.endpoint, _NO_IDS)
+    value, reading = block["value"], Reading(writing.endpoint, DERIVED_IDS)
     match block.get("kind"):
         case "tool_calls" if not _is_call(value):
             return (value,)
@@ -556,15 +556,6 @@ def _result_to_wire(message: Message, path: Path, form: Mapping[str, Any], writi
 # ---------------------------------------------------------------------------------------------------- from the wire
 
 
-class _NoIds:
-    """For reading again what is only compared."""
-
-    def tool(self, adapter: str, provider_id: str, occurrence: int) -> str:
-        """No id of anything."""
-        return "tu_0"
-
-
-_NO_IDS = _NoIds()
 _OPAQUE = _ENVELOPE | {"adapter", "provider", "kind", "value"}
 _ROLES = ("system", "user", "assistant", "tool")
 
@@ -623,9 +614,7 @@ def _fields(message: Wire, known: frozenset[str]) -> dict[str, Any] | None:
     return None if message.keys() <= known else {name: item for name, item in message.items() if name not in known}
 
 
-def _blocks(
-    message: Wire, role: str, reading: Reading, form: dict[str, Any], *, answer: bool = False
-) -> list[Block]:
+def _blocks(message: Wire, role: str, reading: Reading, form: dict[str, Any], *, answer: bool = False) -> list[Block]:
     """Thinking, images, text, calls; what they do not tell of their spelling goes to the form."""
     blocks: list[Block] = []
     calls: Any = None
@@ -720,9 +709,10 @@ def call_from_wire(call: Any, reading: Reading) -> Block:
     state = block["provider_state"] = reading.endpoint.state()
     if wire_id is not None:
         state["id"] = wire_id
-    for name, item in (("index", inner.get("index")), ("type", call.get("type"))):
-        if item is not None:
-            form[name] = item
+    if inner.get("index") is not None:
+        form["index"] = inner["index"]
+    if call.get("type") is not None:
+        form["type"] = call["type"]
     fields = {name: item for name, item in call.items() if name not in _CALL_MEMBERS or item is None}
     if not inner.keys() <= _FUNCTION_MEMBERS:
         fields["function"] = {name: item for name, item in inner.items() if name not in _FUNCTION_MEMBERS}

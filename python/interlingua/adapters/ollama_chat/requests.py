@@ -376,36 +376,58 @@ def _options_to_wire(request: Request, body: Wire, sampling: Wire, writing: Writ
     for name, value in (options.get(NAME) or NOTHING).items():
         path: Path = ("options", NAME, name)
         if name == "options" and isinstance(value, dict):
-            for key, item in value.items():
-                if _option_to_wire(key, item, sampling, (*path, key), writing):
-                    _report_meaning({"options": {key: item}}, key, (*path, key), writing)
+            _sampling_options(value, sampling, path, writing)
         elif name in ("model", "messages", "stream"):
             _report_said(path, writing)
         elif _option_to_wire(name, value, body, path, writing):
             _report_meaning({name: value}, name, path, writing)
 
 
-def _option_to_wire(name: str, value: Any, item: Wire, path: Path, writing: Writing) -> bool:
-    if name in item:
+def _sampling_options(given: Mapping[str, Any], sampling: Wire, path: Path, writing: Writing) -> None:
+    """The members of the wire's own `options`; what is left of them when the contract has words for all is nothing."""
+    said = [
+        key for key in given if key in sampling or _meaning({"options": {key: given[key]}}, key, writing) is not None
+    ]
+    if len(said) == len(given):
+        message = "what these options say stands elsewhere in the request"
+        severity = "weakened" if any(key in sampling for key in said) else "shape"
+        writing.loss.drop(path, "combination", severity, message)
+    for key, value in given.items():
+        where = None if len(said) == len(given) else (*path, key)
+        if _option_to_wire(key, value, sampling, where, writing):
+            _report_meaning({"options": {key: value}}, key, where, writing)
+
+
+def _option_to_wire(name: str, value: Any, item: Wire, path: Path | None, writing: Writing) -> bool:
+    """Writes an option unless another member says it; whether what it says is still to be reported."""
+    if name not in item:
+        item[name] = value
+        return value is not None
+    if path is not None:
         _report_said(path, writing)
-        return False
-    item[name] = value
-    return value is not None
+    return False
 
 
 def _report_said(path: Path, writing: Writing) -> None:
     writing.loss.drop(path, "combination", "weakened", "another member of the request says it already")
 
 
-def _report_meaning(part: Wire, name: str, path: Path, writing: Writing) -> None:
-    """An option that the contract has a word for is read back as that word."""
+def _meaning(part: Wire, name: str, writing: Writing) -> Request | None:
+    """What an option says in words of the contract, which may be nothing; None when it has none for it."""
     if name not in _READABLE:
-        return
+        return None
     read, form = _read_members(part, Reading(writing.endpoint, DERIVED_IDS))
-    if not read.keys() - {"options"} and not form:
+    return None if read.keys() <= {"options"} and not form else read
+
+
+def _report_meaning(part: Wire, name: str, path: Path | None, writing: Writing) -> None:
+    """An option that the contract has a word for is read back as that word. `path` is None when it is dropped already."""
+    read = _meaning(part, name, writing)
+    if read is None:
         return
     message = "an option that the contract has a word for"
-    writing.loss.drop(path, "combination", "shape", message)
+    if path is not None:
+        writing.loss.drop(path, "combination", "shape", message)
     for member, value in read.items():
         if member != "options":
             writing.loss.replace((member,), value, "combination", "shape", message)
@@ -451,7 +473,7 @@ def _read_members(body: Wire, reading: Reading) -> tuple[Request, dict[str, Any]
     for name, value in body.items():
         if name == "messages":
             continue
-        if value is None or value in ("", [], {}) and name in _EMPTY:
+        if value is None or (value in ("", [], {}) and name in _EMPTY):
             empty[name] = value
         elif (reader := _READERS.get(name)) is None or not reader(value, request, options, reading):
             options[name] = value
@@ -559,7 +581,7 @@ _READABLE = frozenset((*_READERS, *OPTIONS.back))
 
 def _tool_from_wire(tool: Wire, reading: Reading) -> Tool:
     """A tool. What is not a readable function is kept whole as a tool of the provider."""
-    inner = tool.get("function")
+    inner: Any = tool.get("function")
     if not _is_function(inner) or tool.get("type", "function") != "function":
         name = (inner.get("name") if isinstance(inner, dict) else None) or tool.get("name") or tool.get("type")
         return {

@@ -19,9 +19,7 @@ Usage = dict[str, Any]
 # ---------------------------------------------------------------------------------------------------- to the wire
 
 
-def to_wire_response(
-    response: Response, endpoint: Endpoint, *, created_at: str = CREATED
-) -> tuple[Wire, list[Entry]]:
+def to_wire_response(response: Response, endpoint: Endpoint, *, created_at: str = CREATED) -> tuple[Wire, list[Entry]]:
     """The body with which this provider would have given an answer; its own answers come out as they were.
 
     `created_at` is the time of answers that do not bring one of their own. Losses are reported at their place in the
