@@ -92,6 +92,8 @@ def message_to_wire(message: Message, path: Path, writing: Writing, *, answer: b
         block = content[0]
         if block["type"] == "text" and len(block) == 2 and (block["text"] or not answer):
             return {"role": role, "content": block["text"]}
+    if role == "assistant" and len(message) == 2 and (usual := _text_and_calls(content, path, writing)) is not None:
+        return usual
     if role == "developer":
         role = "system"
         writing.loss.replace((*path, "role"), role, "role_folded", "shape", "the wire knows no developer role")
@@ -104,7 +106,22 @@ def message_to_wire(message: Message, path: Path, writing: Writing, *, answer: b
         for index, block in enumerate(content):
             said.add(block, index)
         wire = said.wire(role, form)
-    return wire if len(message) == 2 else _finish_message(message, wire, state, form, path, writing)
+    trivial = len(message) == 2 or (len(message) == 3 and "metadata" in message)
+    return wire if trivial else _finish_message(message, wire, state, form, path, writing)
+
+
+def _text_and_calls(content: list[Block], path: Path, writing: Writing) -> Wire | None:
+    """The usual turn with calls, on a straight way: a plain text, or none, and calls behind it. None for any other."""
+    text, calls = "", content
+    if content and (first := content[0])["type"] == "text":
+        text, calls = first["text"], content[1:]
+        if len(first) > 2 or not text:
+            return None
+    if not calls or any(block["type"] != "tool_use" for block in calls):
+        return None
+    before = len(content) - len(calls)
+    written = [call_to_wire(block, (*path, "content", n), writing) for n, block in enumerate(calls, before)]
+    return {"role": "assistant", "content": text, "tool_calls": written}
 
 
 _MENDED = ("developer", "tool")
@@ -216,12 +233,15 @@ class _Said:
         others = bool(self._images or self._thoughts or self._calls or self._answer)
         self._texts = texts = self._joined(self._texts, beside=others)
         target = [index for part in (self._thoughts, self._images, texts, self._calls) for index, _ in part]
-        stays = longest_rising(target)
-        for position, to in moves(target, stays, max(target, default=0) + 1):
+        if target != sorted(target):
+            self._report_moves(target)
+        return texts[0][1] if texts else None
+
+    def _report_moves(self, target: list[int]) -> None:
+        for position, to in moves(target, longest_rising(target), max(target) + 1):
             message = "the wire puts reasoning first, then images, then text, and calls last"
             path = self._path
             self._writing.loss.move((*path, position), (*path, to), "reordered", "shape", message)
-        return texts[0][1] if texts else None
 
     def _joined(self, texts: list[tuple[int, str]], *, beside: bool) -> list[tuple[int, str]]:
         """At most one text. An empty one says nothing unless it stands alone."""
@@ -260,7 +280,7 @@ def _was_empty(form: Mapping[str, Any]) -> bool:
 
 def _order(messages: list[Message], writing: Writing) -> list[int] | range:
     """Positions of the messages in the order of the wire: results directly behind their calls."""
-    if writing.own:
+    if writing.own or _is_in_order(messages):
         return range(len(messages))
     order: list[int] = []
     position, count = 0, len(messages)
@@ -276,6 +296,23 @@ def _order(messages: list[Message], writing: Writing) -> list[int] | range:
             position += 1
         order += _window(messages, start, position, calls, writing)
     return order
+
+
+def _is_in_order(messages: list[Message]) -> bool:
+    """Whether all results stand directly behind their turn in the order of its calls, as they usually do."""
+    waiting: list[str] = []
+    for message in messages:
+        role = message["role"]
+        if role == "assistant":
+            waiting = [block["id"] for block in message["content"] if block["type"] == "tool_use"]
+        elif role == "tool":
+            call = _answered(message)
+            if call not in waiting:
+                return False
+            del waiting[: waiting.index(call) + 1]
+        elif waiting:
+            return False
+    return True
 
 
 def _window(messages: list[Message], start: int, end: int, calls: list[str], writing: Writing) -> list[int]:
@@ -388,7 +425,7 @@ def _image_refused(block: Block, writing: Writing) -> tuple[str, str] | None:
     if writing.refuses("images"):
         return "unsupported_model", "the model takes no image"
     accepted = writing.capabilities.get("accepted_image_media_types")
-    if accepted is not None and not writing.own and block.get("media_type", accepted) not in (accepted, *accepted):
+    if accepted is not None and block.get("media_type", accepted) not in (accepted, *accepted):
         return "unsupported_source", "the model does not take this media type"
     source = block["source"]
     data = source.get("data", "")
@@ -441,6 +478,9 @@ def call_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
     state = writing.owns(block)
     wire_id = writing.call_id(block, state)
     call: Wire = {} if wire_id is None else {"id": wire_id}
+    if len(block) == 4:
+        call["function"] = {"name": block["name"], "arguments": block["input"]}
+        return call
     form, fields = state.get("form") or NOTHING, state.get("fields") or NOTHING
     inner: Wire = {"name": block["name"]}
     if "index" in form:
@@ -583,6 +623,11 @@ def message_from_wire(message: Wire, reading: Reading) -> Message:
     if len(message) == 2 and type(content) is str and role != "tool":
         read: Message = {"role": role, "content": [{"type": "text", "text": content}]}
         return read if role == written else reading.mark(read, None, {"role": written})
+    calls = message.get("tool_calls")
+    if len(message) == 3 and type(content) is str and type(calls) is list and calls and role == written == "assistant":
+        reading.turn()
+        blocks: list[Block] = [{"type": "text", "text": content}] if content else []
+        return {"role": role, "content": blocks + [call_from_wire(call, reading) for call in calls]}
     form: dict[str, Any] = {} if role == written else {"role": written}
     if role == "tool":
         return _result_from_wire(message, reading, form)
@@ -743,6 +788,20 @@ def _is_call(call: Any) -> bool:
 
 def _result_from_wire(message: Wire, reading: Reading, form: dict[str, Any]) -> Message:
     wire_id, name = message.get("tool_call_id"), message.get("tool_name")
+    if type(wire_id) is str and type(name) is str and len(message) == 4 and not form:
+        content = message.get("content")
+        if type(content) is str and TOOL_ERROR not in content:  # the usual result, on a straight way
+            canonical, by_id = reading.result(wire_id, name)
+            if by_id and reading.names.get(canonical) == name:
+                said = {"type": "tool_result", "tool_use_id": canonical, "content": [{"type": "text", "text": content}]}
+                return {"role": "tool", "content": [said], "metadata": {"parent_tool_use_id": canonical}}
+            return _finish_result(message, canonical, by_id, reading, form)
+    canonical, by_id = reading.result(*(item if isinstance(item, str) else None for item in (wire_id, name)))
+    return _finish_result(message, canonical, by_id, reading, form)
+
+
+def _finish_result(message: Wire, canonical: str, by_id: bool, reading: Reading, form: dict[str, Any]) -> Message:
+    wire_id, name = message.get("tool_call_id"), message.get("tool_name")
     fields = _fields(message, _TOOL) or {}
     for member, item in (("tool_call_id", wire_id), ("tool_name", name)):
         if item is None:
@@ -751,9 +810,7 @@ def _result_from_wire(message: Wire, reading: Reading, form: dict[str, Any]) -> 
                 form.setdefault("empty", {})[member] = None
         elif not isinstance(item, str):
             raise TypeError(item)
-    canonical, by_id = reading.result(wire_id, name)
-    known = reading.names.get(canonical)
-    if name is not None and name != known:
+    if name is not None and name != reading.names.get(canonical):
         fields["tool_name"] = name
     blocks = _blocks(message, "tool", reading, form)
     block: Block = {"type": "tool_result", "tool_use_id": canonical, "content": blocks}

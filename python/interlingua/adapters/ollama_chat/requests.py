@@ -71,11 +71,12 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
 def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
     state = request.get("provider_state")
     own = state is not None and endpoint.owns(state)
-    writing = Writing(endpoint, loss, own=own)
-    body: Wire = {}
-    model = endpoint.model or request.get("model")
-    if model is not None:
-        body["model"] = model if endpoint.model is not None else model.partition(":")[2] or model
+    named: str | None = request.get("model")
+    if named is not None:
+        named = named.partition(":")[2] or named
+    model = endpoint.model or named
+    writing = Writing(endpoint, loss, own=own, other_model=model != named)
+    body: Wire = {} if model is None else {"model": model}
     body["messages"] = messages_to_wire(request, writing)
     if not body["messages"] and not own:
         raise InvalidRequest("a request needs at least one message", path="/messages", adapter=NAME)
@@ -149,7 +150,7 @@ def _sampling(name: str, option: str, value: Any, sampling: Wire, writing: Writi
     if writing.refuses(name):
         _report_refused(name, writing)
         return
-    highest = writing.capabilities.get(name) if name == "max_output_tokens" and not writing.own else None
+    highest = writing.capabilities.get(name) if name == "max_output_tokens" else None
     if highest is not None and value > highest:
         writing.loss.replace((name,), highest, "limit_exceeded", "weakened", "the model gives fewer tokens")
         value = highest

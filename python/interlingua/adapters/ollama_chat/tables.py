@@ -142,14 +142,15 @@ class Reading:
 class Writing:
     """Writes one body: for whom, what is lost on the way, and which ids and names the calls have.
 
-    `own` says that the whole body was read from this wire: it is written back as it was, not mended.
+    `own` says that the whole body was read from this wire: it is written back as it was, not mended. `other_model` says
+    that it goes to another model than it names: it is then fitted to what that model takes.
     """
 
     __slots__ = ("_ids", "_without_id", "capabilities", "endpoint", "loss", "moves", "names", "own")
 
-    def __init__(self, endpoint: Endpoint, loss: Loss, *, own: bool) -> None:
+    def __init__(self, endpoint: Endpoint, loss: Loss, *, own: bool, other_model: bool = False) -> None:
         self.endpoint = endpoint
-        self.capabilities = endpoint.capabilities
+        self.capabilities = NOTHING if own and not other_model else endpoint.capabilities
         self.loss = loss
         self.own = own
         self.names: dict[str, str] = {}
@@ -179,7 +180,7 @@ class Writing:
 
     def refuses(self, name: str) -> bool:
         """Whether the model is known not to take something."""
-        return not self.own and self.capabilities.get(f"supports_{name}") is False
+        return self.capabilities.get(f"supports_{name}") is False
 
 
 def report_own_state(state: Mapping[str, Any], loss: Loss, path: Path, *, fields: bool = False) -> None:
