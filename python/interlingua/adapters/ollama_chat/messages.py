@@ -77,7 +77,14 @@ def messages_to_wire(request: Mapping[str, Any], writing: Writing) -> list[Wire]
             said.add(block, index)
         body.append(said.wire("system", NOTHING))
     for position in _order(messages, writing):
-        body.append(message_to_wire(messages[position], ("messages", position), writing))
+        message = messages[position]
+        content = message["content"]
+        if len(message) == 2 and len(content) == 1 and message["role"] not in _MENDED:
+            block = content[0]
+            if len(block) == 2 and block["type"] == "text":
+                body.append({"role": message["role"], "content": block["text"]})
+                continue
+        body.append(message_to_wire(message, ("messages", position), writing))
     # last of all: what an entry names must still stand in its place
     for position, to in writing.moves:
         message = "results follow their calls directly, in the order of the calls"
@@ -88,10 +95,6 @@ def messages_to_wire(request: Mapping[str, Any], writing: Writing) -> list[Wire]
 def message_to_wire(message: Message, path: Path, writing: Writing, *, answer: bool = False) -> Wire:
     """A message, at its place in the request or, as an answer, in the response."""
     role, content = message["role"], message["content"]
-    if len(message) == 2 and len(content) == 1 and role not in _MENDED:
-        block = content[0]
-        if block["type"] == "text" and len(block) == 2 and (block["text"] or not answer):
-            return {"role": role, "content": block["text"]}
     if role == "assistant" and len(message) == 2 and (usual := _text_and_calls(content, path, writing)) is not None:
         return usual
     if role == "developer":
@@ -582,7 +585,7 @@ def _result_to_wire(message: Message, path: Path, form: Mapping[str, Any], writi
         wire["content"] = TOOL_ERROR if empty else f"{TOOL_ERROR}\n{wire['content']}"
         note = "the failure is told in the first line of the result"
         writing.loss.replace((*where, "is_error"), True, "envelope", "shape", note)
-    elif is_enveloped(wire["content"]):
+    elif wire["content"][:1] == "[" and is_enveloped(wire["content"]):
         wire["content"] = f"{TOOL_OK}\n{wire['content']}"
     if (name := writing.names.get(block["tool_use_id"])) is not None:
         wire["tool_name"] = name
@@ -734,6 +737,14 @@ def _opaque(value: Any, kind: str, reading: Reading) -> Block:
 
 def call_from_wire(call: Any, reading: Reading) -> Block:
     """A call from `tool_calls`. What is no readable call is kept whole."""
+    if type(call) is dict and len(call) == 2 and type(wire_id := call.get("id")) is str:
+        inner = call.get("function")
+        if type(inner) is dict and len(inner) == 2 and type(arguments := inner.get("arguments")) is dict:
+            name = inner.get("name")
+            if type(name) is str and name:  # the usual call, on a straight way
+                state = reading.endpoint.state(id=wire_id)
+                canonical = reading.call(wire_id, name)
+                return {"type": "tool_use", "id": canonical, "name": name, "input": arguments, "provider_state": state}
     if not _is_call(call):
         return _opaque(call, CALLS, reading)
     inner, wire_id = call["function"], call.get("id")

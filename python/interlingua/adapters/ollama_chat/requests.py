@@ -309,9 +309,14 @@ def _tool_to_wire(tool: Tool, path: Path, writing: Writing) -> Wire | None:
             return None
         report_unknown(tool, _TOOL, loss, path)
         return tool["definition"]
+    schema = tool.get("input_schema")
+    if schema is not None and not writing.own and tool.keys() <= _SAID:  # the usual tool, on a straight way
+        function: Wire = {"name": tool["name"], "parameters": kept(schema, loss, (*path, "input_schema"))}
+        if tool.get("description") is not None:
+            function["description"] = tool["description"]
+        return {"type": "function", "function": function}
     state = writing.owns(tool)
     fields, form = state.get("fields") or NOTHING, state.get("form") or NOTHING
-    schema = tool.get("input_schema")
     if kind == "custom":
         schema = _report_custom(tool, path, writing)
     elif schema is not None and not writing.own:
@@ -591,6 +596,14 @@ def _tool_from_wire(tool: Wire, reading: Reading) -> Tool:
             "adapter": reading.endpoint.adapter,
             "definition": tool,
         }
+    if (
+        len(tool) == 2
+        and len(inner) == 3
+        and "type" in tool
+        and None not in inner.values()
+        and inner.keys() == _FUNCTION
+    ):
+        return {"name": inner["name"], "description": inner["description"], "input_schema": inner["parameters"]}
     read: Tool = {"name": inner["name"]}
     for name, member in (("description", "description"), ("input_schema", "parameters")):
         if inner.get(member) is not None:

@@ -19,12 +19,16 @@ _PROPERTY = frozenset(("type", "items", "description", "enum", "anyOf", "propert
 _SILENT = frozenset(("title", "$schema", "$id", "$comment", "additionalProperties", "$ref"))
 """Keywords that say nothing worth a place in a description."""
 _NO_LIMIT = frozenset(("title", "$schema", "$id", "$comment", "description"))
+_FLAT = _PROPERTY - {"properties", "anyOf"}
+_NOTHING: Schema = {}
 _MOST_REFERENCES = 64
 """So many references of one tool are written out; a schema that refers to itself never ends."""
 
 
 def kept(schema: Schema, loss: Loss, path: Path) -> Schema:
     """The schema of a tool as the model will see it; the same object when nothing had to change."""
+    if _is_usual(schema):
+        return schema
     written = _Keeper(schema, loss).properties(schema, path)
     if "type" in schema and not isinstance(schema["type"], str):
         loss.replace((*path, "type"), "object", "schema_rewritten", "shape", "the server takes one type here")
@@ -35,6 +39,16 @@ def kept(schema: Schema, loss: Loss, path: Path) -> Schema:
         if name not in _ROOT:
             _drop(name, loss, path)
     return {name: value for name, value in written.items() if name in _ROOT}
+
+
+def _is_usual(schema: Schema) -> bool:
+    """Whether the server keeps the whole schema: one level of properties without anything that it drops."""
+    if not schema.keys() <= _ROOT or not isinstance(schema.get("type", ""), str):
+        return False
+    parts = schema.get("properties", _NOTHING)
+    if not isinstance(parts, dict):
+        return True
+    return all(isinstance(part, dict) and part.keys() <= _FLAT for part in parts.values())
 
 
 class _Keeper:
