@@ -95,6 +95,13 @@ def string(value: Any) -> str:
     return value
 
 
+def named(value: Any) -> str:
+    """The value, when it is a name."""
+    if type(value) is not str or not value:
+        raise TypeError("not a name")
+    return value
+
+
 _TEXT_WIRE = frozenset(("type", "text"))
 _TOOL_USE_WIRE = frozenset(("type", "id", "name", "input"))
 _THINKING_WIRE = frozenset(("type", "thinking", "signature"))
@@ -163,7 +170,7 @@ def _citation_from_wire(citation: Wire, reading: Reading) -> dict[str, Any]:
 
 def _tool_use_from_wire(block: Wire, reading: Reading) -> Block:
     wire_id, name, arguments = block["id"], block["name"], block["input"]
-    if type(wire_id) is not str or type(name) is not str or type(arguments) is not dict:
+    if type(wire_id) is not str or type(name) is not str or not name or type(arguments) is not dict:
         raise TypeError("tool_use")
     canonical: Block = {"type": "tool_use", "id": reading.call(wire_id), "name": name, "input": arguments}
     state = {"adapter": reading.adapter, "provider": reading.provider, "id": wire_id}

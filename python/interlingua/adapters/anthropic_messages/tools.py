@@ -3,7 +3,7 @@
 from typing import Any
 
 from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
-from interlingua.adapters.anthropic_messages.blocks import finished, replayed, string
+from interlingua.adapters.anthropic_messages.blocks import finished, named, replayed, string
 from interlingua.adapters.anthropic_messages.schemas import can_be_enforced, enforced
 from interlingua.adapters.anthropic_messages.tables import (
     MAX_STRICT_TOOLS,
@@ -34,9 +34,7 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
         name, description, schema = tool["name"], tool["description"], tool["input_schema"]
         if type(name) is str and name and type(description) is str and type(schema) is dict:
             return {"name": name, "description": description, "input_schema": schema}
-    canonical: Tool = {"name": string(tool["name"])}
-    if not canonical["name"]:
-        raise ValueError("name")
+    canonical: Tool = {"name": named(tool["name"])}
     fields: dict[str, Any] = {}
     form: dict[str, Any] = {}
     for name, value in tool.items():
@@ -76,31 +74,29 @@ def _defined_name(definition: Wire) -> str:
     return name if isinstance(name, str) and name else string(definition["type"])
 
 
-def tool_choice_from_wire(choice: Wire, request: dict[str, Any], options: dict[str, Any]) -> None:
-    """The choice of tools and whether several may be called; a kind of choice that is not known stays an option."""
-    kind = choice.get("type")
-    canonical_type = TOOL_CHOICE.back.get(kind) if isinstance(kind, str) else None
-    if canonical_type is None and ("type" in choice or not choice):
-        if kind is not None and not isinstance(kind, str):
-            raise TypeError("type")
-        options["tool_choice"] = choice
-        return
+def tool_choice_from_wire(choice: Wire, request: dict[str, Any]) -> dict[str, Any]:
+    """Reads the choice of tools and whether several may be called; gives the members that stay options.
+
+    A kind of choice that is not known stays an option as a whole.
+    """
+    if not choice or ("type" in choice and string(choice["type"]) not in TOOL_CHOICE.back):
+        return choice
     canonical: dict[str, Any] = {}
     others: dict[str, Any] = {}
+    kind = choice.get("type")
     for name, value in choice.items():
         match name:
             case "type":
-                canonical["type"] = canonical_type
-            case "name" if canonical_type == "tool":
-                canonical["name"] = string(value)
+                canonical["type"] = TOOL_CHOICE.back[value]
+            case "name" if kind == "tool":
+                canonical["name"] = named(value)
             case "disable_parallel_tool_use" if isinstance(value, bool):
                 request["parallel_tool_calls"] = not value
             case _:
                 others[name] = value
     if canonical:
         request["tool_choice"] = canonical
-    if others:
-        options["tool_choice"] = others
+    return others
 
 
 # ---------------------------------------------------------------------------------------------- to the wire

@@ -7,8 +7,8 @@ from typing import Any
 from interlingua.adapters._kit import Wire, report_foreign_state
 from interlingua.adapters.openai_chat.context import Reading, Writing, extras
 from interlingua.adapters.openai_chat.errors import error_from_body
-from interlingua.adapters.openai_chat.messages import answer_from_wire, answer_to_wire
 from interlingua.adapters.openai_chat.tables import FINAL, FINISH, FINISH_BACK, NAME
+from interlingua.adapters.openai_chat.turns import answer_from_wire, answer_to_wire
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest, ProviderError
 from interlingua.canonical.ids import DERIVED_IDS, IdSource

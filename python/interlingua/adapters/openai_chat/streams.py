@@ -13,7 +13,6 @@ from typing import Any
 from interlingua.adapters._kit import Wire, arguments_text, parse_arguments
 from interlingua.adapters.openai_chat.context import Reading
 from interlingua.adapters.openai_chat.errors import error_from_body
-from interlingua.adapters.openai_chat.messages import answer_from_wire, legacy_call
 from interlingua.adapters.openai_chat.parts import Block, part_from_wire
 from interlingua.adapters.openai_chat.reasoning import (
     DETAILS,
@@ -27,6 +26,7 @@ from interlingua.adapters.openai_chat.responses import (
 )
 from interlingua.adapters.openai_chat.tables import NAME
 from interlingua.adapters.openai_chat.tools import call_from_wire
+from interlingua.adapters.openai_chat.turns import answer_from_wire, legacy_call
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InterlinguaError
@@ -87,7 +87,7 @@ class _Answer:
         self._usage: Wire | None = None
         self._usage_told = True
         self._unclosed: set[int] = set()
-        self._members: Any = None
+        self._members: Any = None  # of the last chunk that was read in full
         self._choices: dict[int, _Choice] = {}
         self._reading = Reading(endpoint, ids)
 
@@ -102,6 +102,8 @@ class _Answer:
             chunk = json.loads(data)
             if not isinstance(chunk, dict):
                 return self._malformed()
+            if frame.event is None and (word := self._word(chunk)) is not None:
+                return word
             if (failure := _failure(chunk, frame.event)) is not None:
                 return self._end(error_from_body(None, {}, failure, self.endpoint))
             return self._chunk(chunk)
@@ -122,24 +124,22 @@ class _Answer:
 
     def _word(self, chunk: Wire) -> list[Event] | None:
         """The one event of the chunk that most are: more of the text, and nothing else that is new."""
+        # the same members as the last chunk: no error among them, no usage of its own
+        if chunk.keys() != self._members or self._unclosed or chunk.get("usage") is not None:
+            return None
         choices = chunk.get("choices")
-        if self._unclosed or chunk.keys() != self._members or chunk.get("usage") is not None or len(choices or ()) != 1:
+        if type(choices) is not list or len(choices) != 1:
             return None
-        wire = chunk["choices"][0]
-        if (
-            not wire.keys() <= _PLAIN_CHOICE
-            or wire.get("finish_reason") is not None
-            or wire.get("logprobs") is not None
-        ):
+        wire = choices[0]
+        delta = wire.get("delta")
+        if type(delta) is not dict or len(delta) != 1 or not wire.keys() <= _PLAIN_CHOICE:
             return None
-        choice, delta = self._choices.get(wire.get("index")), wire.get("delta")
-        if choice is None or type(delta) is not dict or len(delta) != 1:
+        if wire.get("finish_reason") is not None or wire.get("logprobs") is not None:
             return None
-        return choice.word(delta)
+        choice = self._choices.get(wire.get("index"))
+        return None if choice is None else choice.word(delta)
 
     def _chunk(self, chunk: Wire) -> list[Event]:
-        if (word := self._word(chunk)) is not None:
-            return word
         self._members = chunk.keys()
         events: list[Event] = []
         whole = self._whole
