@@ -106,20 +106,23 @@ def _user_from_wire(parts: list[Wire], reading: Reading) -> list[Message]:
     for part in parts:
         block = block_from_part(part, USER, reading)
         if block["type"] == "tool_result":
+            message: Message = {
+                "role": "tool",
+                "content": [block],
+                "metadata": {"parent_tool_use_id": block["tool_use_id"]},
+            }
+            if run is not None:
+                message["provider_state"] = reading.state(form={"joined": True})
             run = None
-            metadata = {"parent_tool_use_id": block["tool_use_id"]}
-            found.append({"role": "tool", "content": [block], "metadata": metadata})
         elif run is not None:
             run.append(block)
+            continue
         else:
             run = [block]
-            message: Message = {"role": "user", "content": run}
+            message = {"role": "user", "content": run}
             if found:
                 message["provider_state"] = reading.state(form={"joined": True})
-            found.append(message)
-    for message in found[1:]:
-        if message["role"] == "tool" and found[found.index(message) - 1]["role"] != "tool":
-            message["provider_state"] = reading.state(form={"joined": True})
+        found.append(message)
     return found or [{"role": "user", "content": []}]
 
 

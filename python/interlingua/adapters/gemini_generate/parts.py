@@ -39,13 +39,31 @@ _NOTHING: Mapping[str, Any] = {}
 
 def block_from_part(part: Wire, place: str, reading: Reading) -> Block:
     """One part of the wire. What is not shaped as the wire documents it stays whole, as an opaque block."""
-    if len(part) == 1 and type(text := part.get("text")) is str:
-        return {"type": "text", "text": text}
+    if len(part) == 1:
+        if type(text := part.get("text")) is str:
+            return {"type": "text", "text": text}
+        if (plain := _plain_part(part, place, reading)) is not None:
+            return plain
     try:
         block = _known_part(part, place, reading)
     except UNREADABLE:
         block = None
     return opaque_part(part, reading) if block is None else block
+
+
+def _plain_part(part: Wire, place: str, reading: Reading) -> Block | None:
+    """The calls and results that are shaped as nearly all are."""
+    if place == MODEL and type(call := part.get("functionCall")) is dict and len(call) == 2:
+        name, arguments = call.get("name"), call.get("args")
+        if type(name) is str and name and type(arguments) is dict:
+            return {"type": "tool_use", "id": reading.call(name, None), "name": name, "input": arguments}
+    elif place == USER and type(answer := part.get("functionResponse")) is dict and len(answer) == 2:
+        name, response = answer.get("name"), answer.get("response")
+        if type(name) is str and type(response) is dict and len(response) == 1:
+            text = response.get("result")
+            if type(text) is str and (call_id := reading.plain_result(name)) is not None:
+                return {"type": "tool_result", "tool_use_id": call_id, "content": [{"type": "text", "text": text}]}
+    return None
 
 
 def opaque_part(part: Wire, reading: Reading) -> Block:
@@ -55,8 +73,7 @@ def opaque_part(part: Wire, reading: Reading) -> Block:
 
 
 def _known_part(part: Wire, place: str, reading: Reading) -> Block | None:
-    members = camelised(part)
-    snake = snaked(part)
+    members, snake = camelised(part), snaked(part)
     named = [name for name in _DATA if name in members]
     if len(named) > 1 or (not named and not (members.get("thought") is True and members.keys() <= _SIBLINGS)):
         return None

@@ -66,24 +66,57 @@ _SILENT = frozenset(("$schema", "$comment", "default", "examples", "example", "d
 _MOST_LEVELS = 64
 
 
-def fitted(schema: Schema, loss: Loss, path: Path, level: int = 0) -> Schema:
+_NAMED = ("properties", "$defs", "definitions")
+_LISTED = ("anyOf", "oneOf", "prefixItems")
+_SINGLE = ("items", "additionalProperties")
+
+
+def _fits(schema: Any, level: int) -> bool:
+    """Whether nothing has to change in a schema: asked first, for it is so of nearly all."""
+    if type(schema) is not dict:
+        return schema is not True
+    if level > _MOST_LEVELS:
+        return True
+    if "$ref" in schema or not schema.keys() <= _TAKEN:
+        return False
+    if type(parts := schema.get("properties")) is dict:
+        for part in parts.values():
+            if not _fits(part, level + 1):
+                return False
+    if len(schema) > 2 or parts is None:
+        for name in _SINGLE:
+            if type(part := schema.get(name)) is list or (type(part) is dict and not _fits(part, level + 1)):
+                return False
+        for name in _LISTED:
+            if type(listed := schema.get(name)) is list and not all(_fits(part, level + 1) for part in listed):
+                return False
+        if type(parts := schema.get("$defs")) is dict:
+            return all(_fits(part, level + 1) for part in parts.values())
+    return True
+
+
+def fitted(schema: Schema, loss: Loss, path: Path) -> Schema:
     """The schema in the part of JSON Schema that the wire takes; the same object when nothing had to change."""
+    return schema if _fits(schema, 0) else _fitted(schema, loss, path, 0)
+
+
+def _fitted(schema: Schema, loss: Loss, path: Path, level: int) -> Schema:
     if level > _MOST_LEVELS:
         return schema
     if "$ref" in schema:
         return _reference(schema, loss, path, level)
     changes: Schema = {}
-    for name in ("properties", "$defs", "definitions"):
+    for name in _NAMED:
         parts = schema.get(name)
         if type(parts) is dict:
             _changed(changes, name, parts, {k: _part(v, loss, (*path, name, k), level) for k, v in parts.items()})
-    for name in ("anyOf", "oneOf", "prefixItems"):
+    for name in _LISTED:
         parts = schema.get(name)
         if type(parts) is list:
             fitted_parts = [_part(part, loss, (*path, name, at), level) for at, part in enumerate(parts)]
             if any(new is not old for new, old in zip(fitted_parts, parts, strict=True)):
                 changes[name] = fitted_parts
-    for name in ("items", "additionalProperties"):
+    for name in _SINGLE:
         part = schema.get(name)
         if type(part) is dict and (new := _part(part, loss, (*path, name), level)) is not part:
             changes[name] = new
@@ -104,7 +137,7 @@ def _part(part: Any, loss: Loss, path: Path, level: int) -> Any:
     if part is True:
         loss.replace(path, {}, "schema_rewritten", "shape", "any value is the empty schema")
         return {}
-    return fitted(part, loss, path, level + 1) if type(part) is dict else part
+    return _fitted(part, loss, path, level + 1) if type(part) is dict else part
 
 
 def _reference(schema: Schema, loss: Loss, path: Path, level: int) -> Schema:

@@ -44,6 +44,10 @@ def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Generator
     yield events
 
 
+_CONTENT = frozenset(("role", "parts"))
+_NO_COUNTS = frozenset(("trafficType", "serviceTier"))
+
+
 class _Call:
     """A call whose arguments arrive in pieces: values by path."""
 
@@ -98,23 +102,28 @@ class _Decoder:
             return self._unreadable()
 
     def _chunk(self, chunk: Wire) -> list[Event]:
-        candidates = chunk.get("candidates") or []
+        candidates = chunk.get("candidates") or ()
         if candidates and self.choices and all(self._is_over(candidate) for candidate in candidates):
             return []
-        usage = chunk.get("usageMetadata")
+        body, usage = self.body, None
         for name, value in chunk.items():
-            if name == "usageMetadata" and type(value) is dict and type(self.body.get(name)) is dict:
-                self.body[name] = {**self.body[name], **value}  # cumulative: what is absent keeps its value
+            if name == "usageMetadata":
+                before: Any = body.get(name)
+                if value != before:
+                    # cumulative: what is absent keeps its value
+                    if type(before) is dict and type(value) is dict:
+                        value = {**before, **value}
+                    body[name] = usage = value
             elif name != "candidates":
-                self.body[name] = value
+                body[name] = value
         events: list[Event] = []
         if not self.started:
             self.started = True
             events.append(self._begin())
         for candidate in candidates:
             events += self._candidate(candidate)
-        if type(usage) is dict and usage.keys() - {"trafficType", "serviceTier"}:
-            events.append({"type": "usage_update", "usage": usage_from_wire(self.body["usageMetadata"])})
+        if type(usage) is dict and not usage.keys() <= _NO_COUNTS:
+            events.append({"type": "usage_update", "usage": usage_from_wire(usage)})
         return events
 
     def _is_over(self, candidate: Wire) -> bool:
@@ -144,11 +153,17 @@ class _Decoder:
             return []
         content = candidate.get("content")
         if type(content) is dict:
-            choice.content.update({name: value for name, value in content.items() if name != "parts"})
+            if not content.keys() <= _CONTENT:
+                choice.content.update({name: value for name, value in content.items() if name not in _CONTENT})
             for part in content.get("parts") or ():
-                events += self._part(choice, part)
+                text = part.get("text")
+                if choice.kind == "text" and len(part) == 1 and type(text) is str and text:
+                    choice.texts.append(text)
+                    events.append({"type": "text_delta", "index": len(choice.blocks) - 1, "text": text})
+                else:
+                    events += self._part(choice, part)
         for name, value in candidate.items():
-            if name == "content":
+            if name == "content" or name == "index":
                 continue
             before = choice.members.get(name)
             choice.members[name] = {**before, **value} if type(before) is dict and type(value) is dict else value

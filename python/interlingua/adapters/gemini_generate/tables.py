@@ -103,6 +103,8 @@ def camelised(item: Wire) -> Wire:
 
 def snaked(item: Wire) -> list[str]:
     """The names of an item that stand in the second case."""
+    if item.keys().isdisjoint(CAMEL):
+        return []
     return [name for name in item if name in CAMEL and CAMEL[name] not in item]
 
 
@@ -140,6 +142,15 @@ class Reading:
         met = self._met.get(key, 0)
         self._met[key] = met + 1
         return self._ids.tool(self.adapter, key, met)
+
+    def plain_result(self, name: str) -> str | None:
+        """The canonical id of the first open call, when it has this name and no id; None when that needs a closer look."""
+        if self._waiting:
+            wire_id, called, canonical = self._waiting[0]
+            if wire_id is None and called == name:
+                del self._waiting[0]
+                return canonical
+        return None
 
     def result(self, name: str, wire_id: str | None) -> tuple[str, str | None, str | None]:
         """The canonical id, wire id and name of the call that a result answers: by id, else by name, else by position.
