@@ -49,21 +49,23 @@ class Writing:
     """Writes one body: for whom, what is lost on the way, and which names and ids are used.
 
     `own` says that the whole request was read from this wire: it is written back as it was, not mended.
-    `answer` says that an answer is written: its items have ids, a status, and all their members.
+    `reply` says that an answer is written, `answer` that it is one of another origin: its items get ids, a status, and
+    all their members.
     """
 
     __slots__ = (
         "_all_names", "_ids", "_names", "answer", "breakpoints", "calls", "capabilities", "dialect", "endpoint", "loss",
-        "own",
+        "own", "reply",
     )  # fmt: skip
 
-    def __init__(self, endpoint: Endpoint, loss: Loss, *, own: bool, answer: bool = False) -> None:
+    def __init__(self, endpoint: Endpoint, loss: Loss, *, own: bool, reply: bool = False) -> None:
         self.endpoint = endpoint
         self.dialect = dialect = endpoint.dialect
         self.capabilities = endpoint.capabilities
         self.loss = loss
         self.own = own
-        self.answer = answer
+        self.reply = reply
+        self.answer = reply and not own
         self.breakpoints = 0
         self.calls: dict[str, str] = {}
         grammar: Mapping[str, Any] = dialect.get("tool_id") or NOTHING

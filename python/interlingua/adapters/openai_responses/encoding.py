@@ -62,7 +62,7 @@ class _Encoder:
         self._output: list[Wire | None] = []
         self._sequence = -1
         self._told: dict[int, _Told] = {}
-        self._writing = Writing(endpoint, Loss(), own=False, answer=True)
+        self._writing = Writing(endpoint, Loss(), own=False, reply=True)
 
     def event(self, event: Event) -> Iterator[Frame]:
         """One event gives no frame, one or more."""

@@ -6,7 +6,7 @@ belongs to the item and not to the part (id, status, phase) stands with the firs
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any
 
 from interlingua.adapters._kit import Wire, arguments_text, parse_arguments, report_unknown
@@ -69,13 +69,13 @@ class _Turn:
         """A part of a message item: of the open one, or of a new one where the block began one."""
         state = self.writing.owns(block)
         form = state.get("form") or NOTHING
-        if self.open is None or form.get("starts"):
+        if self.open is None or (state and _begins(state, form)):
             self.close()
             item: Wire = {"role": "assistant", "content": []}
             if form.get("typed") or self.writing.answer:
                 item["type"] = "message"
             if state:
-                _item_members(item, state, form)
+                _item_members(item, state, form, _OF_PARTS.union(form.get("of_parts", ())))
             if self.writing.answer:
                 item.setdefault("id", made_id("msg_", block.get("text", ""), self.items))
                 item.setdefault("status", "completed")
@@ -85,9 +85,20 @@ class _Turn:
         self.open["content"].append(part)
 
 
-def _item_members(item: Wire, state: Mapping[str, Any], form: Mapping[str, Any]) -> None:
+def _begins(state: Mapping[str, Any], form: Mapping[str, Any]) -> bool:
+    """Whether a block is the first of a message item: only that one has what belongs to the item."""
+    if "id" in state or form.get("starts") or "status" in form:
+        return True
+    of_parts = form.get("of_parts", ())
+    return any(name not in _OF_PARTS and name not in of_parts for name in state.get("fields") or ())
+
+
+def _item_members(
+    item: Wire, state: Mapping[str, Any], form: Mapping[str, Any], of_parts: Container[str] = frozenset()
+) -> None:
+    """Writes what belongs to an item; `of_parts` names the fields that belong to its parts."""
     for name, value in (state.get("fields") or NOTHING).items():
-        if name != "part":
+        if name not in of_parts:
             item.setdefault(name, value)
     if "id" in state:
         item["id"] = state["id"]
@@ -95,6 +106,10 @@ def _item_members(item: Wire, state: Mapping[str, Any], form: Mapping[str, Any])
         item["status"] = form["status"]
     for name, value in form.get("nulls", NOTHING).items():
         item.setdefault(name, value)
+
+
+_OF_PARTS = frozenset(("annotations", "logprobs"))
+"""Members that only parts have; the form tells which others stood there."""
 
 
 def made_id(prefix: str, *said: Any) -> str:
@@ -167,11 +182,12 @@ def _leave(block: Block, path: Path, turn: _Turn, code: str, message: str) -> No
 
 def _opaque_to_wire(block: Block, path: Path, turn: _Turn) -> None:
     """An item of the provider. One that would be read back as several blocks, or as no block, has no place."""
-    read = item_from_wire(block["value"], Reading(turn.writing.endpoint), starts=False)
-    if read is None or len(read) != 1:
-        _leave(block, path, turn, "unsupported_value", "the item is no item of a model's turn")
-        return
-    report_reading(block, read[0], path, turn.writing)
+    if not turn.writing.reply:
+        read = item_from_wire(block["value"], Reading(turn.writing.endpoint), starts=False)
+        if read is None or len(read) != 1:
+            _leave(block, path, turn, "unsupported_value", "the item is no item of a model's turn")
+            return
+        report_reading(block, read[0], path, turn.writing)
     report_opaque(block, path, turn.writing)
     turn.add(block["value"])
     if isinstance(call_id := block["value"].get("call_id"), str):
@@ -202,7 +218,10 @@ def _said_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
     if block.get("cache") is not None:
         cache_to_wire(block["cache"], part, form, (*path, "cache"), writing)
     if state:
-        part = {**part, **((state.get("fields") or NOTHING).get("part") or NOTHING)}
+        of_parts = form.get("of_parts", ())
+        for name, value in (state.get("fields") or NOTHING).items():
+            if name in _OF_PARTS or name in of_parts:
+                part[name] = value
         for name, value in form.get("empty", NOTHING).items():
             part.setdefault(name, value)
         for name in form.get("absent", ()):
@@ -315,14 +334,15 @@ def _reasoning_to_wire(block: Block, path: Path, turn: _Turn) -> Wire | None:
         item["id"] = state["id"]
     elif writing.answer:
         item["id"] = made_id("rs_", block["text"], turn.items)
-    item |= _reasoning_text(block["text"], form, "content" if plain and not state else "summary")
+    fields = state.get("fields") or NOTHING
+    item |= _reasoning_text(block["text"], fields, form, "content" if plain and not state else "summary")
     if signature is not None and (state or not block.get("provider_state")):
         item["encrypted_content"] = signature
     elif signature is not None:
         message = "a signature of another provider cannot be replayed here"
         writing.loss.drop((*path, "signature"), "foreign_state", "lost", message)
     if state:
-        _item_members(item, {"fields": state.get("fields")}, form)
+        _item_members(item, {"fields": fields}, form, {name for _, _, name in form.get("of_parts", ())})
     if len(block) > 2:
         if block.get("cache") is not None:
             writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "reasoning carries no cache mark")
@@ -331,7 +351,7 @@ def _reasoning_to_wire(block: Block, path: Path, turn: _Turn) -> Wire | None:
     return item
 
 
-def _reasoning_text(text: str, form: Mapping[str, Any], member: str) -> Wire:
+def _reasoning_text(text: str, fields: Mapping[str, Any], form: Mapping[str, Any], member: str) -> Wire:
     """`summary` and `content`: as they were, while they still add up to the text."""
     summary, content = form.get("summary"), form.get("content")
     if (summary is not None or content is not None) and BETWEEN.join([*(summary or ()), *(content or ())]) == text:
@@ -340,6 +360,8 @@ def _reasoning_text(text: str, form: Mapping[str, Any], member: str) -> Wire:
             item["summary"] = [{"type": "summary_text", "text": said} for said in summary]
         if content is not None:
             item["content"] = [{"type": "reasoning_text", "text": said} for said in content]
+        for member, at, name in form.get("of_parts", ()):
+            item[member][at][name] = fields[name]
         return item
     if form.get("summary_absent") and not text:
         return {}
@@ -420,14 +442,19 @@ _MESSAGE = frozenset(("type", "role", "content", "id", "status"))
 
 def _message_from_wire(item: Wire, reading: Reading, starts: bool) -> list[Block] | None:
     content = item.get("content")
+    if not _OF_PARTS.isdisjoint(item):
+        return None  # a member of parts that stands with the item is kept there
     if type(content) is str:
         blocks: list[Block] = [{"type": "text", "text": content}]
         if len(item) == 2 and not starts:
             return blocks
         form: dict[str, Any] = {}
-    elif isinstance(content, list) and content and "part" not in item:
+    elif isinstance(content, list) and content:
+        first_part = content[0]
         if not all(isinstance(part, dict) for part in content):
             return None
+        if not (item.keys() - _MESSAGE).isdisjoint(first_part):
+            return None  # one name for two members: it is kept whole
         blocks = [_said_from_wire(part, reading) for part in content]
         form = {"parts": True} if len(blocks) == 1 else {}
     else:
@@ -488,7 +515,9 @@ def _said_from_wire(part: Wire, reading: Reading) -> Block:
     if fields or form:
         state = block["provider_state"] = reading.state()
         if fields:
-            state["fields"] = {"part": fields}
+            state["fields"] = fields
+            if of_parts := [name for name in fields if name not in _OF_PARTS]:
+                form["of_parts"] = of_parts
         if form:
             state["form"] = form
     return block
@@ -560,7 +589,10 @@ _REASONING = frozenset(("type", "summary", "content", "encrypted_content"))
 
 def reasoning_from_wire(item: Wire, reading: Reading) -> Block | None:
     """A thinking block; None for a reasoning item that cannot be read in full."""
-    summary, content = _texts(item, "summary", "summary_text"), _texts(item, "content", "reasoning_text")
+    fields: dict[str, Any] = {}
+    of_parts: list[Any] = []
+    summary = _texts(item, "summary", "summary_text", fields, of_parts)
+    content = _texts(item, "content", "reasoning_text", fields, of_parts)
     encrypted = item.get("encrypted_content")
     if summary is False or content is False or not isinstance(encrypted, (str, type(None))):
         return None
@@ -571,7 +603,12 @@ def reasoning_from_wire(item: Wire, reading: Reading) -> Block | None:
     state = reading.state()
     form: dict[str, Any] = {}
     kept = _keep(item, _REASONING, state, form)
-    if summary is None or content is not None or summary != ([text] if text else []):
+    if not kept.keys().isdisjoint(fields):
+        return None  # one name for two members: it is kept whole
+    if of_parts:
+        form["of_parts"] = of_parts
+        kept |= fields
+    if of_parts or summary is None or content is not None or summary != ([text] if text else []):
         if summary is not None:
             form["summary"] = summary
         if content is not None:
@@ -586,18 +623,27 @@ def reasoning_from_wire(item: Wire, reading: Reading) -> Block | None:
     return block
 
 
-def _texts(item: Wire, member: str, kind: str) -> list[str] | bool | None:
-    """The texts of a list of parts; None when there is none, False when it cannot be read in full."""
+def _texts(item: Wire, member: str, kind: str, fields: dict[str, Any], of_parts: list[Any]) -> list[str] | bool | None:
+    """The texts of a list of parts; None when there is none, False when it cannot be read in full.
+
+    What a part holds beside its text goes to the fields, and where it stood to `of_parts`.
+    """
     parts = item.get(member)
     if parts is None:
         return None
     if not isinstance(parts, list):
         return False
     texts: list[str] = []
-    for part in parts:
-        if not isinstance(part, dict) or len(part) != 2 or part.get("type") != kind:
+    for at, part in enumerate(parts):
+        if not isinstance(part, dict) or part.get("type") != kind or not isinstance(text := part.get("text"), str):
             return False
-        if not isinstance(text := part.get("text"), str):
-            return False
+        for name in part.keys() - _TEXT_PART:
+            if name in fields:
+                return False
+            fields[name] = part[name]
+            of_parts.append([member, at, name])
         texts.append(text)
     return texts
+
+
+_TEXT_PART = frozenset(("type", "text"))

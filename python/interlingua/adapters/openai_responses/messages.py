@@ -10,7 +10,7 @@ from typing import Any
 from interlingua.adapters._kit import Wire, malformed, report_unknown
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.items import is_message, item_from_wire, turn_to_wire
-from interlingua.adapters.openai_responses.parts import Block, opaque, part_from_wire, part_to_wire
+from interlingua.adapters.openai_responses.parts import Block, part_from_wire, part_to_wire
 from interlingua.adapters.openai_responses.tables import FILLER, NAME, NOTHING, TOOL_ERROR, TOOL_OK
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.loss import Path
@@ -52,7 +52,7 @@ def input_to_wire(request: Request, writing: Writing) -> tuple[str | None, list[
     if request.get("system"):
         content = _content_to_wire(request["system"], ("system",), writing, NOTHING)
         items.append({"role": "system", "content": _filled(("system",), writing) if content is None else content})
-    order, moves = _order(messages, writing)
+    order, moves = _order(messages, request, writing)
     before: int | None = None
     merges: list[tuple[int, int]] = []
     for position in order:
@@ -97,7 +97,9 @@ def _are_instructions(item: Wire, request: Request, writing: Writing) -> bool:
     return bool(messages) and writing.form(messages[0]).get("member") == "instructions"
 
 
-def _order(messages: list[Message], writing: Writing) -> tuple[range | list[int], list[tuple[int, int]]]:
+def _order(
+    messages: list[Message], request: Request, writing: Writing
+) -> tuple[range | list[int], list[tuple[int, int]]]:
     """Positions of the messages in the order of the wire, and which instructions move behind the results of open calls."""
     if writing.own:
         return range(len(messages)), []
@@ -106,7 +108,7 @@ def _order(messages: list[Message], writing: Writing) -> tuple[range | list[int]
     order: list[int] = []
     waiting: list[int] = []
     moves: list[tuple[int, int]] = []
-    elsewhere = _provider_calls(messages, writing)
+    elsewhere = None if is_continued(request) else _provider_calls(messages, writing)
     for position, message in enumerate(messages):
         role = message["role"]
         if role == "tool":
@@ -147,11 +149,20 @@ def _answer(
         raise InvalidRequest("this call is already answered", path=path, adapter=NAME)
     if call in asked:
         answered.add(call)
-    elif elsewhere is not None and writing.owns(block).get("id") not in elsewhere:
+    elif (own := writing.owns(block).get("id")) is None or (elsewhere is not None and own not in elsewhere):
         raise InvalidRequest("no call before this result has its id", path=path, adapter=NAME)
 
 
-def _provider_calls(messages: list[Message], writing: Writing) -> set[str] | None:
+def is_continued(request: Request) -> bool:
+    """Whether the provider keeps the beginning of the conversation, or all of it."""
+    options = (request.get("options") or NOTHING).get(NAME) or NOTHING
+    return any(options.get(name) for name in _ELSEWHERE)
+
+
+_ELSEWHERE = ("previous_response_id", "conversation", "prompt")
+
+
+def _provider_calls(messages: list[Message], writing: Writing) -> set[str]:
     """Wire ids of calls that stand in items of the provider's own tools."""
     return {
         block["value"]["call_id"]
@@ -446,6 +457,3 @@ def _open_envelope(blocks: list[Block], form: dict[str, Any]) -> bool:
         return True
     blocks[0] = {**blocks[0], "text": rest}
     return line == TOOL_ERROR
-
-
-__all__ = ["input_from_wire", "input_to_wire", "opaque", "result_block"]

@@ -152,7 +152,7 @@ def _document_to_wire(block: Block, path: Path, writing: Writing) -> Wire | None
             message = f"the wire has no {name.replace('_', ' ')} of a document"
             writing.loss.drop((*path, name), "unsupported_field", severity, message)
     part: Wire = {"type": "input_file", member: address}
-    if block.get("name") is not None:
+    if block.get("name") or (block.get("name") is not None and (writing.own or member != "file_data")):
         part["filename"] = block["name"]
     elif member == "file_data" and not writing.owns(block):
         part["filename"] = "document"

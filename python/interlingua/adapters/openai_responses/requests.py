@@ -5,7 +5,7 @@ from typing import Any
 
 from interlingua.adapters._kit import Wire, expect, malformed, report_foreign_options, report_unknown
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
-from interlingua.adapters.openai_responses.messages import input_from_wire, input_to_wire
+from interlingua.adapters.openai_responses.messages import input_from_wire, input_to_wire, is_continued
 from interlingua.adapters.openai_responses.tables import (
     EFFORTS,
     LEAST_OUTPUT_TOKENS,
@@ -24,9 +24,6 @@ from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Entry, Loss, Path
 
 Request = dict[str, Any]
-
-_ELSEWHERE = ("previous_response_id", "conversation", "prompt")
-"""Options that name a conversation, or a part of one, that the provider keeps."""
 
 
 # ---------------------------------------------------------------------------------------------------- to the wire
@@ -60,7 +57,7 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
     if instructions is not None:
         body["instructions"] = instructions
     if items or "input" not in form:
-        if not items and not own and not any(options.get(name) for name in _ELSEWHERE):
+        if not items and not own and not is_continued(request):
             raise InvalidRequest("a request needs at least one message", path="/messages", adapter=NAME)
         body["input"] = _input(items, form)
     if request.get("tools"):
@@ -169,7 +166,9 @@ def _logprobs(name: str, value: bool, request: Request, body: Wire, writing: Wri
         include = ((request.get("options") or NOTHING).get(NAME) or NOTHING).get("include")
         kept = include if isinstance(include, list) else []
         spelling = writing.form(request).get("include")
-        body["include"] = spelling if spelling and [w for w in spelling if w != LOGPROBS] == kept else [*kept, LOGPROBS]
+        kept = [word for word in kept if word != LOGPROBS]
+        same = spelling and [word for word in spelling if word != LOGPROBS] == kept
+        body["include"] = spelling if same else [*kept, LOGPROBS]
 
 
 def _top_logprobs(name: str, value: int, request: Request, body: Wire, writing: Writing) -> None:
@@ -350,7 +349,7 @@ def _options_to_wire(request: Request, options: Mapping[str, Any], body: Wire, w
             message = "an option of another provider has no meaning here"
             writing.loss.drop(path, "foreign_options", "weakened", message)
         elif name == "include" and name in body and isinstance(value, list):
-            pass  # written together with the member that asks for log probabilities
+            _report_include(value, path, writing)
         elif name in ("text", "reasoning") and isinstance(value, dict):
             _split_option(name, value, body, path, writing)
         elif name in body or name in ("input", "model"):
@@ -358,37 +357,47 @@ def _options_to_wire(request: Request, options: Mapping[str, Any], body: Wire, w
         else:
             body[name] = value
             if name in _READERS:
-                _report_meaning(name, value, value, request, path, writing)
+                _report_meaning(name, value, path, writing)
+
+
+def _report_include(value: list[Any], path: Path, writing: Writing) -> None:
+    """Written together with the member that asks for log probabilities, which is what one of its words means."""
+    if LOGPROBS in value:
+        message = "another member of the request says it already"
+        if kept := [word for word in value if word != LOGPROBS]:
+            writing.loss.replace(path, kept, "combination", "shape", message)
+        else:
+            writing.loss.drop(path, "combination", "shape", message)
+    elif not value:
+        writing.loss.drop(path, "combination", "shape", "an empty list says nothing beside another member")
 
 
 def _split_option(name: str, value: Wire, body: Wire, path: Path, writing: Writing) -> None:
     """`text` and `reasoning` hold members of the contract beside others: both are written into one object."""
     said: Wire = body.get(name) or {}
-    for member in value.keys() & said.keys():
-        message = "another member of the request says it already"
-        writing.loss.drop((*path, member), "combination", "weakened", message)
     added = {member: item for member, item in value.items() if member not in said}
+    message = "another member of the request says it already"
+    if said and not added:
+        writing.loss.drop(path, "combination", "weakened" if value else "shape", message)
+        return
+    for member in value.keys() & said.keys():
+        writing.loss.drop((*path, member), "combination", "weakened", message)
     body[name] = {**said, **added}
-    _report_meaning(name, added, value, {}, path, writing)
+    _report_meaning(name, added, path, writing)
 
 
-def _report_meaning(
-    name: str, value: Any, option: Any, request: Mapping[str, Any], path: Path, writing: Writing
-) -> None:
+def _report_meaning(name: str, value: Any, path: Path, writing: Writing) -> None:
     """An option that the contract has a word for is read back as that word."""
     read, _ = read_members({name: value}, Reading(writing.endpoint))
-    left = (read.pop("options", NOTHING)).get(NAME, NOTHING).get(name)
+    left = read.pop("options", NOTHING).get(NAME, NOTHING).get(name)
     message = "the member is read back as part of the request"
     if left is None:
-        if value != option:
-            writing.loss.drop(path, "combination", "shape", message) if value or not option else None
-        else:
-            writing.loss.drop(path, "combination", "shape", message)
-    elif left != value:
-        for member in value.keys() - left.keys() if isinstance(value, dict) else ():
+        writing.loss.drop(path, "combination", "shape", message)
+    elif isinstance(value, dict) and left != value:
+        for member in value.keys() - left.keys():
             writing.loss.drop((*path, member), "combination", "shape", message)
-        if not isinstance(value, dict):
-            writing.loss.replace(path, left, "combination", "shape", message)
+    elif left != value:
+        writing.loss.replace(path, left, "combination", "shape", message)
     for member, item in read.items():
         parts = [((member, key), part) for key, part in item.items()] if member == "reasoning" else [((member,), item)]
         for where, part in parts:

@@ -46,7 +46,7 @@ def to_wire_response(response: Response, endpoint: Endpoint, *, created: int = 0
 
 def _body(response: Response, endpoint: Endpoint, loss: Loss, created: int) -> Wire:
     own = "provider_state" in response and endpoint.owns(response["provider_state"])
-    writing = Writing(endpoint, loss, own=own, answer=not own)
+    writing = Writing(endpoint, loss, own=own, reply=True)
     state: Mapping[str, Any] = response["provider_state"] if own else NOTHING
     fields: Mapping[str, Any] = state.get("fields") or NOTHING
     form: Mapping[str, Any] = state.get("form") or NOTHING
@@ -181,8 +181,8 @@ def _logprobs(content: list[Block]) -> list[Any]:
     found: list[Any] = []
     for block in content:
         if block["type"] == "text":
-            part = block.get("provider_state", NOTHING).get("fields", NOTHING).get("part") or NOTHING
-            if isinstance(given := part.get("logprobs"), list):
+            given = block.get("provider_state", NOTHING).get("fields", NOTHING).get("logprobs")
+            if isinstance(given, list):
                 found += given
     return found
 
@@ -196,22 +196,22 @@ def finish_from_wire(body: Mapping[str, Any], content: list[Block]) -> str:
     if status == "failed":
         failure = body.get("error")
         code = failure.get("code") if isinstance(failure, dict) else None
-        return "content_filter" if code in POLICY_CODES else "error"
+        return "content_filter" if isinstance(code, str) and code in POLICY_CODES else "error"
     reason = STATUS.get(status, "other") if isinstance(status, str) else "other"
     if reason != "stop":
         return reason
-    answered = {
+    answered = [
         block["value"].get("call_id")
         for block in content
         if block["type"] == "opaque" and block.get("kind") == "shell_call_output"
-    }
+    ]
     if any(_asks(block, answered) for block in content):
         return "tool_calls"
     texts = [block for block in content if block["type"] == "text"]
     return "refusal" if texts and all(block.get("refusal") for block in texts) else "stop"
 
 
-def _asks(block: Block, answered: set[Any]) -> bool:
+def _asks(block: Block, answered: list[Any]) -> bool:
     """Whether a block is a call that the caller has to run."""
     if block["type"] != "opaque":
         return block["type"] == "tool_use"

@@ -46,10 +46,11 @@ def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Generator
 class _Item:
     """An item that is being told: how it began, its canonical blocks, and what their deltas have said."""
 
-    __slots__ = ("blocks", "canonical", "done", "kind", "last", "refused", "told", "wire")
+    __slots__ = ("before", "blocks", "canonical", "done", "kind", "last", "refused", "told", "wire")
 
-    def __init__(self, wire: Wire) -> None:
+    def __init__(self, wire: Wire, before: "_Item | None") -> None:
         self.wire = wire
+        self.before = before
         self.kind: Any = "message" if is_message(wire) else wire.get("type")
         self.blocks: dict[int, int] = {}
         self.told: dict[int, list[str]] = {}
@@ -227,7 +228,7 @@ class _Answer:
         if type(number) is not int or number in self._items:
             raise TypeError("response.output_item.added")
         events = [] if self._started else self._start({})
-        item = self._items[number] = _Item(wire)
+        item = self._items[number] = _Item(wire, next(reversed(self._items.values()), None))
         match item.kind:
             case "message":
                 pass  # its parts are the blocks
@@ -324,7 +325,7 @@ class _Answer:
         if item.done:
             return events
         item.done = True
-        for position, block in enumerate(self._read(item, number, wire)):
+        for position, block in enumerate(self._read(item, wire)):
             if position not in item.blocks:
                 events += self._open_late(item, position, block)
             self._stop(item, position, block, events)
@@ -342,10 +343,10 @@ class _Answer:
             events.append({"type": "tool_use_start", "index": index, "id": block["id"], "name": block["name"]})
         return events
 
-    def _read(self, item: _Item, number: int, wire: Wire) -> list[Block]:
+    def _read(self, item: _Item, wire: Wire) -> list[Block]:
         if item.canonical and (call := call_from_wire(wire, self._reading, item.canonical)) is not None:
             return [call]
-        before = self._items.get(number - 1)
+        before = item.before
         starts = before is not None and before.kind == "message" and bool(before.blocks)
         return answer_item(wire, self._reading, starts=starts)
 

@@ -228,11 +228,11 @@ def _allowed(choice: Mapping[str, Any], request: Mapping[str, Any], body: Wire, 
     _report_idle(choice, ("names", "mode"), writing)
     names = choice.get("names") or []
     offered = _kinds(request, body)
-    known = [name for name in names if writing.own or offered.get(name, "provider") != "provider"]
+    known = [(at, name) for at, name in enumerate(names) if writing.own or offered.get(name, "provider") != "provider"]
     if not known:
         writing.loss.drop(("tool_choice",), "tool_choice", "weakened", "none of the allowed tools is offered")
         return None
-    written = [writing.name(name, ("tool_choice", "names", names.index(name)), request) for name in known]
+    written = [writing.name(name, ("tool_choice", "names", at), request) for at, name in known]
     if len(known) != len(names):
         message = "some of the allowed tools are not offered"
         writing.loss.replace(("tool_choice", "names"), written, "tool_choice", "shape", message)
@@ -243,7 +243,7 @@ def _allowed(choice: Mapping[str, Any], request: Mapping[str, Any], body: Wire, 
         writing.loss.replace(("tool_choice", "mode"), mode, "required_default", "shape", message)
     tools = [
         {"type": offered.get(name, "function"), "name": wire_name}
-        for name, wire_name in zip(known, written, strict=True)
+        for (_, name), wire_name in zip(known, written, strict=True)
     ]
     return {"type": "allowed_tools", "mode": mode, "tools": tools}
 
