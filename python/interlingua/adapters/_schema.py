@@ -84,13 +84,19 @@ def _misfit(schema: Any, dialect: Dialect, path: Path) -> str | None:
     if _is_object(schema):
         if dialect.closed and schema.get("additionalProperties") is not False:
             return pointer((*path, "additionalProperties"))
-        if dialect.all_required and set(schema.get("required") or ()) != set(schema.get("properties") or ()):
+        if dialect.all_required and not _requires_all(schema.get("required") or [], schema.get("properties") or {}):
             return pointer((*path, "required"))
     for where, part in _parts(schema):
         found = _misfit(part, dialect, (*path, *where))
         if found is not None:
             return found
     return None
+
+
+def _requires_all(required: Any, properties: Any) -> bool:
+    if not isinstance(required, list) or not isinstance(properties, dict):
+        return False
+    return all(isinstance(name, str) for name in required) and set(required) == set(properties)
 
 
 def _value_fits(keyword: str, value: Any, dialect: Dialect) -> bool:
@@ -141,7 +147,7 @@ def _fitted(schema: Any, dialect: Dialect, depth: int) -> tuple[Any, bool]:
     said: list[str] = []
     for keyword, value in schema.items():
         if keyword == "oneOf" and "oneOf" in dialect.forbidden and "anyOf" not in schema:
-            keyword = "anyOf"  # noqa: PLW2901 one of several is any of several for a model that writes one
+            keyword = "anyOf"
         elif keyword in dialect.forbidden or not _value_fits(keyword, value, dialect):
             said.append(f"{keyword}: {value}")
             weakened = True

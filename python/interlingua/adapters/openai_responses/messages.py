@@ -120,7 +120,13 @@ def _order(
         elif role == "assistant":
             for index, block in enumerate(message["content"]):
                 if block["type"] == "tool_use":
-                    asked.setdefault(block["id"], (position, index))
+                    if block["id"] in asked:
+                        raise InvalidRequest(
+                            "another call has this id already",
+                            path=f"/messages/{position}/content/{index}/id",
+                            adapter=NAME,
+                        )
+                    asked[block["id"]] = (position, index)
         order.append(position)
         if waiting and role == "tool" and len(answered) == len(asked):
             moves += [(moved, position + 1) for moved in waiting]

@@ -13,7 +13,7 @@ from interlingua.adapters._openai_errors import error_from_body
 from interlingua.adapters.openai_responses.context import Reading
 from interlingua.adapters.openai_responses.items import call_from_wire, is_message
 from interlingua.adapters.openai_responses.parts import Block
-from interlingua.adapters.openai_responses.responses import answer_item, read_response, usage_from_wire
+from interlingua.adapters.openai_responses.responses import answer_item, read_response, says, usage_from_wire
 from interlingua.adapters.openai_responses.tables import BETWEEN, NAME
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
@@ -46,7 +46,7 @@ def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Generator
 class _Item:
     """An item that is being told: how it began, its canonical blocks, and what their deltas have said."""
 
-    __slots__ = ("before", "blocks", "canonical", "done", "kind", "last", "refused", "told", "wire")
+    __slots__ = ("before", "blocks", "canonical", "done", "kind", "last", "refused", "says", "told", "wire")
 
     def __init__(self, wire: Wire, before: "_Item | None") -> None:
         self.wire = wire
@@ -57,6 +57,7 @@ class _Item:
         self.canonical = ""
         self.last: Any = None
         self.refused: set[int] = set()
+        self.says = self.kind == "message"
         self.done = False
 
     def partial(self) -> Wire:
@@ -346,9 +347,10 @@ class _Answer:
     def _read(self, item: _Item, wire: Wire) -> list[Block]:
         if item.canonical and (call := call_from_wire(wire, self._reading, item.canonical)) is not None:
             return [call]
-        before = item.before
-        starts = before is not None and before.kind == "message" and bool(before.blocks)
-        return answer_item(wire, self._reading, starts=starts)
+        starts = item.before is not None and item.before.says
+        blocks = answer_item(wire, self._reading, starts=starts)
+        item.says = says(wire, blocks)
+        return blocks
 
     def _stop(self, item: _Item, position: int, block: Block, events: list[Event]) -> None:
         index = item.blocks[position]
