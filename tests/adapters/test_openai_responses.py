@@ -283,6 +283,9 @@ def test_a_stream_of_whole_items_is_the_answer(said_items: list[Data]) -> None:
 @relaxed
 def test_own_state_obeys_the_loss_law(request: Data) -> None:
     """The loss law for state of this wire, edited and forged: nobody can smuggle an item past the report."""
+    calls = [block for one in request["messages"] for block in one["content"] if block["type"] == "tool_use"]
+    for number, block in enumerate(calls):
+        block["id"] = f"tu_{number:02d}"
     load(request)
     try:
         written, loss = wire.to_wire(request, OPENAI)

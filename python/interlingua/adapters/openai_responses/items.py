@@ -429,7 +429,9 @@ def item_from_wire(item: Any, reading: Reading, *, starts: bool) -> list[Block] 
     elif kind == "reasoning":
         block = reasoning_from_wire(item, reading)
     elif kind == "function_call_output" or kind == "custom_tool_call_output":
-        if isinstance(item.get("call_id"), str) and isinstance(item.get("output"), (str, list)):
+        output = item.get("output")
+        listed = isinstance(output, list) and all(isinstance(part, dict) for part in output)
+        if isinstance(item.get("call_id"), str) and (listed or isinstance(output, str)):
             return None
         block = None
     else:
