@@ -7,7 +7,7 @@ belongs to the item and not to the part (id, status, phase) stands with the firs
 
 import hashlib
 from collections.abc import Container, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from interlingua.adapters._kit import Wire, arguments_text, parse_arguments, report_unknown
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
@@ -224,8 +224,6 @@ def _said_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
                 part[name] = value
         for name, value in form.get("empty", NOTHING).items():
             part.setdefault(name, value)
-        for name in form.get("absent", ()):
-            part.pop(name, None)
     report_state(block, writing, path)
     report_unknown(block, TEXT, writing.loss, path)
     return part
@@ -625,7 +623,9 @@ def reasoning_from_wire(item: Wire, reading: Reading) -> Block | None:
     return block
 
 
-def _texts(item: Wire, member: str, kind: str, fields: dict[str, Any], of_parts: list[Any]) -> list[str] | bool | None:
+def _texts(
+    item: Wire, member: str, kind: str, fields: dict[str, Any], of_parts: list[Any]
+) -> list[str] | Literal[False] | None:
     """The texts of a list of parts; None when there is none, False when it cannot be read in full.
 
     What a part holds beside its text goes to the fields, and where it stood to `of_parts`.
