@@ -111,10 +111,10 @@ class Writing:
 
     def result_id(self, block: Mapping[str, Any]) -> str:
         """The wire id that a result names."""
-        own = self.owns(block).get("id")
-        if own is not None and block["tool_use_id"] not in self.calls:
+        call = block["tool_use_id"]
+        if call not in self.calls and (own := self.owns(block).get("id")) is not None:
             return own
-        return self._ids.result(block["tool_use_id"])
+        return self._ids.result(call)
 
     def name(self, name: str, path: Path, request: Mapping[str, Any]) -> str:
         """The name of a tool in the target's grammar: the same in tools, choice and history, and no other's."""

@@ -62,12 +62,13 @@ class _Turn:
 
     def add(self, item: Wire) -> None:
         """An item of its own."""
-        self.close()
+        if self.open is not None:
+            self.close()
         self.items.append(item)
 
     def say(self, part: Wire, block: Block) -> None:
         """A part of a message item: of the open one, or of a new one where the block began one."""
-        state = self.writing.owns(block)
+        state = self.writing.owns(block) if len(block) > 2 else NOTHING
         form = state.get("form") or NOTHING
         if self.open is None or (state and _begins(state, form)):
             self.close()
@@ -126,7 +127,10 @@ def turn_to_wire(message: Mapping[str, Any], path: Path, writing: Writing, reque
             return [{"role": "assistant", "content": block["text"]}]
     turn = _Turn(path, writing, request)
     for index, block in enumerate(content):
-        _block_to_wire(block, index, turn)
+        if len(block) == 2 and block["type"] == "text" and turn.open is not None:
+            turn.open["content"].append(_said_to_wire(block, path, writing))
+        else:
+            _block_to_wire(block, index, turn)
     turn.close()
     if turn.reasoning and not (writing.own or writing.answer):
         _settle_reasoning(turn)

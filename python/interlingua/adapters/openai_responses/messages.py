@@ -108,12 +108,15 @@ def _order(
     order: list[int] = []
     waiting: list[int] = []
     moves: list[tuple[int, int]] = []
-    elsewhere = None if is_continued(request) else _provider_calls(messages, writing)
     for position, message in enumerate(messages):
         role = message["role"]
         if role == "tool":
             block = result_block(message, position)
-            _answer(block, f"/messages/{position}/content/0/tool_use_id", asked, answered, elsewhere, writing)
+            call = block["tool_use_id"]
+            if call in answered or call not in asked:
+                _refuse_result(block, position, call in answered, request, writing)
+            else:
+                answered.add(call)
         elif role in ("system", "developer") and len(answered) < len(asked):
             waiting.append(position)
             continue
@@ -142,20 +145,13 @@ def _order(
     return order, moves
 
 
-def _answer(
-    block: Block,
-    path: str,
-    asked: Mapping[str, tuple[int, int]],
-    answered: set[str],
-    elsewhere: set[str] | None,
-    writing: Writing,
-) -> None:
-    call = block["tool_use_id"]
-    if call in answered:
+def _refuse_result(block: Block, position: int, answered: bool, request: Request, writing: Writing) -> None:
+    """Refuses a result whose call is answered already, or is nowhere: not even where the provider keeps it."""
+    path = f"/messages/{position}/content/0/tool_use_id"
+    if answered:
         raise InvalidRequest("this call is already answered", path=path, adapter=NAME)
-    if call in asked:
-        answered.add(call)
-    elif (own := writing.owns(block).get("id")) is None or (elsewhere is not None and own not in elsewhere):
+    own = writing.owns(block).get("id")
+    if own is None or not (is_continued(request) or own in _provider_calls(request["messages"], writing)):
         raise InvalidRequest("no call before this result has its id", path=path, adapter=NAME)
 
 
@@ -284,27 +280,32 @@ def _report_envelope(message: Message, path: Path, writing: Writing) -> None:
 
 def _result_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
     block = result_block(message, int(path[1]))
-    where: Path = (*path, "content", 0)
-    form = writing.form(message)
-    call = block["tool_use_id"]
-    kind = form.get("kind") or writing.calls.get(call)
+    trivial = len(message) == 2 or (len(message) == 3 and "metadata" in message)
+    form = NOTHING if trivial else writing.form(message)
+    kind = form.get("kind") or writing.calls.get(block["tool_use_id"])
     wire: Wire = {"type": "custom_tool_call_output" if kind == "custom" else "function_call_output"}
     wire["call_id"] = writing.result_id(block)
+    content = block["content"]
+    if trivial and len(block) == 3 and len(content) == 1 and len(content[0]) == 2 and content[0]["type"] == "text":
+        text: str = content[0]["text"]
+        if not text.startswith("[tool_"):
+            wire["output"] = text
+            return wire
+    where: Path = (*path, "content", 0)
     written = _spelt(_result_parts(block, where, writing, as_part=form.get("envelope") == "part"), form)
     if written is None and "content" in form and not block["content"]:
         written = form["content"]
     elif written is None:
         written = ""
         value = [{"type": "text", "text": ""}]
-        text = "an empty result is written as an empty text"
-        writing.loss.replace((*where, "content"), value, "filler", "shape", text)
+        message_ = "an empty result is written as an empty text"
+        writing.loss.replace((*where, "content"), value, "filler", "shape", message_)
     wire["output"] = written
     if len(block) > 3:
         if block.get("cache") is not None:
             writing.loss.drop((*where, "cache"), "cache_hint", "weakened", "the wire marks parts, not results")
         report_state(block, writing, where, fields=True)
         report_unknown(block, _RESULT, writing.loss, where)
-    trivial = len(message) == 2 or (len(message) == 3 and "metadata" in message)
     return wire if trivial else _finish_message(message, wire, path, writing)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from interlingua.adapters._kit import Wire
+from interlingua.adapters._kit import Wire, report_foreign_state
 from interlingua.adapters._openai_errors import error_from_body
 from interlingua.adapters.openai_responses.context import Reading, Writing
 from interlingua.adapters.openai_responses.items import is_message, item_from_wire, made_id, turn_to_wire
@@ -54,15 +54,6 @@ def _body(response: Response, endpoint: Endpoint, loss: Loss, created: int) -> W
     content = response["message"]["content"]
     request = {"messages": [response["message"]]}
     body["output"] = turn_to_wire(response["message"], ("message",), writing, request) if content else []
-    for name in ("alternatives", "stop_sequence") if not own else ():
-        if response.get(name):
-            loss.drop(
-                (name,), "unsupported_field", "lost" if name == "alternatives" else "weakened", "not on this wire"
-            )
-    if not own and response.get("logprobs"):
-        loss.drop(
-            ("logprobs",), "unsupported_field", "weakened", "log probabilities stand with their text on this wire"
-        )
     if (usage := response.get("usage")) is not None:
         body["usage"] = usage_to_wire(usage, own=own)
     body |= {name: value for name, value in fields.items() if name not in body}
@@ -70,7 +61,28 @@ def _body(response: Response, endpoint: Endpoint, loss: Loss, created: int) -> W
         body.setdefault(name, value)
     if not own or finish_from_wire(body, content) != response["finish_reason"]:
         body |= finish_to_wire(response)
+    if not own:
+        _report_rest(response, body, writing)
     return body
+
+
+def _report_rest(response: Response, body: Wire, writing: Writing) -> None:
+    """Reports what an answer of another provider holds without a place here."""
+    loss = writing.loss
+    read = finish_from_wire(body, response["message"]["content"])
+    if read != response["finish_reason"]:
+        message = "the wire has no such word for the end of an answer"
+        loss.replace(("finish_reason",), read, "unsupported_value", "weakened", message)
+    if response.get("stop_sequence") is not None:
+        message = "the wire does not tell which text ended an answer"
+        loss.drop(("stop_sequence",), "unsupported_field", "weakened", message)
+    for position in range(len(response.get("alternatives") or ())):
+        loss.drop(("alternatives", position), "unsupported_field", "lost", "the wire gives one answer")
+    if response.get("logprobs"):
+        message = "log probabilities stand with their text on this wire"
+        loss.drop(("logprobs",), "unsupported_field", "weakened", message)
+    report_foreign_state(response, writing.endpoint, loss, ())
+    report_foreign_state(response["message"], writing.endpoint, loss, ("message",))
 
 
 def head(response: Response, endpoint: Endpoint, created: int, *, own: bool) -> Wire:
@@ -86,9 +98,12 @@ def head(response: Response, endpoint: Endpoint, created: int, *, own: bool) -> 
 
 
 def finish_to_wire(response: Response) -> Wire:
-    """Status and details of an answer of another provider."""
-    match response["finish_reason"]:
-        case "length" | "content_filter" | "pause" as reason:
+    """Status and details of an answer of another provider. A refusal without words is told by the filter's word."""
+    reason = response["finish_reason"]
+    if reason == "refusal" and not any(block.get("refusal") for block in response["message"]["content"]):
+        reason = "content_filter"
+    match reason:
+        case "length" | "content_filter" | "pause":
             return {"status": "incomplete", "incomplete_details": {"reason": INCOMPLETE_BACK[reason]}}
         case "error":
             error = {"code": "server_error", "message": "the provider failed"}

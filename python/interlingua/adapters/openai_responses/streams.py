@@ -24,6 +24,7 @@ from interlingua.wire.sse import Frame
 Event = dict[str, Any]
 
 DONE = "[DONE]"
+_TEXT = "response.output_text.delta"
 _CALLS = {"function_call": "arguments", "custom_tool_call": "input"}
 _UNREADABLE = (KeyError, TypeError, AttributeError, IndexError, ValueError)
 
@@ -103,6 +104,8 @@ class _Answer:
             return self.truncated()
         try:
             data = json.loads(text)
+            if data.get("type") == _TEXT and (events := self._word(data)) is not None:
+                return events
             if frame.event == "error" or data.get("type") == "error" or ("type" not in data and data.get("error")):
                 told = {name: value for name, value in data.items() if name not in ("type", "sequence_number")}
                 return self._failed(error_from_body(None, {}, told, self.endpoint))
@@ -111,6 +114,18 @@ class _Answer:
             message = "a frame of the stream cannot be read"
             error = {"category": "invalid_response", "message": message, "retryable": True, "adapter": NAME}
             return self._failed(error)
+
+    def _word(self, data: Wire) -> list[Event] | None:
+        """The one event of the frame that most are: more of a text that has begun."""
+        item = self._items.get(data["output_index"])
+        text = data["delta"]
+        if item is None or type(text) is not str or not text or "error" in data:
+            return None
+        told = item.told.get(number := data["content_index"])
+        if told is None:
+            return None
+        told.append(text)
+        return [{"type": "text_delta", "index": item.blocks[number], "text": text}]
 
     def _event(self, data: Wire) -> list[Event]:
         match data.get("type"):
