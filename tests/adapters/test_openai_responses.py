@@ -56,6 +56,7 @@ said = st.one_of(
     ),
     part("refusal", "refusal"),
     part("output_hologram", "depth", odd),
+    part("input_text", "text"),
     part("output_text", "text", odd),
 )
 heard = st.one_of(
@@ -68,6 +69,7 @@ heard = st.one_of(
     part("input_file", "file_data", st.sampled_from(["data:application/pdf;base64,aGVsbG8=", "aGVsbG8="])),
     part("input_file", "file_id"),
     part("input_hologram", "depth", odd),
+    part("text", "text"),
 )
 content = st.one_of(words, st.lists(said, max_size=3))
 bare = st.fixed_dictionaries({"role": st.just("assistant"), "content": content})
@@ -367,6 +369,26 @@ def test_an_edited_history_keeps_what_was_not_edited() -> None:
     body["input"][2]["arguments"] = '{"a":2}'
     body["input"][4]["content"][0]["text"] = "Three."
     assert difference(body, wire.to_wire(request, OPENAI)[0]["body"]) is None
+
+
+def test_reasoning_that_lost_its_call_is_left_out() -> None:
+    """A call that is edited out of a history takes its reasoning along; reasoning that came last is left alone."""
+    reasoning = {"type": "reasoning", "id": "rs_1", "summary": []}
+    call = {"type": "function_call", "call_id": "call_1", "name": "f", "arguments": "{}"}
+    result = {"type": "function_call_output", "call_id": "call_1", "output": "x"}
+    user = {"role": "user", "content": "One."}
+    body = {"model": "gpt-5.2", "input": [user, reasoning, call, result, user, {**reasoning, "id": "rs_2"}]}
+    request, _ = wire.from_wire_request({"body": body}, OPENAI, DERIVED_IDS)
+    assert wire.to_wire(request, OPENAI)[0]["body"] == body
+
+    del request["messages"][1]["content"][1]
+    del request["messages"][2]
+    written, loss = wire.to_wire(request, OPENAI)
+    assert written["body"]["input"] == [user, user, {**reasoning, "id": "rs_2"}]
+    assert [(entry["path"], entry["code"]) for entry in loss] == [
+        ("/messages/1/content/0", "unsigned_thinking"),
+        ("/messages/1", "empty_content"),
+    ]
 
 
 def test_state_of_another_provider_of_the_wire_stays_behind() -> None:

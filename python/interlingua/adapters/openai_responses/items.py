@@ -22,6 +22,7 @@ from interlingua.adapters.openai_responses.parts import (
     own_part,
     report_opaque,
     report_reading,
+    text_kind,
 )
 from interlingua.adapters.openai_responses.tables import BETWEEN, NAME, NOTHING
 from interlingua.canonical.errors import InvalidRequest
@@ -132,7 +133,7 @@ def turn_to_wire(message: Mapping[str, Any], path: Path, writing: Writing, reque
         else:
             _block_to_wire(block, index, turn)
     turn.close()
-    if turn.reasoning and not (writing.own or writing.answer):
+    if turn.reasoning and not writing.reply:
         _settle_reasoning(turn)
     return [item for item in turn.items if item is not None]
 
@@ -206,7 +207,7 @@ def _said_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
     if block.get("refusal"):
         part = {"type": "refusal", "refusal": block["text"]}
     else:
-        part = {"type": "output_text", "text": block["text"]}
+        part = {"type": text_kind(block, "output_text", writing), "text": block["text"]}
         if writing.answer:
             part |= {"annotations": [], "logprobs": []}
     if len(block) == 2:
@@ -373,8 +374,11 @@ def _reasoning_text(text: str, fields: Mapping[str, Any], form: Mapping[str, Any
 
 
 def _settle_reasoning(turn: _Turn) -> None:
-    """Reasoning goes only before the item that it led to, and with an id only before a message that has one."""
-    plain = turn.writing.dialect.get("plain_reasoning") is True
+    """Reasoning goes only before the item that it led to, and with an id only before a message that has one.
+
+    What was read here goes back as it was; only an item that has lost its follower since then is left out.
+    """
+    writing = turn.writing
     followed: Wire | None = None
     places = {at: (index, block) for at, index, block in turn.reasoning}
     for at in range(len(turn.items) - 1, -1, -1):
@@ -382,21 +386,29 @@ def _settle_reasoning(turn: _Turn) -> None:
         if at not in places or item is None:
             followed = item
             continue
-        proven = "id" in item or item.get("encrypted_content") is not None
-        if followed is not None and followed.get("role") == "assistant" and "id" not in followed and "id" in item:
-            # the provider takes such an item only when neither has an id
-            if proven := item.get("encrypted_content") is not None:
-                del item["id"]
-        if plain or (followed is not None and proven):
+        index, block = places[at]
+        if writing.own:
+            keep = followed is not None or bool(writing.form(block).get("last"))
+        else:
+            keep = writing.dialect.get("plain_reasoning") is True or (
+                followed is not None and _is_proven(item, followed)
+            )
+        if keep:
             continue
         turn.items[at] = None
-        index, block = places[at]
         message = "reasoning goes back only with its proof, and before the item that it led to"
         path = (*turn.path, "content", index)
         _withdraw(path, turn)
-        part = lost(block, path, turn.writing, "unsigned_thinking", message)
+        part = lost(block, path, writing, "unsigned_thinking", message)
         if part is not None:
             turn.items[at] = {"role": "assistant", "content": part["text"]}
+
+
+def _is_proven(item: Wire, followed: Wire) -> bool:
+    """Whether a reasoning item may stand before another; takes its id away where only its proof may."""
+    if followed.get("role") == "assistant" and "id" not in followed:
+        item.pop("id", None)
+    return "id" in item or item.get("encrypted_content") is not None
 
 
 def _withdraw(path: Path, turn: _Turn) -> None:
@@ -493,18 +505,22 @@ def _keep(item: Wire, known: frozenset[str], state: dict[str, Any], form: dict[s
     return kept
 
 
+_SAID = {"output_text": "text", "refusal": "refusal", "input_text": "text", "text": "text"}
+"""Parts of what a model said, with the member that holds the words; some clients take the words of other places."""
+
+
 def _said_from_wire(part: Wire, reading: Reading) -> Block:
     kind = part.get("type")
-    member = {"output_text": "text", "refusal": "refusal"}.get(kind) if isinstance(kind, str) else None
+    member = _SAID.get(kind) if isinstance(kind, str) else None
     if member is None or not isinstance(text := part.get(member), str):
         return {**opaque(part, reading), "provider_state": reading.state(form={"part": True})}
     block: Block = {"type": "text", "text": text}
     if kind == "refusal":
         block["refusal"] = True
-    if len(part) == 2:
+    form: dict[str, Any] = {} if kind in ("output_text", "refusal") else {"said": kind}
+    if len(part) == 2 and not form:
         return block
     fields: dict[str, Any] = {}
-    form: dict[str, Any] = {}
     for name, value in part.items():
         if name == "type" or name == member:
             continue

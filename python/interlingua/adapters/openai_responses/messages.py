@@ -364,6 +364,8 @@ def input_from_wire(instructions: str | None, items: Any, reading: Reading) -> l
             blocks = item_from_wire(item, reading, starts=said)
             if blocks is None:
                 messages.append(_message_from_wire(item, reading))
+                if turn is not None:
+                    _note_last(turn)
                 turn, said = None, False
                 continue
             said = blocks[0]["type"] != "thinking" and is_message(item) and blocks[0].get("value") is not item
@@ -374,7 +376,17 @@ def input_from_wire(instructions: str | None, items: Any, reading: Reading) -> l
                 turn += blocks
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
         raise malformed("the item", "input", position) from problem
+    if turn is not None:
+        _note_last(turn)
     return messages
+
+
+def _note_last(turn: list[Block]) -> None:
+    """Notes reasoning that nothing follows: elsewhere it would be left out."""
+    for block in reversed(turn):
+        if block["type"] != "thinking":
+            return
+        block["provider_state"]["form"] = {**block["provider_state"].get("form", {}), "last": True}
 
 
 _PLAIN = frozenset(("type", "role", "content"))

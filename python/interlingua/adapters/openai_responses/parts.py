@@ -84,7 +84,8 @@ def _text_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
     if len(block) == 2:
         return {"type": "input_text", "text": block["text"]}
     state = writing.owns(block)
-    part: Wire = {**(state.get("fields") or NOTHING), "type": "input_text", "text": block["text"]}
+    kind = text_kind(block, "input_text", writing)
+    part: Wire = {**(state.get("fields") or NOTHING), "type": kind, "text": block["text"]}
     if block.get("refusal"):
         message = "only an assistant's text can be marked as a refusal"
         writing.loss.drop((*path, "refusal"), "unsupported_field", "weakened", message)
@@ -93,6 +94,11 @@ def _text_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
         writing.loss.drop((*path, "citations"), "unsupported_field", "weakened", message)
     finish_block(block, part, TEXT, path, writing)
     return part
+
+
+def text_kind(block: Block, usual: str, writing: Writing) -> str:
+    """The type of a text part: the usual one of its place, but what was read here goes back as it was."""
+    return writing.form(block).get("said", usual) if writing.own and len(block) > 2 else usual
 
 
 def finish_block(block: Block, part: Wire, known: frozenset[str], path: Path, writing: Writing) -> None:
@@ -210,6 +216,8 @@ def part_from_wire(part: Any, reading: Reading, *, assistant: bool = False) -> B
         if type(text) is str and len(part) == 2:
             return {"type": "text", "text": text}
         block = _finish(part, {"type": "text", "text": text}, _TEXT_PART, reading) if isinstance(text, str) else None
+    elif kind in ("text", "output_text") and isinstance(part.get("text"), str):
+        block = _finish(part, {"type": "text", "text": part["text"]}, _TEXT_PART, reading, said=kind)
     elif kind == "input_image":
         block = _image_from_wire(part, reading)
     elif kind == "input_file":
@@ -277,8 +285,8 @@ def _file_from_wire(part: Wire, reading: Reading) -> Block | None:
     return _finish(part, block, _FILE_PART, reading)
 
 
-def _finish(part: Wire, block: Block, known: frozenset[str], reading: Reading) -> Block:
-    form: dict[str, Any] = {}
+def _finish(part: Wire, block: Block, known: frozenset[str], reading: Reading, *, said: str | None = None) -> Block:
+    form: dict[str, Any] = {} if said is None else {"said": said}
     if empty := {name: None for name, value in part.items() if value is None}:
         form["empty"] = empty
     kept = {name: value for name, value in part.items() if name not in known and value is not None}
