@@ -42,6 +42,7 @@ FILES = {
     "openai_chat": "openai_chat",
     "openai_compat": "openai_chat",
     "openai_responses": "openai_responses",
+    "ollama": "ollama_chat",
 }
 """Files of the corpus, by the adapter that reads them."""
 

@@ -11,7 +11,7 @@ from interlingua.adapters._kit import Wire, malformed, report_unknown
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.items import is_message, item_from_wire, turn_to_wire
 from interlingua.adapters.openai_responses.parts import Block, part_from_wire, part_to_wire
-from interlingua.adapters.openai_responses.tables import FILLER, NAME, NOTHING, TOOL_ERROR, TOOL_OK
+from interlingua.adapters.openai_responses.tables import ELSEWHERE, FILLER, NAME, NOTHING, TOOL_ERROR, TOOL_OK
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.loss import Path
 
@@ -158,10 +158,7 @@ def _refuse_result(block: Block, position: int, answered: bool, request: Request
 def is_continued(request: Request) -> bool:
     """Whether the provider keeps the beginning of the conversation, or all of it."""
     options = (request.get("options") or NOTHING).get(NAME) or NOTHING
-    return any(options.get(name) for name in _ELSEWHERE)
-
-
-_ELSEWHERE = ("previous_response_id", "conversation", "prompt")
+    return any(options.get(name) for name in ELSEWHERE)
 
 
 def _provider_calls(messages: list[Message], writing: Writing) -> set[str]:

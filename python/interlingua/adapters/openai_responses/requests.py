@@ -8,6 +8,7 @@ from interlingua.adapters.openai_responses.context import Reading, Writing, repo
 from interlingua.adapters.openai_responses.messages import input_from_wire, input_to_wire, is_continued
 from interlingua.adapters.openai_responses.tables import (
     EFFORTS,
+    ELSEWHERE,
     LEAST_OUTPUT_TOKENS,
     LOGPROBS,
     MOST_LOGPROBS,
@@ -19,7 +20,7 @@ from interlingua.adapters.openai_responses.tables import (
 )
 from interlingua.adapters.openai_responses.tools import choice_from_wire, choice_to_wire, tool_from_wire, tools_to_wire
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Entry, Loss, Path
 
@@ -464,6 +465,8 @@ def from_wire_request(
     """
     body: Wire = expect(expect(wire, dict, "the wire request").get("body"), dict, "the body", "body")
     reading = Reading(endpoint, ids)
+    if body.get("input") is None and not any(body.get(name) for name in ELSEWHERE):
+        raise InvalidWire("a request needs an input, or names a conversation or a prompt", path="/input", adapter=NAME)
     instructions = body.get("instructions")
     messages = input_from_wire(instructions if isinstance(instructions, str) else None, body.get("input"), reading)
     try:

@@ -53,6 +53,9 @@ BETWEEN = "\n\n"
 LOGPROBS = "message.output_text.logprobs"
 """The word of `include` that asks for log probabilities."""
 
+ELSEWHERE = ("previous_response_id", "conversation", "prompt")
+"""Members that name a conversation, or the beginning of one, that the provider keeps."""
+
 NOTHING: Mapping[str, Any] = {}
 NUMBER = (int, float, Decimal)
 
