@@ -1,5 +1,7 @@
 """What cases cannot say of the Responses wire: any items come back as they were, and any state of its own obeys the law."""
 
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -433,3 +435,79 @@ def test_a_malformed_body_is_named(body: Data, path: str) -> None:
     with pytest.raises(InvalidWire) as raised:
         wire.from_wire_request({"body": body}, OPENAI, DERIVED_IDS)
     assert raised.value.path == path
+
+
+# ---------------------------------------------------------------------------------------------------- the suite's judge
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "conformance"))
+ORACLES = pytest.importorskip("runner.oracles")
+
+USER = {"role": "user", "content": "Go."}
+CALL = {"type": "function_call", "call_id": "call_1", "name": "f", "arguments": "{}"}
+RESULT = {"type": "function_call_output", "call_id": "call_1", "output": "x"}
+REASONING = {"type": "reasoning", "id": "rs_1", "summary": []}
+
+
+@pytest.mark.parametrize(
+    ("members", "pointer"),
+    [
+        ({"input": []}, "/body/input"),
+        ({"stop": ["x"]}, "/body/stop"),
+        ({"max_output_tokens": 1}, "/body/max_output_tokens"),
+        ({"temperature": 3}, "/body/temperature"),
+        ({"metadata": {"a": 1}}, "/body/metadata/a"),
+        ({"reasoning": {"effort": "huge"}}, "/body/reasoning/effort"),
+        ({"previous_response_id": "a", "conversation": "b"}, "/body/previous_response_id"),
+        ({"tools": [{"type": "function", "function": {"name": "f"}}]}, "/body/tools/0/name"),
+        ({"tools": [{"name": "f"}]}, "/body/tools/0/type"),
+        ({"tool_choice": {"type": "function", "name": "f"}}, "/body/tool_choice/name"),
+        ({"tool_choice": "required"}, "/body/tool_choice"),
+        ({"text": {"format": {"type": "json_schema", "name": "a"}}}, "/body/text/format/schema"),
+        ({"text": {"format": {"type": "json_schema", "json_schema": {}}}}, "/body/text/format/name"),
+        ({"input": [{"role": "tool", "content": "x"}]}, "/body/input/0/role"),
+        ({"input": [{**USER, "name": "ann"}]}, "/body/input/0/name"),
+        ({"input": [{"role": "user", "content": []}]}, "/body/input/0/content"),
+        ({"input": [{"role": "user", "content": [{"type": "text", "text": "x"}]}]}, "/body/input/0/content/0"),
+        ({"input": [{"role": "user", "content": [{"type": "output_text", "text": "x"}]}]}, "/body/input/0/content/0"),
+        (
+            {"input": [{"role": "assistant", "content": [{"type": "input_text", "text": "x"}]}]},
+            "/body/input/0/content/0",
+        ),
+        ({"input": [{"role": "user", "content": [{"type": "input_image"}]}]}, "/body/input/0/content/0"),
+        (
+            {"input": [{"role": "user", "content": [{"type": "input_file", "file_data": "data:a/b;base64,"}]}]},
+            "/body/input/0/content/0/filename",
+        ),
+        ({"input": [USER, {**CALL, "id": "call_1"}, RESULT]}, "/body/input/1/id"),
+        ({"input": [USER, {**CALL, "arguments": {}}, RESULT]}, "/body/input/1/arguments"),
+        ({"input": [USER, {**CALL, "name": "a.b"}, RESULT]}, "/body/input/1/name"),
+        ({"input": [USER, RESULT]}, "/body/input/1"),
+        ({"input": [USER, RESULT, CALL]}, "/body/input/1"),
+        ({"input": [USER, CALL, USER]}, "/body/input/1"),
+        ({"input": [USER, REASONING]}, "/body/input/1"),
+        ({"input": [USER, REASONING, USER]}, "/body/input/1"),
+        ({"input": [USER, REASONING, {"role": "assistant", "content": "x"}]}, "/body/input/1"),
+        ({"input": [USER, {"type": "tool_use", "id": "x"}]}, "/body/input/1/type"),
+    ],
+)
+def test_the_oracle_sees_what_the_provider_refuses(members: Data, pointer: str) -> None:
+    """One broken rule each, found at its place."""
+    found = ORACLES.violations(NAME, {"body": {"model": "gpt-5.2", "input": [USER], **members}})
+    assert pointer in [where for where, _ in found]
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"input": "Go."},
+        {"input": [USER, REASONING, CALL, RESULT]},
+        {"input": [USER, REASONING, {"type": "message", "id": "msg_1", "role": "assistant", "content": "x"}]},
+        {"input": [USER, {**REASONING, "id": None, "encrypted_content": "g"}, {"role": "assistant", "content": "x"}]},
+        {"input": [RESULT], "previous_response_id": "resp_1"},
+        {"input": [USER, CALL]},
+        {"input": [USER, {"type": "x_of_tomorrow"}], "tool_choice": {"type": "web_search"}, "instructions": None},
+    ],
+)
+def test_the_oracle_lets_pass_what_the_provider_takes(members: Data) -> None:
+    """Nothing is found."""
+    assert ORACLES.violations(NAME, {"body": {"model": "gpt-5.2", "input": [USER], **members}}) == []
