@@ -393,6 +393,72 @@ def test_reasoning_that_lost_its_call_is_left_out() -> None:
     ]
 
 
+def test_a_whole_turn_goes_back_item_for_item() -> None:
+    """Every item of an answer stands in the next request as it was, before the results of its calls."""
+    output = [
+        {
+            "type": "reasoning",
+            "id": "rs_1",
+            "summary": [{"type": "summary_text", "text": "Hm."}],
+            "encrypted_content": "g",
+        },
+        {"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {"type": "search", "query": "q"}},
+        {
+            "type": "message",
+            "id": "msg_1",
+            "status": "completed",
+            "role": "assistant",
+            "phase": "commentary",
+            "content": [
+                {"type": "output_text", "text": "One.", "annotations": [], "logprobs": []},
+                {
+                    "type": "output_text",
+                    "text": "Two.",
+                    "annotations": [{"type": "url_citation", "url": "https://example.org"}],
+                },
+            ],
+        },
+        {"type": "reasoning", "id": "rs_2", "summary": []},
+        {
+            "type": "function_call",
+            "id": "fc_1",
+            "call_id": "call_1",
+            "name": "f",
+            "arguments": '{"a": 1}',
+            "status": "completed",
+        },
+        {"type": "custom_tool_call", "id": "ctc_1", "call_id": "call_2", "name": "g", "input": "x", "namespace": "n"},
+    ]
+    body = {"id": "resp_1", "status": "completed", "model": "gpt-5.2", "output": output}
+    message = wire.from_wire_response(body, OPENAI)[0]["message"]
+    first, second = (block["id"] for block in message["content"] if block["type"] == "tool_use")
+    results = [
+        {
+            "role": "tool",
+            "content": [{"type": "tool_result", "tool_use_id": call, "content": [{"type": "text", "text": "ok"}]}],
+        }
+        for call in (first, second)
+    ]
+    user = {"role": "user", "content": [{"type": "text", "text": "Go."}]}
+
+    written, loss = wire.to_wire({"messages": [user, message, *results]}, OPENAI)
+
+    assert loss == []
+    assert difference(output, written["body"]["input"][1:7]) is None
+    assert written["body"]["input"][7:] == [
+        {"type": "function_call_output", "call_id": "call_1", "output": "ok"},
+        {"type": "custom_tool_call_output", "call_id": "call_2", "output": "ok"},
+    ]
+
+
+def test_a_conversation_that_another_provider_keeps_is_not_named() -> None:
+    """Its beginning is missing here, so a result of a call in it has no place."""
+    body = {"previous_response_id": "r", "input": [{"type": "function_call_output", "call_id": "c", "output": "1"}]}
+    request, _ = wire.from_wire_request({"body": body}, Endpoint(NAME, "xai"), DERIVED_IDS)
+    with pytest.raises(InvalidRequest):
+        wire.to_wire(request, OPENAI)
+
+
 def test_state_of_another_provider_of_the_wire_stays_behind() -> None:
     """Ids and encrypted reasoning of one provider are not sent to another that speaks the same wire."""
     body = {

@@ -247,7 +247,7 @@ _CITED = ("url", "title", "start_index", "end_index")
 
 def _call_to_wire(block: Block, path: Path, turn: _Turn) -> Wire:
     writing = turn.writing
-    state = writing.owns(block)
+    state = writing.owns(block) if "provider_state" in block else NOTHING
     form = state.get("form") or NOTHING
     call_id = writing.call_id(block)
     name = writing.name(block["name"], (*path, "name"), turn.request)

@@ -151,14 +151,21 @@ def _refuse_result(block: Block, position: int, answered: bool, request: Request
     if answered:
         raise InvalidRequest("this call is already answered", path=path, adapter=NAME)
     own = writing.owns(block).get("id")
-    if own is None or not (is_continued(request) or own in _provider_calls(request["messages"], writing)):
+    if own is None or not (is_continued(request, writing) or own in _provider_calls(request["messages"], writing)):
         raise InvalidRequest("no call before this result has its id", path=path, adapter=NAME)
 
 
-def is_continued(request: Request) -> bool:
+def is_continued(request: Request, writing: Writing) -> bool:
     """Whether the provider keeps the beginning of the conversation, or all of it."""
+    if is_foreign(request, writing):
+        return False
     options = (request.get("options") or NOTHING).get(NAME) or NOTHING
     return any(options.get(name) for name in ELSEWHERE)
+
+
+def is_foreign(request: Request, writing: Writing) -> bool:
+    """Whether a request was read from this wire, but of another provider: what only that one keeps is not named."""
+    return not writing.own and (request.get("provider_state") or NOTHING).get("adapter") == NAME
 
 
 def _provider_calls(messages: list[Message], writing: Writing) -> set[str]:
@@ -358,7 +365,7 @@ def input_from_wire(instructions: str | None, items: Any, reading: Reading) -> l
     position = 0
     try:
         for position, item in enumerate(items):  # noqa: B007 it is told when an item cannot be read
-            blocks = item_from_wire(item, reading, starts=said)
+            blocks = None if _is_plain(item) else item_from_wire(item, reading, starts=said)
             if blocks is None:
                 messages.append(_message_from_wire(item, reading))
                 if turn is not None:
@@ -386,8 +393,20 @@ def _note_last(turn: list[Block]) -> None:
         block["provider_state"]["form"] = {**block["provider_state"].get("form", {}), "last": True}
 
 
+_OTHERS = frozenset(("user", "system", "developer"))
 _PLAIN = frozenset(("type", "role", "content"))
 _OUTPUT = frozenset(("type", "call_id", "output"))
+
+
+def _is_plain(item: Any) -> bool:
+    """Whether an item is a role and a text, said by anybody but the model: what most are."""
+    return (
+        type(item) is dict
+        and len(item) == 2
+        and type(item.get("content")) is str
+        and type(role := item.get("role")) is str
+        and role in _OTHERS
+    )
 
 
 def _message_from_wire(item: Wire, reading: Reading) -> Message:

@@ -5,7 +5,7 @@ from typing import Any
 
 from interlingua.adapters._kit import Wire, expect, malformed, report_foreign_options, report_unknown
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
-from interlingua.adapters.openai_responses.messages import input_from_wire, input_to_wire, is_continued
+from interlingua.adapters.openai_responses.messages import input_from_wire, input_to_wire, is_continued, is_foreign
 from interlingua.adapters.openai_responses.tables import (
     EFFORTS,
     ELSEWHERE,
@@ -58,7 +58,7 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
     if instructions is not None:
         body["instructions"] = instructions
     if items or "input" not in form:
-        if not items and not own and not is_continued(request):
+        if not items and not own and not is_continued(request, writing):
             raise InvalidRequest("a request needs at least one message", path="/messages", adapter=NAME)
         body["input"] = _input(items, form)
     if request.get("tools"):
@@ -342,8 +342,7 @@ def _schema_to_wire(value: dict[str, Any], writing: Writing) -> Wire:
 def _options_to_wire(request: Request, options: Mapping[str, Any], body: Wire, writing: Writing) -> None:
     """Own options are members of the wire, verbatim; those for other adapters have no meaning here."""
     report_foreign_options(request, writing.endpoint, writing.loss)
-    # what a request brought along from another provider of this wire is refused elsewhere
-    foreign = not writing.own and (request.get("provider_state") or NOTHING).get("adapter") == NAME
+    foreign = is_foreign(request, writing)
     for name, value in options.items():
         path: Path = ("options", NAME, name)
         if foreign and name not in _WIRE_MEMBERS:
