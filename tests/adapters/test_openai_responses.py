@@ -479,6 +479,22 @@ def test_state_of_another_provider_of_the_wire_stays_behind() -> None:
     ]
 
 
+def test_what_goes_back_here_is_estimated_here() -> None:
+    """Encrypted reasoning and items of the provider take tokens where they are replayed, and none elsewhere."""
+    reasoning = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "g" * 9_000}
+    search = {"type": "web_search_call", "id": "ws_1", "action": {"query": "lighthouses of the south"}}
+    body = {
+        "model": "m",
+        "input": [{"role": "user", "content": "Go."}, reasoning, search],
+        "reasoning": {"mode": "pro"},
+    }
+    request, _ = wire.from_wire_request({"body": body}, OPENAI, DERIVED_IDS)
+    here = wire.estimate(request, OPENAI)
+    there = wire.estimate({**request, "options": {}}, Endpoint(NAME, "xai"))
+    assert there["likely"] + 1_500 < here["likely"] < here["high"]
+    assert here["low"] == there["low"]
+
+
 def test_an_error_with_status_200() -> None:
     """A body that is an error is one, whatever its status."""
     with pytest.raises(ProviderError) as raised:

@@ -10,13 +10,13 @@ and how it was spelt stands in the form of its first block, so the list comes ba
 canonical meaning, or that cannot be read in full, is an opaque block in its place. The stream decoder reads the same
 items when they are done, so both ways give the same.
 
-The sections: tables · context · parts · items · messages · tools · requests · responses · streams · encoding.
-Errors and estimates are those of all wires of OpenAI.
+The sections: tables · context · parts · items · messages · tools · requests · responses · streams · encoding ·
+estimates. Errors are those of all wires of OpenAI.
 """
 
-from interlingua.adapters._estimates import estimate
 from interlingua.adapters._openai_errors import error
 from interlingua.adapters.openai_responses.encoding import encode_stream
+from interlingua.adapters.openai_responses.estimates import estimate
 from interlingua.adapters.openai_responses.requests import from_wire_request, to_wire
 from interlingua.adapters.openai_responses.responses import from_wire_response, to_wire_response
 from interlingua.adapters.openai_responses.streams import stream_decoder
