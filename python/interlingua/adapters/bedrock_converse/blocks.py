@@ -378,6 +378,8 @@ def blocks_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path
         if wire is None:
             continue
         wires.append(wire)
+        if block["type"] != "text" and wire.keys() == {"text"}:
+            continue  # a placeholder, which has no hint
         if "cache" in block and (mark := _mark(block, place, writing, where)) is not None:
             wires.append(mark)
     return wires
@@ -621,7 +623,7 @@ def _source_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
             read = {"kind": "file_id", "data": data}
             writing.loss.replace(where, read, "unsupported_source", "shape", "an address of S3 is a file here")
             return wire
-        case "url" if (inline := parse_data_uri(data)) is not None and inline[1]:
+        case "url" if (inline := parse_data_uri(data)) is not None and inline[1] and _may_be_base64(inline[1]):
             read = {"kind": "base64", "data": inline[1]}
             writing.loss.replace(where, read, "unsupported_source", "shape", "the target takes no data address")
             return {"bytes": inline[1]}

@@ -445,7 +445,7 @@ def _message_cache(message: Message, content: list[Wire], writing: Writing, path
     if (
         blocks
         and sum("cachePoint" not in wire for wire in content) == len(blocks)
-        and "cache" not in blocks[last]
+        and "cachePoint" not in content[-1]
         and blocks[last]["type"] not in (*THINKING_TYPES, "opaque")
     ):
         mark = writing.mark(message["cache"], path, (*path, "content", last, "cache"))
