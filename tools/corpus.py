@@ -167,9 +167,7 @@ def _raw(entry: Entry) -> bytes:
     if "stream_raw_b64" in entry:
         return base64.b64decode(entry["stream_raw_b64"])
     messages = (next(iter(standard_json.loads(line).items())) for line in entry["stream"].splitlines())
-    return b"".join(
-        eventstream.encode(eventstream.Frame(name, standard_json.dumps(data))) for name, data in messages
-    )
+    return b"".join(eventstream.encode(eventstream.Frame(name, standard_json.dumps(data))) for name, data in messages)
 
 
 def _targeted(raw: bytes) -> list[bytes]:

@@ -52,7 +52,10 @@ def test_a_frame_reads_back() -> None:
 
 
 def test_messages_of_an_event_stream_read_back() -> None:
-    sent = [frames.Frame("messageStart", '{"role":"assistant"}'), frames.Frame("throttlingException", "{}", "exception")]
+    sent = [
+        frames.Frame("messageStart", '{"role":"assistant"}'),
+        frames.Frame("throttlingException", "{}", "exception"),
+    ]
     data = b"".join(frame.encode("eventstream") for frame in sent)
 
     assert frames.parse(data, "eventstream") == sent

@@ -141,7 +141,7 @@ def _fitted(schema: Any, dialect: Dialect, depth: int) -> tuple[Any, bool]:
     said: list[str] = []
     for keyword, value in schema.items():
         if keyword == "oneOf" and "oneOf" in dialect.forbidden and "anyOf" not in schema:
-            keyword = "anyOf"  # noqa: PLW2901 one of several is any of several for a model that writes one
+            keyword = "anyOf"
         elif keyword in dialect.forbidden or not _value_fits(keyword, value, dialect):
             said.append(f"{keyword}: {value}")
             weakened = True

@@ -85,7 +85,9 @@ def block_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
     return _READERS[kind](wire, place, reading) or reading.opaque(kind, wire)
 
 
-def _finished(canonical: Block, wire: Wire, kind: str, inner: Any, reading: Reading, state: Wire | None = None) -> Block:
+def _finished(
+    canonical: Block, wire: Wire, kind: str, inner: Any, reading: Reading, state: Wire | None = None
+) -> Block:
     """Adds the provider state: members without canonical meaning, and how the block was spelt.
 
     `inner` holds what is left over inside the member that names the kind; None when nothing is.
@@ -126,7 +128,7 @@ def _tool_use_from_wire(wire: Wire, place: str, reading: Reading) -> Block | Non
     if not name:
         raise ValueError("name")
     canonical: Block = {"type": "tool_use", "id": reading.call(wire_id), "name": name, "input": arguments}
-    state = {"adapter": reading.adapter, "provider": reading.provider, "id": wire_id}
+    state: Wire = {"adapter": reading.adapter, "provider": reading.provider, "id": wire_id}
     if type(arguments) is not dict:
         canonical["input"] = {}
         canonical["input_raw"] = arguments_text(arguments)
@@ -226,7 +228,7 @@ def _cited_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
 
 
 def _citation_from_wire(citation: Wire, reading: Reading) -> dict[str, Any]:
-    location = citation.get("location")
+    location: Any = citation.get("location")
     place = next(iter(location), "") if type(location) is dict else ""
     canonical: dict[str, Any] = {"type": place or "citation"}
     if type(title := citation.get("title")) is str:
@@ -317,7 +319,7 @@ def _document_from_wire(wire: Wire, place: str, reading: Reading) -> Block | Non
     canonical: Block = {"type": "document", "source": read}
     if media_type is not None:
         canonical["media_type"] = media_type
-    known = set(_DOCUMENT_WIRE)
+    known: set[str] = set(_DOCUMENT_WIRE)
     for name in ("name", "context"):
         if type(document.get(name)) is str:
             canonical[name] = document[name]
@@ -523,9 +525,7 @@ def _cited_to_wire(block: Block, form: Wire, writing: Writing, path: Path) -> Wi
         if lengths is None or sum(lengths) != len(text):
             lengths = [len(text)]
         ends = [sum(lengths[: number + 1]) for number in range(len(lengths))]
-        inner["content"] = [
-            {"text": text[end - length : end]} for length, end in zip(lengths, ends, strict=True)
-        ]
+        inner["content"] = [{"text": text[end - length : end]} for length, end in zip(lengths, ends, strict=True)]
     if citations or not form.get("uncited"):
         inner["citations"] = citations
     return finished(block, "citationsContent", inner, _TEXT, writing, path)
@@ -653,7 +653,9 @@ def _document_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None
     elif media_type is not None or kind == "file_id":
         source = _source_to_wire(block, writing, path)
     if source is None:
-        return _instead(block, writing, path, "unsupported_source", "the target does not take a document of this source")
+        return _instead(
+            block, writing, path, "unsupported_source", "the target does not take a document of this source"
+        )
     if media_type in DOCUMENT_FORMATS.back:
         inner["format"] = DOCUMENT_FORMATS.back[media_type]
         _report_type(block, media_type, writing, path)
@@ -694,7 +696,7 @@ def _document_content(block: Block, writing: Writing, path: Path) -> Wire:
         if part["type"] != "text":
             _dropped_part(part, writing, at)
             continue
-        if part["text"] and not part["text"].isspace() or writing.form_of(part).get("blank") and writing.own:
+        if (part["text"] and not part["text"].isspace()) or (writing.form_of(part).get("blank") and writing.own):
             texts.append({"text": part["text"]})
             if len(part) > 2:
                 _bare_text(part, writing, at)

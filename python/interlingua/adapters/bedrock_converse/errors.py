@@ -45,7 +45,8 @@ _FIRST_SERVER_STATUS = 500
 
 # what the provider says in words only
 _OVERFLOW = re.compile(
-    r"input is too long|too many (input )?tokens|tokens exceed|prompt is too long|context (window|length|limit)", re.IGNORECASE
+    r"input is too long|too many (input )?tokens|tokens exceed|prompt is too long|context (window|length|limit)",
+    re.IGNORECASE,
 )
 _TOKEN = re.compile(r"security token|signature (has|we calculated)|api key", re.IGNORECASE)
 _CODE = re.compile(r"[A-Za-z0-9_.-]{1,64}")
@@ -125,7 +126,7 @@ def _parsed(body: Any) -> Any:
 def _category(status: int, code: str | None, text: str) -> str:
     category = _BY_TYPE.get((code or "").lower()) or _BY_STATUS.get(status)
     if category is None:
-        category = "server_error" if status >= _FIRST_SERVER_STATUS or status == 200 else "other"  # noqa: PLR2004
+        category = "server_error" if status >= _FIRST_SERVER_STATUS or status == 200 else "other"
     if category == "invalid_request" and _OVERFLOW.search(text):
         return "context_overflow"
     if category == "permission" and code is None and _TOKEN.search(text):

@@ -319,7 +319,7 @@ def _tool_config_to_wire(request: Request, tools: list[Wire] | None, body: Wire,
         schema: Wire = {"type": "object", "properties": {}}
         named = [{"name": name, "input_schema": schema} for name in writing.tools_used]
         message = "the target takes calls in a conversation only together with tools"
-        writing.loss.replace(("tools",), named, "required_default", "weakened", message)
+        writing.loss.replace(("tools",), named, "required_default", "shape", message)
         tools = [{"toolSpec": {"name": name, "inputSchema": {"json": schema}}} for name in writing.tools_used]
     config: Wire = {}
     if tools or (tools is not None and writing.own):
@@ -336,7 +336,8 @@ def _tool_config_to_wire(request: Request, tools: list[Wire] | None, body: Wire,
 
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     thinking, effort = reasoning_to_wire(request, body, writing)
-    additional: Wire = {writing.form.get("thinking", "thinking"): thinking} if thinking else {}
+    spelt = "reasoning_config" if writing.form.get("thinking") == "reasoning_config" else "thinking"
+    additional: Wire = {spelt: thinking} if thinking else {}
     inference: Wire = {}
     _inference_to_wire(request, inference, additional, thinking, writing)
     output: Wire = {"effort": effort} if effort is not None else {}
@@ -359,9 +360,10 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         _options_to_wire(request["options"], body, writing)
     form = writing.form
     for name in form.get("empty") or ():
-        body.setdefault(name, [] if name == "system" else {})
+        if name in _EMPTY:
+            body.setdefault(name, [] if name == "system" else {})
     for name in form.get("null") or ():
-        if not body.get(name):
+        if type(name) is str and not body.get(name):
             body[name] = None
     if "messages" in (form.get("absent") or ()) and not body["messages"]:
         del body["messages"]
@@ -372,6 +374,7 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     report_foreign_state(request, writing.endpoint, writing.loss, ())
 
 
+_EMPTY = ("system", "inferenceConfig", "toolConfig", "outputConfig", "additionalModelRequestFields", "serviceTier")
 _SAMPLING = (("temperature", "temperature"), ("top_p", "topP"))
 
 
@@ -395,9 +398,7 @@ def _inference_to_wire(request: Request, inference: Wire, additional: Wire, thin
 _TOP_P = 0.95  # the least that is taken together with reasoning of a fixed budget
 
 
-def _sampling_to_wire(
-    name: str, wire_name: str, value: Any, inference: Wire, thinking: Wire, writing: Writing
-) -> None:
+def _sampling_to_wire(name: str, wire_name: str, value: Any, inference: Wire, thinking: Wire, writing: Writing) -> None:
     budgeted = thinking.get("type") == "enabled" and not writing.exact
     if writing.lacks("sampling"):
         writing.loss.drop((name,), "unsupported_model", "weakened", f"the model takes no {name}")

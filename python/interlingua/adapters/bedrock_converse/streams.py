@@ -19,7 +19,7 @@ from interlingua.adapters.bedrock_converse.responses import (
     to_wire_response,
     usage_from_wire,
 )
-from interlingua.adapters.bedrock_converse.tables import NAME, UNREADABLE, Reading, Writing, string
+from interlingua.adapters.bedrock_converse.tables import UNREADABLE, Reading, Writing, string
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest
@@ -199,16 +199,13 @@ class _Answer:
                 block.begun = self.reading.opaque(kind, {kind: dict(raw[kind])})
             case _:
                 # a copy: the raw block grows
-                inner = raw[kind]
-                block.begun = block_from_wire({kind: dict(inner) if isinstance(inner, dict) else inner}, ASSISTANT, self.reading)
+                block.begun = block_from_wire(_copy(raw), ASSISTANT, self.reading)
         self.blocks.append(block.begun)
         self.open[index] = block
         events: list[Event] = [{"type": "block_start", "index": block.position, "block": block.begun}]
         if block.begun["type"] == "tool_use":
             begun = block.begun
-            events.append(
-                {"type": "tool_use_start", "index": block.position, "id": begun["id"], "name": begun["name"]}
-            )
+            events.append({"type": "tool_use_start", "index": block.position, "id": begun["id"], "name": begun["name"]})
         return events
 
     def _delta(self, index: int, delta: Wire) -> list[Event]:
@@ -318,6 +315,13 @@ class _Answer:
             # the wire has no place for text that is no object; the answer keeps it
             return {**block.begun, "input": {}, "input_raw": text}
         return {**block.begun, "input": arguments}
+
+
+def _copy(value: Any) -> Any:
+    """A copy of plain data down to the lists that grow."""
+    if isinstance(value, dict):
+        return {name: _copy(item) for name, item in value.items()}
+    return list(value) if isinstance(value, list) else value
 
 
 _DELTAS = frozenset(("text", "toolUse", "reasoningContent", "citation", "toolResult", "image"))

@@ -5,7 +5,14 @@ from typing import Any
 from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
 from interlingua.adapters._schema import ANTHROPIC_STRICT, fitted, misfit
 from interlingua.adapters.bedrock_converse.blocks import overlaid
-from interlingua.adapters.bedrock_converse.tables import UNREADABLE, Reading, Writing, cache_from_wire, string, unreadable
+from interlingua.adapters.bedrock_converse.tables import (
+    UNREADABLE,
+    Reading,
+    Writing,
+    cache_from_wire,
+    string,
+    unreadable,
+)
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Path, pointer
@@ -55,7 +62,10 @@ def _tools_from_wire(wires: list[Any], reading: Reading) -> list[Tool]:
 def _tool_from_wire(wire: Wire, reading: Reading) -> Tool:
     """A tool of the caller, or one that the provider runs, kept whole."""
     if "toolSpec" not in wire:
-        kind, inner = next(iter(wire.items()))
+        kind = next(iter(wire), None)
+        if kind is None:
+            raise KeyError("toolSpec")
+        inner = wire[kind]
         name = inner.get("name") if isinstance(inner, dict) else None
         named = name if isinstance(name, str) and name else kind
         return {"kind": "provider", "name": named, "adapter": reading.adapter, "definition": wire}
@@ -194,9 +204,7 @@ def _with_state(tool: Tool, wire: Wire, writing: Writing, path: Path) -> Wire:
         return wire
     where = (*path, "provider_state")
     if state.get("signature"):
-        writing.loss.drop(
-            (*where, "signature"), "unsupported_field", "lost", "the wire has no signature in this place"
-        )
+        writing.loss.drop((*where, "signature"), "unsupported_field", "lost", "the wire has no signature in this place")
     return overlaid(wire, state["fields"], writing, (*where, "fields")) if state.get("fields") else wire
 
 

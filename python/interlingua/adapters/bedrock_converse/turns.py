@@ -191,7 +191,9 @@ class _Turns:
         self.anchor: Path | None = None  # the canonical message that neighbours are merged into
         self.anchor_role = ""
         self.blank = False  # the open wire message came without content
-        self.documents: tuple[Path, int] | None = None  # the first document of the open wire message: path, number of block
+        self.documents: tuple[Path, int] | None = (
+            None  # the first document of the open wire message: path, number of block
+        )
         self.members: Message | None = None  # whose verbatim members the open wire message gets
 
     def add(self, at: int, position: int) -> None:
