@@ -60,7 +60,13 @@ def rules(wire: dict[str, Any]) -> Iterator[Violation]:
         yield "/body/messages", "at least one message is required"
     yield from _messages(messages)
     yield from _pairs(messages)
-    held = {kind for message in messages for block in message["content"] for kind in block}
+    held = {
+        kind
+        for message in messages
+        for block in message["content"]
+        for kind in ("toolUse", "toolResult")
+        if kind in block and not _is_of_server(block[kind])
+    }
     if not held.isdisjoint(("toolUse", "toolResult")) and not (body.get("toolConfig") or {}).get("tools"):
         yield "/body/toolConfig", "is required when the messages hold calls or results"
     yield from _marks(body, messages)
@@ -286,7 +292,7 @@ def _pairs(messages: list[Any]) -> Iterator[Violation]:
             waiting = [
                 block["toolUse"]["toolUseId"]
                 for block in content
-                if "toolUse" in block and block["toolUse"].get("type", "tool_use") == "tool_use"
+                if "toolUse" in block and not _is_of_server(block["toolUse"])
             ]
             if len(set(waiting)) != len(waiting):
                 yield f"/body/messages/{index}", "two calls have one id"
@@ -298,6 +304,11 @@ def _pairs(messages: list[Any]) -> Iterator[Violation]:
             if kinds != sorted(kinds, reverse=True):
                 yield f"/body/messages/{index}", "results stand before other content"
             waiting = []
+
+
+def _is_of_server(item: dict[str, Any]) -> bool:
+    """Whether the provider itself ran the tool."""
+    return item.get("type", "tool_use") != "tool_use"
 
 
 def _cache_point(point: Any, at: str) -> Iterator[Violation]:

@@ -495,7 +495,7 @@ def _text_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wir
     if form.get("json") and place == RESULT and (value := _json_value(text)) is not _NO_JSON:
         return finished(block, "json", value, _TEXT, writing, path)
     fields = (block.get("provider_state") or {}).get("fields") or {}
-    if "guardContent" in fields and place in (USER, SYSTEM) and writing.endpoint.owns(block["provider_state"]):
+    if isinstance(fields.get("guardContent"), dict) and place in (USER, SYSTEM) and writing.endpoint.owns(block["provider_state"]):
         return finished(block, "guardContent", {"text": {"text": text}}, _TEXT, writing, path)
     return finished(block, "text", text, _TEXT, writing, path)
 

@@ -145,29 +145,52 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
 
 # ---------------------------------------------------------------------------------------------- estimate
 
-_LIKELY = 3.6  # characters a token, over prose, code and JSON
-_IMAGE = 1500  # tokens of a large image
-_VIDEO = 10_000
-_PAGE_BYTES = 60_000
-_PAGE = 2200  # tokens of a PDF page, its text and its picture
+_LIKELY = 3.8  # characters a token, over prose, code and JSON
 _MESSAGE = 4
-_TOOLS = 350  # the models' own instructions for tools
+# what the models add by themselves, low, likely and high: to every prompt, and for what is asked of them
+_PROMPT = (0, 8, 60)
+_TOOLS = (150, 520, 950)
+_PROVIDER_TOOLS = (50, 300, 1500)
+_CITED = (0, 600, 1400)
+_FORMAT = (0, 140, 300)
+_REASONING = (0, 30, 150)
+# tokens of a picture, a film, and of a page of a document with its picture
+_IMAGE = (30, 600, 1800)
+_VIDEO = (500, 3000, 30_000)
+_PAGE = (40, 1600, 3500)
+_PAGE_BYTES = 20_000
+
+Range = tuple[int, int, int]
 
 
 def estimate(request: dict[str, Any], endpoint: Endpoint) -> dict[str, int]:
-    """How many prompt tokens a request will take, without the model's tokeniser."""
-    del endpoint  # the models behind this wire count unlike each other, and none tells how
+    """How many prompt tokens a request will take, without the model's tokeniser.
+
+    The models behind this wire add up to a thousand tokens of their own for tools, and none tells how many.
+    """
+    del endpoint
     messages = request.get("messages") or []
     tools = request.get("tools") or []
     characters = text_length([request.get("system") or [], *(_said_in(message) for message in messages)])
     characters += text_length({k: v for k, v in tool.items() if k != "provider_state"} for tool in tools)
-    media = sum(_medium(block) for message in messages for block in _blocks(message["content"]))
-    fixed = _MESSAGE * len(messages) + (_TOOLS if tools else 0)
-    likely = characters / _LIKELY
+    extras = [_PROMPT]
+    if tools:
+        extras.append(_PROVIDER_TOOLS if all(tool.get("kind") == "provider" for tool in tools) else _TOOLS)
+    if "response_format" in request:
+        characters += text_length([request["response_format"]])
+        extras.append(_FORMAT)
+    if "reasoning" in request or "options" in request:
+        extras.append(_REASONING)
+    blocks = [block for message in messages for block in _blocks(message["content"])]
+    if any(_is_cited(block) for block in blocks):
+        extras.append(_CITED)
+    extras += [size for block in blocks if (size := _medium(block))]
+    low, likely, high = (sum(extra[at] for extra in extras) for at in range(3))
+    text, turns = characters / _LIKELY, _MESSAGE * len(messages)
     return {
-        "low": int(likely * 0.7 + media * 0.4 + _MESSAGE * len(messages) * 0.25),
-        "likely": int(likely + media + fixed),
-        "high": int(likely * 1.5 + media * 1.8 + fixed * 1.5) + 1,
+        "low": int(text * 0.65 + low),
+        "likely": int(text + turns + likely),
+        "high": int(text * 1.6 + turns * 2 + high) + 1,
     }
 
 
@@ -183,7 +206,9 @@ def _text(block: dict[str, Any]) -> Any:
             return [block.get("name", ""), block.get("input") or block.get("input_raw") or ""]
         case "document":
             source = block.get("source") or {}
-            text = source.get("data", "") if source.get("kind") == "text" else ""
+            text = source.get("data") or "" if source.get("kind") == "text" else ""
+            if _is_text(block):
+                text = "x" * (len(source.get("data") or "") * 3 // 4)
             return [block.get("name") or block.get("title") or "", block.get("context", ""), [text]]
         case "opaque":
             return block.get("value", "")
@@ -203,14 +228,31 @@ def _blocks(content: list[Any]) -> Iterator[dict[str, Any]]:
                 pass
 
 
-def _medium(block: dict[str, Any]) -> int:
+def _is_text(block: dict[str, Any]) -> bool:
+    """Whether a document is a text that travels as bytes."""
+    source = block.get("source") or {}
+    return source.get("kind") == "base64" and (block.get("media_type") or "").startswith("text/")
+
+
+def _is_cited(block: dict[str, Any]) -> bool:
+    match block["type"]:
+        case "document":
+            return bool(block.get("citations_enabled"))
+        case "opaque":
+            return "searchResult" in (block.get("value") or ())
+        case _:
+            return False
+
+
+def _medium(block: dict[str, Any]) -> Range | None:
     match block["type"]:
         case "image":
             return _IMAGE
         case "video":
             return _VIDEO
-        case "document" if (block.get("source") or {}).get("kind") in ("base64", "url", "file_id"):
+        case "document" if not _is_text(block) and block["source"]["kind"] in ("base64", "url", "file_id"):
             size = len(block["source"].get("data") or "") * 3 // 4 if block["source"]["kind"] == "base64" else 0
-            return _PAGE * max(1, size // _PAGE_BYTES)
+            pages = max(1, size // _PAGE_BYTES)
+            return (_PAGE[0] * pages, _PAGE[1] * pages, _PAGE[2] * pages)
         case _:
-            return 0
+            return None

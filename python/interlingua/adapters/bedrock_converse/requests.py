@@ -278,9 +278,12 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     return {
         "method": "POST",
         "path": f"/model/{quote(model, safe='')}/{verb}",
-        "headers": {"content-type": "application/json"},
+        "headers": {"content-type": "application/json", "accept": _ANSWERS[verb]},
         "body": body,
     }, loss.entries
+
+
+_ANSWERS = {"converse": "application/json", "converse-stream": "application/vnd.amazon.eventstream"}
 
 
 def _sweep(body: Wire) -> None:
