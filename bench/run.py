@@ -33,7 +33,6 @@ class Row:
     subject: Work
     budget: float
     aim: float
-    floor_name: str = "orjson loads + dumps"
 
 
 def measure(row: Row, rounds: int) -> tuple[float, float, float]:
@@ -87,6 +86,12 @@ def stream_floor(chunks: list[bytes]) -> Work:
     """Reading and writing the JSON of each event, nothing else."""
     payloads = [chunk.split(b"data: ", 1)[1].rstrip() for chunk in chunks]
     return lambda: [orjson.dumps(orjson.loads(payload)) for payload in payloads]
+
+
+def packets(chunks: list[bytes], size: int = 4096) -> list[bytes]:
+    """The same bytes as a busy socket gives them."""
+    whole = b"".join(chunks)
+    return [whole[at : at + size] for at in range(0, len(whole), size)]
 
 
 def stream_read(chunks: list[bytes], source: str) -> Work:
@@ -156,28 +161,14 @@ def rows() -> list[Row]:
             2.5,
         )
     )
-    chunks = anthropic_stream()
-    floor = stream_floor(chunks)
-    table.append(
-        Row(
-            "stream of 500 deltas: read",
-            floor,
-            stream_read(chunks, "anthropic_messages"),
-            2.5,
-            1.2,
-            "per event loads + dumps",
-        )
-    )
-    table.append(
-        Row(
-            "stream of 500 deltas: → openai_chat",
-            floor,
-            stream_translate(chunks, "anthropic_messages", "openai_chat"),
-            2.5,
-            1.2,
-            "per event loads + dumps",
-        )
-    )
+    events = anthropic_stream()
+    floor = stream_floor(events)
+    for how, chunks in (("4 KiB at a time", packets(events)), ("an event at a time", events)):
+        for what, work in (
+            ("read", stream_read(chunks, "anthropic_messages")),
+            ("→ openai_chat", stream_translate(chunks, "anthropic_messages", "openai_chat")),
+        ):
+            table.append(Row(f"stream of 500 deltas, {how}: {what}", floor, work, 2.5, 1.2))
     for name in names:
         table.append(
             Row(
@@ -186,7 +177,6 @@ def rows() -> list[Row]:
                 write(canonical[200], name),
                 11,
                 10,
-                "20 messages",
             )
         )
     return table

@@ -43,6 +43,7 @@ FILES = {
     "anthropic_messages": "anthropic_messages",
     "openai_chat": "openai_chat",
     "openai_compat": "openai_chat",
+    "ollama": "ollama_chat",
     "bedrock_converse": "bedrock_converse",
 }
 """Files of the corpus, by the adapter that reads them."""

@@ -57,7 +57,10 @@ def load(value: Any, name: str = "Request") -> dict[str, Any]:
     if isinstance(value, (bytes, str)):
         data = json.loads(value)
     elif isinstance(value, dict):
-        check_numbers(value)
+        try:
+            check_numbers(value)
+        except RecursionError:
+            raise InvalidRequest("the value is nested too deeply") from None
         data = value
     elif isinstance(value, Plain):
         data = value.plain()
@@ -148,36 +151,39 @@ class StreamReader:
     def __init__(self, endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> None:
         adapter = adapters.get(endpoint.adapter)
         self._framing: Any = _FRAMINGS[adapter.FRAMING].Decoder()
-        self._decoder = adapter.stream_decoder(endpoint, ids)
-        next(self._decoder)
+        decoder = adapter.stream_decoder(endpoint, ids)
+        next(decoder)
+        self._decode = decoder.send
         self._done = False
 
     def feed(self, chunk: bytes) -> list[dict[str, Any]]:
         """The events that this chunk completes."""
-        return self._send(self._framing.feed(chunk))
+        return self._events(self._framing.feed(chunk))
 
     def end(self) -> list[dict[str, Any]]:
         """The events at the end of input."""
-        return self._send([*self._framing.end(), None])
+        return self._events([*self._framing.end(), None])
 
     @property
     def done(self) -> bool:
         """Whether the answer has ended, well or badly."""
         return self._done
 
-    def _send(self, frames: list[Any]) -> list[dict[str, Any]]:
+    def _events(self, frames: list[Any]) -> list[dict[str, Any]]:
         events: list[dict[str, Any]] = []
         if self._done:
             return events
-        send = self._decoder.send
         try:
             for frame in frames:
-                events += send(frame)
+                events += self._decode(frame)
         except StopIteration:
             self._done = True
-        if events and events[-1]["type"] in ("message_complete", "error"):
+        if events and events[-1]["type"] in _LAST:
             self._done = True
         return events
+
+
+_LAST = frozenset(("message_complete", "error"))
 
 
 def read_stream(

@@ -90,7 +90,9 @@ def report_foreign_state(item: Mapping[str, Any], endpoint: Endpoint, loss: Loss
 def report_unknown(item: Mapping[str, Any], known: frozenset[str], loss: Loss, path: Path) -> None:
     """Reports the members of a canonical item that this version does not know."""
     if not item.keys() <= known:
-        for name in item.keys() - known:
+        for name in item:
+            if name in known:
+                continue
             loss.drop((*path, name), "unknown_field", "lost", "a member that this version does not know")
 
 

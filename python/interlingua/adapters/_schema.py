@@ -84,13 +84,19 @@ def _misfit(schema: Any, dialect: Dialect, path: Path) -> str | None:
     if _is_object(schema):
         if dialect.closed and schema.get("additionalProperties") is not False:
             return pointer((*path, "additionalProperties"))
-        if dialect.all_required and set(schema.get("required") or ()) != set(schema.get("properties") or ()):
+        if dialect.all_required and not _requires_all(schema.get("required") or [], schema.get("properties") or {}):
             return pointer((*path, "required"))
     for where, part in _parts(schema):
         found = _misfit(part, dialect, (*path, *where))
         if found is not None:
             return found
     return None
+
+
+def _requires_all(required: Any, properties: Any) -> bool:
+    if not isinstance(required, list) or not isinstance(properties, dict):
+        return False
+    return all(isinstance(name, str) for name in required) and set(required) == set(properties)
 
 
 def _value_fits(keyword: str, value: Any, dialect: Dialect) -> bool:

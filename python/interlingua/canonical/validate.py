@@ -7,9 +7,9 @@ the union that it stands in. No text of a report holds a value of the input.
 """
 
 import math
+import pathlib
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
@@ -17,7 +17,7 @@ import pybase64
 
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest
-from interlingua.canonical.loss import pointer
+from interlingua.canonical.loss import Path, pointer
 
 _SCHEMA = "interlingua.schema.json"
 _MOST = 20  # violations in one report: enough to mend an input, too few to flood a log
@@ -26,7 +26,7 @@ _MOST = 20  # violations in one report: enough to mend an input, too few to floo
 @cache
 def schema() -> dict[str, Any]:
     """The hand-written schema: the installed copy, or the one of the checkout."""
-    for folder in (Path(__file__).parents[1] / "_data", Path(__file__).parents[3] / "spec" / "schema"):
+    for folder in (pathlib.Path(__file__).parents[1] / "_data", pathlib.Path(__file__).parents[3] / "spec" / "schema"):
         if (folder / _SCHEMA).exists():
             return json.loads((folder / _SCHEMA).read_bytes())
     raise FileNotFoundError(_SCHEMA)
@@ -54,7 +54,8 @@ def _first_arm(definition: dict[str, Any]) -> dict[str, Any]:
 def validate(value: Any, name: str = "Request") -> None:
     """Raises `InvalidRequest` with every violation unless the value is a canonical `name` (any type of the schema).
 
-    Checked are the shape and the base64 text of media. What a schema cannot say is in `check`.
+    Checked are the shape and the base64 text of media.
+    What a schema cannot say is in `check`.
     """
     if not _quick_validator(name).is_valid(value):
         found = violations(value, name)
@@ -125,23 +126,36 @@ def _message(error: Any) -> str:
 
 
 def _check_media(request: dict[str, Any]) -> None:
+    # most blocks hold no medium, so places are only told when something is wrong
+    for message in request["messages"]:
+        for block in message["content"]:
+            if "source" in block:
+                if _is_broken(block["source"]):
+                    raise _broken_media(request)
+            elif block["type"] == "tool_result":
+                for inner in block["content"]:
+                    if "source" in inner and _is_broken(inner["source"]):
+                        raise _broken_media(request)
+
+
+def _is_broken(source: Any) -> bool:
+    # a block of a later version may have a source of any kind
+    return isinstance(source, dict) and source.get("kind") == "base64" and not is_base64(source.get("data"))
+
+
+def _broken_media(request: dict[str, Any]) -> InvalidRequest:
     for i, message in enumerate(request["messages"]):
         for j, block in enumerate(message["content"]):
-            if "source" in block or block["type"] == "tool_result":
-                _check_block(block, ("messages", i, "content", j))
-
-
-def _check_block(block: dict[str, Any], path: tuple[str | int, ...]) -> None:
-    source = block.get("source")
-    if isinstance(source, dict) and source.get("kind") == "base64" and not is_base64(source.get("data")):
-        raise InvalidRequest(
-            "the data is not base64 text (standard alphabet, padded); encode the bytes again",
-            path=pointer((*path, "source", "data")),
-        )
-    if block["type"] == "tool_result":
-        for k, inner in enumerate(block["content"]):
-            if "source" in inner:
-                _check_block(inner, (*path, "content", k))
+            found: list[Path] = [("source", "data")] if "source" in block and _is_broken(block["source"]) else []
+            for k, inner in enumerate(block["content"] if block["type"] == "tool_result" else ()):
+                if "source" in inner and _is_broken(inner["source"]):
+                    found.append(("content", k, "source", "data"))
+            if found:
+                return InvalidRequest(
+                    "the data is not base64 text (standard alphabet, padded); encode the bytes again",
+                    path=pointer(("messages", i, "content", j, *found[0])),
+                )
+    raise AssertionError("there is a broken medium")
 
 
 def is_base64(data: Any) -> bool:

@@ -95,6 +95,13 @@ def string(value: Any) -> str:
     return value
 
 
+def named(value: Any) -> str:
+    """The value, when it is a name."""
+    if type(value) is not str or not value:
+        raise TypeError("not a name")
+    return value
+
+
 _TEXT_WIRE = frozenset(("type", "text"))
 _TOOL_USE_WIRE = frozenset(("type", "id", "name", "input"))
 _THINKING_WIRE = frozenset(("type", "thinking", "signature"))
@@ -163,7 +170,7 @@ def _citation_from_wire(citation: Wire, reading: Reading) -> dict[str, Any]:
 
 def _tool_use_from_wire(block: Wire, reading: Reading) -> Block:
     wire_id, name, arguments = block["id"], block["name"], block["input"]
-    if type(wire_id) is not str or type(name) is not str or type(arguments) is not dict:
+    if type(wire_id) is not str or type(name) is not str or not name or type(arguments) is not dict:
         raise TypeError("tool_use")
     canonical: Block = {"type": "tool_use", "id": reading.call(wire_id), "name": name, "input": arguments}
     state = {"adapter": reading.adapter, "provider": reading.provider, "id": wire_id}
@@ -320,6 +327,10 @@ _OPAQUE = _ENVELOPE | {"adapter", "provider", "kind", "value"}
 
 def blocks_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path) -> list[Wire]:
     """The blocks of one place on the wire; those that it cannot carry are reported."""
+    if len(blocks) == 1 and len(block := blocks[0]) == 2 and block["type"] == "text":  # most messages
+        text = block["text"]
+        if text and (place == ASSISTANT or not text.isspace()):
+            return [{"type": "text", "text": text}]
     wires: list[Wire] = []
     for position, block in enumerate(blocks):
         kind = block["type"]
@@ -468,8 +479,9 @@ def _citation_to_wire(citation: dict[str, Any], fields: dict[str, Any], writing:
             writing.loss.drop(where, "unsupported_field", "shape", "requests do not take the file id of a citation")
         elif name not in wire:
             wire[name] = value
-    for name in citation.keys() & {"start_index", "end_index"}:
-        writing.loss.drop((*path, name), "unsupported_field", "weakened", "the wire has no place for the span")
+    for name in ("start_index", "end_index"):
+        if name in citation:
+            writing.loss.drop((*path, name), "unsupported_field", "weakened", "the wire has no place for the span")
     report_unknown(citation, _CITATION, writing.loss, path)
     return wire
 
@@ -516,7 +528,9 @@ def _media_source(
         return None
     match source["kind"]:
         case "base64":
-            fitted = media_type if writing.own else fit(media_type, source["data"])
+            fitted = media_type
+            if not writing.own:
+                fitted = fit(media_type, source["data"]) if _may_be_base64(source["data"]) else None
             if fitted is None:
                 return None
             if fitted != media_type:
@@ -549,7 +563,7 @@ def _inline_source(
     path: Path,
 ) -> Wire | None:
     fitted = fit(parsed[0] or block.get("media_type"), parsed[1])
-    if fitted is None:
+    if fitted is None or not _may_be_base64(parsed[1]):
         return None
     source = {"kind": "base64", "data": parsed[1]}
     writing.loss.replace((*path, "source"), source, "unsupported_source", "shape", "the target takes no data address")
@@ -741,9 +755,10 @@ def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> W
     if state is not None:
         report_foreign_state(block, writing.endpoint, writing.loss, path)
         if writing.endpoint.owns(state):
-            for name in state.keys() & {"fields", "signature"}:
-                where = (*path, "provider_state", name)
-                writing.loss.drop(where, "unsupported_field", "lost", "the item goes back verbatim")
+            for name in ("fields", "signature"):
+                if name in state:
+                    where = (*path, "provider_state", name)
+                    writing.loss.drop(where, "unsupported_field", "lost", "the item goes back verbatim")
     report_unknown(block, _OPAQUE, writing.loss, path)
     return value
 

@@ -4,7 +4,7 @@ from decimal import Decimal
 from typing import Any
 
 from interlingua.adapters._kit import Wire, report_foreign_options, report_foreign_state, report_unknown
-from interlingua.adapters.anthropic_messages.blocks import unreadable
+from interlingua.adapters.anthropic_messages.blocks import string, unreadable
 from interlingua.adapters.anthropic_messages.reasoning import reasoning_to_wire
 from interlingua.adapters.anthropic_messages.schemas import can_be_enforced, enforced
 from interlingua.adapters.anthropic_messages.tables import (
@@ -32,7 +32,7 @@ from interlingua.adapters.anthropic_messages.turns import (
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
-from interlingua.canonical.loss import Loss
+from interlingua.canonical.loss import Loss, Path
 
 Request = dict[str, Any]
 Entries = list[dict[str, Any]]
@@ -96,7 +96,7 @@ def _members_from_wire(
             case "tools" if type(value) is list:
                 request["tools"] = _tools_from_wire(value, reading)
             case "tool_choice" | "thinking" | "output_config" if type(value) is dict:
-                _settings_from_wire(name, value, request, options)
+                _settings_from_wire(name, value, request, options, form)
             case "output_format" if type(value) is dict:
                 _output_format_from_wire(value, body, request, options, form)
             case "anthropic_version" if type(value) is str:
@@ -139,52 +139,56 @@ def _tools_from_wire(wires: list[Any], reading: Reading) -> list[Any]:
     return tools
 
 
-def _settings_from_wire(name: str, value: Wire, request: Request, options: dict[str, Any]) -> None:
+def _settings_from_wire(
+    name: str, value: Wire, request: Request, options: dict[str, Any], form: dict[str, Any]
+) -> None:
+    """Members that are objects. What they hold beside the known stays an option, what is null is a spelling."""
+    said = {member: item for member, item in value.items() if item is not None}
+    if len(said) < len(value):
+        form.setdefault("null_in", {})[name] = [member for member in value if member not in said]
     try:
         match name:
             case "tool_choice":
-                tool_choice_from_wire(value, request, options)
+                others = tool_choice_from_wire(said, request)
             case "thinking":
-                _thinking_from_wire(value, request, options)
+                others = _thinking_from_wire(said, request)
             case _:
-                _output_config_from_wire(value, request, options)
+                others = _output_config_from_wire(said, request)
     except UNREADABLE as problem:
         raise unreadable(name, (name,)) from problem
+    if others or not value:
+        options[name] = others
 
 
 _THINKING = {"type": ("mode", str), "budget_tokens": ("budget_tokens", int), "display": ("display", str)}
 
 
-def _thinking_from_wire(value: Wire, request: Request, options: dict[str, Any]) -> None:
+def _thinking_from_wire(value: Wire, request: Request) -> dict[str, Any]:
     others: dict[str, Any] = {}
     reasoning: dict[str, Any] = request.get("reasoning") or {}
     for name, member in value.items():
-        canonical, kind = _THINKING.get(name, (None, None))
-        if canonical is not None and type(member) is kind:
-            reasoning[canonical] = member
-        elif canonical is not None and member is not None:
-            raise TypeError(name)
-        else:
+        if name not in _THINKING:
             others[name] = member
+            continue
+        canonical, kind = _THINKING[name]
+        if type(member) is not kind or (kind is int and int(member) < 0):
+            raise TypeError(name)
+        reasoning[canonical] = member
     if reasoning:
         request["reasoning"] = reasoning
-    if others or not value:
-        options["thinking"] = others
+    return others
 
 
-def _output_config_from_wire(value: Wire, request: Request, options: dict[str, Any]) -> None:
+def _output_config_from_wire(value: Wire, request: Request) -> dict[str, Any]:
     others: dict[str, Any] = {}
     for name, member in value.items():
-        if name == "effort" and member is not None:
-            if type(member) is not str:
-                raise TypeError(name)
-            request.setdefault("reasoning", {})["effort"] = member
+        if name == "effort":
+            request.setdefault("reasoning", {})["effort"] = string(member)
         elif name == "format" and (found := _format_from_wire(member)) is not None:
             request["response_format"] = found
         else:
             others[name] = member
-    if others or not value:
-        options["output_config"] = others
+    return others
 
 
 def _format_from_wire(value: Any) -> dict[str, Any] | None:
@@ -314,7 +318,8 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
 
 
 def _version(form: dict[str, Any], endpoint: Endpoint) -> str:
-    return form.get("headers", {}).get("anthropic-version") or endpoint.dialect.get("api_version") or VERSION
+    asked = form.get("headers", {}).get("anthropic-version")
+    return asked if isinstance(asked, str) and asked else endpoint.dialect.get("api_version") or VERSION
 
 
 def _headers(form: dict[str, Any], version: str, endpoint: Endpoint) -> dict[str, str]:
@@ -371,13 +376,15 @@ def _members_to_wire(request: Request, body: Wire, form: dict[str, Any], writing
         writing.mark(control, request["cache"], ())
         if control:
             body["cache_control"] = control["cache_control"]
-    body_version = writing.endpoint.dialect.get("body_version") or form.get("body_version")
-    if body_version:
+    body_version = writing.endpoint.dialect.get("body_version", form.get("body_version"))
+    if body_version is not None:
         body["anthropic_version"] = body_version
     if request.get("options"):
         _options_to_wire(request["options"], body, writing)
     for name in form.get("null") or ():
         body.setdefault(name, None)
+    for name, members in (form.get("null_in") or {}).items():
+        body[name] = {**dict.fromkeys(members), **(body.get(name) or {})}
     if not request.keys() <= _KNOWN:
         _unsupported(request, writing)
     if "provider_state" in request and not writing.own:
@@ -385,8 +392,9 @@ def _members_to_wire(request: Request, body: Wire, form: dict[str, Any], writing
 
 
 def _unsupported(request: Request, writing: Writing) -> None:
-    for name, severity in _UNSUPPORTED.items():
-        if name in request and request[name] is not None:
+    found = request.keys() & _UNSUPPORTED.keys()
+    for name, severity in _UNSUPPORTED.items() if found else ():
+        if name in found and request[name] is not None:
             writing.loss.drop((name,), "unsupported_field", severity, f"the wire has no {name}")
     report_unknown(request, _ACCOUNTED_FOR, writing.loss, ())
 
@@ -397,11 +405,8 @@ _SAMPLING = ("temperature", "top_p", "top_k")
 
 
 def _sampling_to_wire(request: Request, body: Wire, writing: Writing) -> None:
-    if request.keys().isdisjoint(_SAMPLING):
-        return
     for name in _SAMPLING:
-        value = request.get(name)
-        if value is None:
+        if name not in request or (value := request[name]) is None:
             continue
         problem = _refused(name, value, request, body, writing)
         if problem is not None:
@@ -459,8 +464,9 @@ def _format_to_wire(wanted: dict[str, Any], body: Wire, form: dict[str, Any], wr
         case "json_schema" if "schema" in wanted:
             pass
         case "text":
-            for name in wanted.keys() - {"type"}:
-                writing.loss.drop((*path, name), "unsupported_field", "shape", "free text has no such member")
+            for name in wanted:
+                if name != "type":
+                    writing.loss.drop((*path, name), "unsupported_field", "shape", "free text has no such member")
             return
         case _:
             writing.loss.drop(path, "unsupported_value", "lost", "the target only takes a format that has a schema")
@@ -530,10 +536,10 @@ def _options_to_wire(options: dict[str, Any], body: Wire, writing: Writing) -> N
     """Writes the wire's own members verbatim; what has a canonical member of its own is not taken from here."""
     report_foreign_options(writing.source, writing.endpoint, writing.loss)
     for name, value in (options.get(writing.endpoint.adapter) or {}).items():
+        where = ("options", writing.endpoint.adapter, name)
         if _is_option(name, value, writing):
-            body[name] = _merged(body.get(name), value)
+            body[name] = _merged(body.get(name), value, writing, where)
         else:
-            where = ("options", writing.endpoint.adapter, name)
             writing.loss.drop(where, "unsupported_field", "lost", "the request has a member of its own for this")
 
 
@@ -551,7 +557,13 @@ def _is_option(name: str, value: Any, writing: Writing) -> bool:
     return not read and not form and options == {name: value}
 
 
-def _merged(present: Any, option: Any) -> Any:
+def _merged(present: Any, option: Any, writing: Writing, path: Path) -> Any:
     if isinstance(present, dict) and isinstance(option, dict):
-        return {**present, **{name: _merged(present.get(name), value) for name, value in option.items()}}
-    return present if option is None else option
+        merged = dict(present)
+        for name, value in option.items():
+            merged[name] = _merged(present.get(name), value, writing, (*path, name))
+        return merged
+    if option is None and present is not None:
+        writing.loss.drop(path, "combination", "shape", "the request has a value for this member")
+        return present
+    return option

@@ -322,7 +322,12 @@ def encode_stream(events: Iterable[Event], endpoint: Endpoint) -> Iterator[Frame
     """Streams an answer as this provider would, whatever its origin. Only the first of several answers is written."""
     encoder = _Encoder(endpoint)
     for event in events:
-        if not event.get("choice"):
+        if event.get("choice"):
+            continue
+        if event["type"] in _DELTA_EVENTS and encoder.begun:
+            if (frame := encoder.delta(event)) is not None:
+                yield frame
+        else:
             yield from encoder.event(event)
 
 
@@ -361,6 +366,8 @@ class _Encoder:
             case "message_complete":
                 yield from self._started()
                 yield from self._complete(event["response"])
+            case "text_delta" | "thinking_delta" | "tool_use_input_delta":
+                pass  # of a block that never began
             case kind if kind in _BLOCK_EVENTS:
                 yield from self._started()
                 yield from self._block_event(kind, event)
@@ -392,18 +399,29 @@ class _Encoder:
 
     # ------------------------------------------------------------------------------------------ blocks
 
+    def delta(self, event: Event) -> Frame | None:
+        """The frame of one delta; None for one that this wire does not say now."""
+        index, text = event["index"], event["text"]
+        if not text or index not in self.indexes:
+            return None
+        match event["type"]:
+            case "text_delta":
+                delta = {"type": "text_delta", "text": text}
+            case "thinking_delta":
+                delta = {"type": "thinking_delta", "thinking": text}
+            case _ if index in self.free:
+                return None  # free text becomes an argument when it is complete
+            case _:
+                delta = {"type": "input_json_delta", "partial_json": text}
+        self.sent[index] += len(text)
+        data = {"type": "content_block_delta", "index": self.indexes[index], "delta": delta}
+        return Frame("content_block_delta", json.dumps(data).decode())
+
     def _block_event(self, kind: str, event: Event) -> Iterator[Frame]:
         index = event["index"]
         match kind:
             case "block_start":
                 yield from self._block_start(index, event["block"])
-            case "text_delta":
-                yield from self._grow(index, {"type": "text_delta", "text": event["text"]}, event["text"])
-            case "thinking_delta":
-                yield from self._grow(index, {"type": "thinking_delta", "thinking": event["text"]}, event["text"])
-            case "tool_use_input_delta" if index not in self.free:
-                delta = {"type": "input_json_delta", "partial_json": event["text"]}
-                yield from self._grow(index, delta, event["text"])
             case "block_stop":
                 yield from self._block_stop(index, event["block"])
             case _:
@@ -511,7 +529,8 @@ class _Encoder:
         yield _frame("message_stop", **((form.get("message_stop") or {}) if own else {}))
 
 
-_BLOCK_EVENTS = frozenset(("block_start", "text_delta", "thinking_delta", "tool_use_input_delta", "block_stop"))
+_BLOCK_EVENTS = frozenset(("block_start", "block_stop"))
+_DELTA_EVENTS = frozenset(("text_delta", "thinking_delta", "tool_use_input_delta"))
 _DELTA = ("stop_reason", "stop_sequence", "stop_details", "container")
 _NOT_IN_MESSAGE_DELTA = frozenset((*_DELTA, "id", "type", "role", "model", "content", "usage"))
 

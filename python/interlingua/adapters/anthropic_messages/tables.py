@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from interlingua.adapters._kit import Mirror, Wire
+from interlingua.adapters._kit import Mirror, Wire, report_unknown
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import IdSource
@@ -70,6 +70,9 @@ def cache_from_wire(value: Any) -> dict[str, Any] | None:
     if len(value) == 2 and isinstance(ttl, str) and TTL.fullmatch(ttl):
         return {"ttl": ttl}
     return None
+
+
+_HINT = frozenset(("ttl",))
 
 
 class Reading:
@@ -229,9 +232,7 @@ class Writing:
         if hint:
             if "ttl" in hint:
                 control["ttl"] = hint["ttl"]
-            if not hint.keys() <= {"ttl"}:
-                for name in hint.keys() - {"ttl"}:
-                    self.loss.drop((*where, name), "unknown_field", "lost", "a member that this version does not know")
+            report_unknown(hint, _HINT, self.loss, where)
         self.marks.append((wire, where, to))
 
     def settle_marks(self) -> None:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
-from interlingua.adapters.anthropic_messages.blocks import finished, replayed, string
+from interlingua.adapters.anthropic_messages.blocks import finished, named, replayed, string
 from interlingua.adapters.anthropic_messages.schemas import can_be_enforced, enforced
 from interlingua.adapters.anthropic_messages.tables import (
     MAX_STRICT_TOOLS,
@@ -34,9 +34,7 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
         name, description, schema = tool["name"], tool["description"], tool["input_schema"]
         if type(name) is str and name and type(description) is str and type(schema) is dict:
             return {"name": name, "description": description, "input_schema": schema}
-    canonical: Tool = {"name": string(tool["name"])}
-    if not canonical["name"]:
-        raise ValueError("name")
+    canonical: Tool = {"name": named(tool["name"])}
     fields: dict[str, Any] = {}
     form: dict[str, Any] = {}
     for name, value in tool.items():
@@ -76,31 +74,29 @@ def _defined_name(definition: Wire) -> str:
     return name if isinstance(name, str) and name else string(definition["type"])
 
 
-def tool_choice_from_wire(choice: Wire, request: dict[str, Any], options: dict[str, Any]) -> None:
-    """The choice of tools and whether several may be called; a kind of choice that is not known stays an option."""
-    kind = choice.get("type")
-    canonical_type = TOOL_CHOICE.back.get(kind) if isinstance(kind, str) else None
-    if canonical_type is None and ("type" in choice or not choice):
-        if kind is not None and not isinstance(kind, str):
-            raise TypeError("type")
-        options["tool_choice"] = choice
-        return
+def tool_choice_from_wire(choice: Wire, request: dict[str, Any]) -> dict[str, Any]:
+    """Reads the choice of tools and whether several may be called; gives the members that stay options.
+
+    A kind of choice that is not known stays an option as a whole.
+    """
+    if not choice or ("type" in choice and string(choice["type"]) not in TOOL_CHOICE.back):
+        return choice
     canonical: dict[str, Any] = {}
     others: dict[str, Any] = {}
+    kind = choice.get("type")
     for name, value in choice.items():
         match name:
             case "type":
-                canonical["type"] = canonical_type
-            case "name" if canonical_type == "tool":
-                canonical["name"] = string(value)
+                canonical["type"] = TOOL_CHOICE.back[value]
+            case "name" if kind == "tool":
+                canonical["name"] = named(value)
             case "disable_parallel_tool_use" if isinstance(value, bool):
                 request["parallel_tool_calls"] = not value
             case _:
                 others[name] = value
     if canonical:
         request["tool_choice"] = canonical
-    if others:
-        options["tool_choice"] = others
+    return others
 
 
 # ---------------------------------------------------------------------------------------------- to the wire
@@ -185,17 +181,15 @@ def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
     if "description" in tool:
         wire["description"] = tool["description"]
     schema = tool.get("input_schema")
-    if writing.own:
-        if schema is not None:
-            wire["input_schema"] = schema
-    else:
+    if schema is not None and (writing.own or (schema.get("type") == "object" and _has_no_union(schema))):
+        wire["input_schema"] = schema
+    elif not writing.own:
         wire["input_schema"] = _schema_to_wire(schema, writing, (*path, "input_schema"))
     if "strict" in tool:
         wire["strict"] = tool["strict"]
     if tool.keys() <= _SIMPLE:
         return wire
-    for name in tool.keys() & {"format", "adapter", "definition"}:
-        writing.loss.drop((*path, name), "unsupported_field", "weakened", "a function has no such member")
+    _drop_members(tool, ("format", "adapter", "definition"), writing, path, "a function has no such member")
     state = tool.get("provider_state")
     if state is not None and writing.endpoint.owns(state) and "type" in (state.get("form") or ()):
         wire["type"] = state["form"]["type"]
@@ -206,6 +200,16 @@ _SIMPLE = frozenset(("name", "description", "input_schema", "strict", "kind", "s
 _ROOT_UNIONS = ("oneOf", "anyOf", "allOf")
 
 
+def _drop_members(tool: Tool, names: tuple[str, ...], writing: Writing, path: Path, message: str) -> None:
+    for name in names:
+        if name in tool:
+            writing.loss.drop((*path, name), "unsupported_field", "weakened", message)
+
+
+def _has_no_union(schema: dict[str, Any]) -> bool:
+    return "anyOf" not in schema and "oneOf" not in schema and "allOf" not in schema
+
+
 def _schema_to_wire(schema: dict[str, Any] | None, writing: Writing, path: Path) -> dict[str, Any]:
     """The schema of the arguments: its root is an object and no union."""
     if schema is None:
@@ -213,8 +217,6 @@ def _schema_to_wire(schema: dict[str, Any] | None, writing: Writing, path: Path)
         writing.loss.replace(path, default, "required_default", "shape", "the target demands a schema")
         return default
     kind = schema.get("type")
-    if kind == "object" and schema.keys().isdisjoint(_ROOT_UNIONS):
-        return schema
     fitted = dict(schema)
     if kind != "object":
         fitted["type"] = "object"
@@ -253,8 +255,8 @@ def _provider_tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | N
         writing.loss.replace((*path, "name"), name, "name_rewritten", "shape", "the definition names the tool")
     if "cache" in tool:
         writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "the definition itself says how it is cached")
-    for member in tool.keys() & {"description", "input_schema", "strict", "format"}:
-        writing.loss.drop((*path, member), "unsupported_field", "weakened", "the definition goes back verbatim")
+    members = ("description", "input_schema", "strict", "format")
+    _drop_members(tool, members, writing, path, "the definition goes back verbatim")
     state = tool.get("provider_state")
     if state is not None:
         report_foreign_state(tool, writing.endpoint, writing.loss, path)
@@ -316,10 +318,9 @@ def _choice_to_wire(choice: dict[str, Any], request: dict[str, Any], writing: Wr
             writing.loss.replace(path, fallback, "tool_choice", "weakened", "the chosen tool is not offered here")
             return {"type": "auto"}
         wire["name"] = named
-    for name in choice.keys() & {"names", "mode", "kind"} if kind != "tool" else choice.keys() & {"names", "mode"}:
-        writing.loss.drop((*path, name), "tool_choice", "shape", "this choice has no such member")
-    if kind != "tool" and "name" in choice:
-        writing.loss.drop((*path, "name"), "tool_choice", "shape", "this choice has no such member")
+    for name in ("names", "mode") if kind == "tool" else ("name", "names", "mode", "kind"):
+        if name in choice:
+            writing.loss.drop((*path, name), "tool_choice", "shape", "this choice has no such member")
     report_unknown(choice, _CHOICE, writing.loss, path)
     return wire
 

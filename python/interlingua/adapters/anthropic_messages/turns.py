@@ -6,7 +6,6 @@ Writing: results follow their calls directly and in the order of the calls, neig
 instructions stand in `system`, in a native system message, or marked in a user turn.
 """
 
-from bisect import bisect_left
 from typing import Any
 
 from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
@@ -25,6 +24,7 @@ from interlingua.adapters.anthropic_messages.blocks import (
     result_to_wire,
     unreadable,
 )
+from interlingua.adapters.anthropic_messages.order import PLAIN, arranged, surveyed
 from interlingua.adapters.anthropic_messages.tables import FILLER, THINKING_TYPES, UNREADABLE, Reading, Writing
 from interlingua.canonical.errors import CannotAdapt, InvalidRequest, InvalidWire
 from interlingua.canonical.loss import Path, pointer
@@ -124,10 +124,7 @@ def _user_from_wire(content: Any, reading: Reading, messages: list[Message], pos
 
 # ---------------------------------------------------------------------------------------------- to the wire
 
-_PLAIN = frozenset(
-    ("role", "content", "metadata", "id", "session_id", "created_at", "schema_version", "priority", "critical", "extra")
-)
-_KNOWN = _PLAIN | {"name", "cache", "provider_state"}
+_KNOWN = PLAIN | {"name", "cache", "provider_state"}
 
 
 def messages_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
@@ -138,7 +135,11 @@ def messages_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> N
     position = 0
     try:
         first = _leading_to_wire(request, messages, body, writing)
-        order = _order(messages, first, writing)
+        in_order, plain = surveyed(messages, first)
+        if in_order and plain:
+            body["messages"] = _plain_turns(messages, first, writing)
+            return
+        order = range(first, len(messages)) if in_order or writing.own else arranged(messages, first, writing)
         turns = _Turns(messages, order, writing)
         for at, position in enumerate(order):
             turns.add(at, position)
@@ -202,139 +203,55 @@ def _is_plain(block: Wire) -> bool:
     return len(block) == 2 and block["type"] == "text"
 
 
-# ------------------------------------------------------------------------------------------ order of messages
+# ------------------------------------------------------------------------------------------ turns
 
 
-def _order(messages: list[Message], first: int, writing: Writing) -> "range | list[int]":
-    """Positions in the order that the wire demands; raises `InvalidRequest` when calls and results do not pair."""
-    if writing.own or _in_order(messages, first):
-        return range(first, len(messages))
-    return _arranged(messages, first, writing)
-
-
-def _in_order(messages: list[Message], first: int) -> bool:
-    """Whether every turn of calls is followed by its results and nothing else before them, in the order of the calls."""
-    calls: list[str] = []
-    answered = 0
+def _plain_turns(messages: list[Message], first: int, writing: Writing) -> list[Wire]:
+    """The wire messages of a conversation that is in order: what `_Turns` does, without its cases."""
+    wires: list[Wire] = []
+    content: list[Wire] = []
     previous = ""
+    last = len(messages) - 1
     for position in range(first, len(messages)):
         message = messages[position]
         role = message["role"]
         if role == "tool":
-            content = message["content"]
-            if answered == len(calls) or len(content) != 1 or content[0].get("tool_use_id") != calls[answered]:
-                return False
-            answered += 1
-        elif role == "assistant":
-            if previous != "assistant":
-                if answered != len(calls):
-                    return False
-                calls, answered = [], 0
-            for block in message["content"]:
-                if block["type"] == "tool_use":
-                    calls.append(block["id"])
-        elif answered != len(calls):
-            return False
+            result = result_to_wire(message["content"][0], writing, ("messages", position, "content", 0))
+            if previous == "tool":
+                content.append(result)
+            else:
+                content = [result]
+                wires.append({"role": USER, "content": content})
+        elif role == "user" and previous == "tool":
+            found = blocks_to_wire(message["content"], USER, writing, ("messages", position, "content"))
+            content += found
+            if not found and not writing.own:
+                _drop(("messages", position), writing)
+        else:
+            if role == "assistant":
+                writing.message = message
+                writing.next_turn()
+            content = blocks_to_wire(message["content"], role, writing, ("messages", position, "content"))
+            if role == "assistant" and content and content[-1]["type"] in THINKING_TYPES:
+                _trim_thinking(message["content"], content, ("messages", position), writing)
+            if not content and not writing.own and not (role == "assistant" and position == last):
+                content = _filler(("messages", position), writing)
+            wires.append({"role": role, "content": content})
         previous = role
-    return answered == len(calls) or previous == "assistant"
+    if previous == "assistant" and not writing.exact:
+        _settle_prefill(messages[last]["content"], content, last, writing)
+    return wires
 
 
-def _arranged(messages: list[Message], first: int, writing: Writing) -> list[int]:
-    order: list[int] = []
-    seen: set[str] = set()
-    position, count = first, len(messages)
-    while position < count:
-        calls: dict[str, tuple[int, Path]] = {}
-        while position < count and messages[position]["role"] == "assistant":
-            for index, block in enumerate(messages[position]["content"]):
-                if block["type"] == "tool_use":
-                    calls[block["id"]] = (len(calls), ("messages", position, "content", index))
-            order.append(position)
-            position += 1
-        start = position
-        tools = False
-        while position < count and (role := messages[position]["role"]) != "assistant":
-            tools = tools or role == "tool"
-            position += 1
-        if calls or tools:
-            order.extend(_settled(messages, start, position, calls, seen, writing))
-        else:
-            order.extend(range(start, position))
-    return order
+def _drop(path: Path, writing: Writing) -> None:
+    writing.gone.add(path)
+    writing.loss.drop(path, "empty_content", "shape", "nothing is left of the message")
 
 
-def _settled(
-    messages: list[Message], start: int, end: int, calls: dict[str, tuple[int, Path]], seen: set[str], writing: Writing
-) -> list[int]:
-    """The messages between two turns of the model: results first, in the order of the calls."""
-    results: dict[int, int] = {}
-    others: list[int] = []
-    for position in range(start, end):
-        message = messages[position]
-        if message["role"] != "tool":
-            others.append(position)
-            continue
-        rank = _rank(message, position, calls, seen)
-        if rank in results:
-            raise InvalidRequest(
-                "the call has a result already; send one result for each call", path=pointer(("messages", position))
-            )
-        results[rank] = position
-    if len(results) < len(calls) and (start < end or end < len(messages)):
-        missing = next(path for rank, path in calls.values() if rank not in results)
-        raise InvalidRequest("the call has no result; add a tool message that answers it", path=pointer(missing))
-    seen.update(calls)
-    ranked = [results[rank] for rank in sorted(results)]
-    _record_moves(ranked, others, end, writing)
-    return ranked + others
-
-
-def _rank(message: Message, position: int, calls: dict[str, tuple[int, Path]], seen: set[str]) -> int:
-    path: Path = ("messages", position)
-    content = message["content"]
-    if len(content) != 1 or content[0]["type"] != "tool_result":
-        raise InvalidRequest("a tool message holds exactly one tool result", path=pointer((*path, "content")))
-    call = calls.get(content[0]["tool_use_id"])
-    if call is None:
-        late = content[0]["tool_use_id"] in seen
-        raise InvalidRequest(
-            "the result does not follow the turn of its call" if late else "the result answers no call before it",
-            path=pointer((*path, "content", 0, "tool_use_id")),
-        )
-    return call[0]
-
-
-def _record_moves(results: list[int], others: list[int], end: int, writing: Writing) -> None:
-    """Notes which messages move: the longest run of results that is in order stays, and what stands behind it."""
-    staying = _longest_increasing(results)
-    last = max(staying, default=-1)
-    staying.update(position for position in others if position > last)
-    target = end
-    moves: list[tuple[int, int]] = []
-    for position in reversed(results + others):
-        if position in staying:
-            target = position
-        else:
-            moves.append((position, target))
-    writing.moves.extend(reversed(moves))
-
-
-def _longest_increasing(values: list[int]) -> set[int]:
-    tails: list[int] = []
-    before: dict[int, int | None] = {}
-    for value in values:
-        at = bisect_left(tails, value)
-        before[value] = tails[at - 1] if at else None
-        tails[at : at + 1] = [value]
-    found: set[int] = set()
-    value: int | None = tails[-1] if tails else None
-    while value is not None:
-        found.add(value)
-        value = before[value]
-    return found
-
-
-# ------------------------------------------------------------------------------------------ turns
+def _filler(path: Path, writing: Writing) -> list[Wire]:
+    filler = [{"type": "text", "text": FILLER}]
+    writing.loss.replace((*path, "content"), filler, "filler", "shape", "the target takes no empty turn")
+    return [dict(filler[0])]
 
 
 class _Turns:
@@ -377,8 +294,8 @@ class _Turns:
             if self.speaker != ASSISTANT or "provider_state" in message:
                 self._turn(ASSISTANT, message)
             content = blocks_to_wire(blocks, ASSISTANT, writing, ("messages", position, "content"))
-            if content and content[-1]["type"] in THINKING_TYPES and not writing.own:
-                self._trim_thinking(blocks, content, path)
+            if content and content[-1]["type"] in THINKING_TYPES:
+                _trim_thinking(blocks, content, path, writing)
         elif role == "tool":
             if self.speaker != USER or "provider_state" in message:
                 self._turn(USER, message)
@@ -390,9 +307,9 @@ class _Turns:
         elif writing.own or _says_something(blocks):
             role, content = self._instructions(at, message, path)
         else:
-            self._drop(path)
+            _drop(path, writing)
             return
-        if len(message) > 2 and not message.keys() <= _PLAIN:
+        if len(message) > 2 and not message.keys() <= PLAIN:
             _message_members(message, content, writing, path)
         if self.anchor is None:
             self.content, self.anchor, self.anchor_role = content, path, role
@@ -431,12 +348,8 @@ class _Turns:
         elif content or self.writing.own:
             self.anchor, self.anchor_role = path, role
         else:
-            self._drop(path)
+            _drop(path, self.writing)
         self.content += content
-
-    def _drop(self, path: Path) -> None:
-        self.writing.gone.add(path)
-        self.writing.loss.drop(path, "empty_content", "shape", "nothing is left of the message")
 
     def _close(self, last: bool = False) -> None:
         if not self.speaker:
@@ -446,7 +359,7 @@ class _Turns:
         self.wires.append(wire)
         if not content:
             if not self.blank and not self.writing.own and not (last and self.speaker == ASSISTANT):
-                self._fill(wire)
+                wire["content"] = _filler(self.anchor or (), self.writing)
         elif self.string and len(content) == 1 and _is_plain(content[0]):
             wire["content"] = content[0]["text"]
         if self.members is not None:
@@ -454,64 +367,15 @@ class _Turns:
             self.members = None
             self.string = self.blank = False
 
-    def _fill(self, wire: Wire) -> None:
-        filler = [{"type": "text", "text": FILLER}]
-        wire["content"] = [dict(filler[0])]
-        where = (*(self.anchor or ()), "content")
-        self.writing.loss.replace(where, filler, "filler", "shape", "the target takes no empty turn")
-
     def done(self) -> list[Wire]:
         """The wire messages."""
         if self.speaker == ASSISTANT and not self.writing.exact:
-            self._settle_prefill()
+            position = self.order[-1]
+            _settle_prefill(self.messages[position]["content"], self.content, position, self.writing)
         self._close(last=True)
         if not self.wires and not self.writing.own:
             raise InvalidRequest("a conversation needs a message with content", path="/messages")
         return self.wires
-
-    # -------------------------------------------------------------------------------------- reasoning, prefill
-
-    def _trim_thinking(self, blocks: list[Any], content: list[Wire], path: Path) -> None:
-        """A turn that ends in reasoning is refused when it comes back."""
-        written = [index for index, block in enumerate(blocks) if can_replay(block, self.writing)]
-        while content and written and content[-1]["type"] in THINKING_TYPES:
-            content.pop()
-            index = written.pop()
-            text = self.writing.loss.block(
-                (*path, "content", index),
-                blocks[index],
-                "unsupported_block",
-                "lost",
-                "a turn that ends in reasoning is not taken back",
-            )
-            if text is not None:
-                content.append(dict(text))
-
-    def _settle_prefill(self) -> None:
-        """The answer is to continue the last message: it may not end in white space."""
-        position = self.order[-1]
-        if self.writing.lacks("prefill"):
-            raise CannotAdapt(
-                "the model does not continue an answer that was begun; end with a user message",
-                path=pointer(("messages", position)),
-                adapter=self.writing.endpoint.adapter,
-            )
-        blocks = self.messages[position]["content"]
-        for index in range(len(blocks) - 1, -1, -1):
-            if not self.content or blocks[index]["type"] != "text" or self.content[-1]["type"] != "text":
-                return
-            text: str = blocks[index]["text"]
-            stripped = text.rstrip()
-            if not text or self.content[-1]["text"] != text or stripped == text:
-                return
-            where = ("messages", position, "content", index)
-            message = "an answer that is to be continued may not end in white space"
-            if stripped:
-                self.content[-1]["text"] = stripped
-                self.writing.loss.replace((*where, "text"), stripped, "empty_content", "shape", message)
-                return
-            self.content.pop()
-            self.writing.loss.drop(where, "empty_content", "shape", message)
 
     # -------------------------------------------------------------------------------------- instructions
 
@@ -556,6 +420,53 @@ class _Turns:
 
 def _says_something(blocks: list[Any]) -> bool:
     return any(block["type"] != "text" or (block["text"] and not block["text"].isspace()) for block in blocks)
+
+
+# ------------------------------------------------------------------------------------------ reasoning, prefill
+
+
+def _trim_thinking(blocks: list[Any], content: list[Wire], path: Path, writing: Writing) -> None:
+    """A turn that ends in reasoning is refused when it comes back."""
+    if writing.own:
+        return
+    written = [index for index, block in enumerate(blocks) if can_replay(block, writing)]
+    while content and written and content[-1]["type"] in THINKING_TYPES:
+        content.pop()
+        index = written.pop()
+        text = writing.loss.block(
+            (*path, "content", index),
+            blocks[index],
+            "unsupported_block",
+            "lost",
+            "a turn that ends in reasoning is not taken back",
+        )
+        if text is not None:
+            content.append(dict(text))
+
+
+def _settle_prefill(blocks: list[Any], content: list[Wire], position: int, writing: Writing) -> None:
+    """The answer is to continue the last message: it may not end in white space."""
+    if writing.lacks("prefill"):
+        raise CannotAdapt(
+            "the model does not continue an answer that was begun; end with a user message",
+            path=pointer(("messages", position)),
+            adapter=writing.endpoint.adapter,
+        )
+    for index in range(len(blocks) - 1, -1, -1):
+        if not content or blocks[index]["type"] != "text" or content[-1]["type"] != "text":
+            return
+        text: str = blocks[index]["text"]
+        stripped = text.rstrip()
+        if not text or content[-1]["text"] != text or stripped == text:
+            return
+        where = ("messages", position, "content", index)
+        message = "an answer that is to be continued may not end in white space"
+        if stripped:
+            content[-1]["text"] = stripped
+            writing.loss.replace((*where, "text"), stripped, "empty_content", "shape", message)
+            return
+        content.pop()
+        writing.loss.drop(where, "empty_content", "shape", message)
 
 
 # ------------------------------------------------------------------------------------------ members of a message

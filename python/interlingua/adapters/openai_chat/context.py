@@ -83,6 +83,8 @@ class Writing:
     """Writes one body: for whom, what is lost on the way, and which names and ids are used.
 
     `own` says that the whole request was read from this wire: it is written back as it was, not mended.
+    `from_another` says that it was read from this wire, but from another provider of it.
+    `answering` says that an answer is written, so that reasoning is shown and not replayed.
     """
 
     __slots__ = (
@@ -93,23 +95,29 @@ class Writing:
         "_pattern",
         "_provider",
         "_wire_ids",
+        "answering",
         "breakpoints",
         "capabilities",
         "dialect",
         "endpoint",
+        "from_another",
         "loss",
         "moved",
         "moves",
         "own",
+        "place",
     )
 
-    def __init__(self, endpoint: Endpoint, loss: Loss, *, own: bool) -> None:
+    def __init__(self, endpoint: Endpoint, loss: Loss, *, own: bool, answering: bool = False) -> None:
         self.endpoint = endpoint
+        self.answering = answering
+        self.from_another = False
         self.dialect = dialect = endpoint.dialect
         self.capabilities = endpoint.capabilities
         self.loss = loss
         self.own = own
         self.breakpoints = 0
+        self.place = ""
         self.moved: set[int] = set()
         self.moves: list[tuple[int, int]] = []
         grammar: Mapping[str, Any] = dialect.get("tool_id") or {}
@@ -145,8 +153,13 @@ class Writing:
 
     def refuses_strict(self, schema: Any, path: Path) -> bool:
         """Whether a schema cannot be enforced as it is; it is then sent without the demand, and that is reported."""
-        if self.own or schema is None or misfit(schema, OPENAI_STRICT) is None:
+        if self.own or schema is None:
             return False
+        try:
+            if misfit(schema, OPENAI_STRICT) is None:
+                return False
+        except TypeError:
+            pass  # what is no schema at all cannot be enforced either
         message = "the schema is outside of what the provider can enforce; it is sent without being enforced"
         self.loss.drop(path, "schema_weakened", "weakened", message)
         return True
@@ -158,9 +171,9 @@ class Writing:
         canonical: str = block["id"]
         wire_id = self._wire_ids.get(canonical)
         if wire_id is None:
-            own = state.get("id")
-            fits = own is not None and self._pattern.match(own) is not None
-            self._wire_ids[canonical] = wire_id = own if fits else self._derived(canonical)
+            own: str | None = state.get("id")
+            wire_id = own if own is not None and self._pattern.match(own) else self._derived(canonical)
+            self._wire_ids[canonical] = wire_id
         return wire_id
 
     def result_id(self, block: Mapping[str, Any]) -> str:

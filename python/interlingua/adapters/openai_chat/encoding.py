@@ -4,12 +4,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from interlingua.adapters._kit import Wire, arguments_text
+from interlingua.adapters.openai_chat.citations import annotations_to_wire
 from interlingua.adapters.openai_chat.context import Writing
-from interlingua.adapters.openai_chat.messages import annotations_to_wire, audio_to_wire
 from interlingua.adapters.openai_chat.parts import ASSISTANT, USER, Block, part_to_wire
 from interlingua.adapters.openai_chat.reasoning import DETAILS, PART, reasoning_to_wire
 from interlingua.adapters.openai_chat.responses import answer_id, finish_to_wire, usage_to_wire
 from interlingua.adapters.openai_chat.tools import CALLS
+from interlingua.adapters.openai_chat.turns import audio_to_wire
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Loss
@@ -20,6 +21,7 @@ Event = dict[str, Any]
 DONE = "[DONE]"
 _NOTHING: Mapping[str, Any] = {}
 _PROSE = ("text", "refusal", "thinking")
+_TAIL = ',"logprobs":null,"finish_reason":null}]}'
 _NOT_IN_CHUNKS = frozenset(("object", "created", "choice"))
 
 
@@ -40,23 +42,24 @@ class _Told:
     def __init__(self, kind: str, block: Block) -> None:
         self.kind = kind
         self.block = block
-        self.text = ""
+        self.text: list[str] = []
         self.call = 0
 
 
 class _Encoder:
     """The identity that all chunks repeat, and what has been told of each block of each choice."""
 
-    __slots__ = ("_calls", "_created", "_endpoint", "_id", "_model", "_told", "_writing")
+    __slots__ = ("_calls", "_created", "_endpoint", "_heads", "_id", "_model", "_told", "_writing")
 
     def __init__(self, endpoint: Endpoint, created: int) -> None:
         self._endpoint = endpoint
         self._created = created
         self._id = ""
         self._model: str | None = endpoint.model
+        self._heads: dict[int, str] = {}
         self._calls: dict[int, int] = {}
         self._told: dict[tuple[int, int], _Told] = {}
-        self._writing = Writing(endpoint, Loss(), own=True)
+        self._writing = Writing(endpoint, Loss(), own=True, answering=True)
 
     def frames(self, events: Iterable[Event]) -> Iterator[Frame]:
         """One event gives no frame, one or more."""
@@ -69,7 +72,8 @@ class _Encoder:
                 case "block_start":
                     yield from self._block_start(number, event)
                 case "text_delta" | "thinking_delta" | "tool_use_input_delta":
-                    yield from self._more(number, event["index"], event["text"])
+                    if (frame := self._more(number, event["index"], event["text"])) is not None:
+                        yield frame
                 case "tool_use_start":
                     yield from self._call_start(number, event)
                 case "tool_use_end":
@@ -89,24 +93,30 @@ class _Encoder:
         self._id = self._id or event.get("response_id") or answer_id({"message": {"id": event.get("message_id")}})
         if (model := event.get("model")) is not None:
             self._model = model.partition(":")[2] or model
+        self._heads.clear()
 
-    def _chunk(self, number: int, delta: Wire, **members: Any) -> Frame:
-        choice: Wire = {"index": number, "delta": delta, "logprobs": None, "finish_reason": None, **members}
-        return self._frame([choice])
+    def _chunk(self, number: int, delta: Wire) -> Frame:
+        """A chunk of one delta. All that the chunks of a choice repeat is written once."""
+        head = self._heads.get(number)
+        if head is None:
+            head = json.dumps(self._identity()).decode()[:-1] + f',"choices":[{{"index":{number},"delta":'
+            self._heads[number] = head
+        return Frame(None, head + json.dumps(delta).decode() + _TAIL)
+
+    def _identity(self) -> Wire:
+        chunk: Wire = {"id": self._id, "object": "chat.completion.chunk", "created": self._created}
+        return chunk if self._model is None else {**chunk, "model": self._model}
 
     def _frame(self, choices: list[Wire], **members: Any) -> Frame:
-        chunk: Wire = {"id": self._id, "object": "chat.completion.chunk", "created": self._created}
-        if self._model is not None:
-            chunk["model"] = self._model
-        return _frame({**chunk, "choices": choices, **members})
+        return _frame({**self._identity(), "choices": choices, **members})
 
     # -- blocks
 
     def _block_start(self, number: int, event: Event) -> Iterator[Frame]:
         block = event["block"]
         told = self._told[number, event["index"]] = _Told(self._kind(block), block)
-        if told.kind in _PROSE and block["text"]:
-            yield from self._more(number, event["index"], block["text"])
+        if told.kind in _PROSE and (frame := self._more(number, event["index"], block["text"])) is not None:
+            yield frame
 
     def _kind(self, block: Block) -> str:
         match block["type"]:
@@ -125,24 +135,24 @@ class _Encoder:
         replay = self._endpoint.dialect.get("reasoning_replay")
         return own or (replay if replay != "none" else None)
 
-    def _more(self, number: int, index: int, text: str) -> Iterator[Frame]:
+    def _more(self, number: int, index: int, text: str) -> Frame | None:
         told = self._told.get((number, index))
         if told is None or not text:
-            return
-        told.text += text
+            return None
+        told.text.append(text)
         match told.kind:
             case "text":
-                yield self._chunk(number, {"content": text})
+                return self._chunk(number, {"content": text})
             case "refusal":
-                yield self._chunk(number, {"refusal": text})
+                return self._chunk(number, {"refusal": text})
             case "thinking":
-                yield self._chunk(number, self._thinking_delta(told.block, text, index))
+                return self._chunk(number, self._thinking_delta(told.block, text, index))
             case "tool_use":
-                yield self._chunk(number, {"tool_calls": [{"index": told.call, "function": {"arguments": text}}]})
+                return self._chunk(number, {"tool_calls": [{"index": told.call, "function": {"arguments": text}}]})
             case "custom":
-                yield self._chunk(number, {"tool_calls": [{"index": told.call, "custom": {"input": text}}]})
+                return self._chunk(number, {"tool_calls": [{"index": told.call, "custom": {"input": text}}]})
             case _:
-                pass
+                return None
 
     def _thinking_delta(self, block: Block, text: str, index: int) -> Wire:
         match self._place(block):
@@ -176,15 +186,17 @@ class _Encoder:
             text = event.get("input_raw")
             if text is None and event["input"]:
                 text = arguments_text(event["input"])
-            yield from self._more(number, event["index"], text or "")
+            if (frame := self._more(number, event["index"], text or "")) is not None:
+                yield frame
 
     def _block_stop(self, number: int, event: Event) -> Iterator[Frame]:
         told = self._told.get((number, event["index"]))
         if told is None:
             return
         block = event["block"]
-        if told.kind in _PROSE and block["text"].startswith(told.text):
-            yield from self._more(number, event["index"], block["text"][len(told.text) :])
+        said = "".join(told.text)
+        if told.kind in _PROSE and len(block["text"]) > len(said) and block["text"].startswith(said):
+            yield self._more(number, event["index"], block["text"][len(said) :]) or self._chunk(number, {})
         if delta := self._rest(block, told, event["index"]):
             yield self._chunk(number, delta)
 
@@ -213,6 +225,8 @@ class _Encoder:
 
     def _detail(self, block: Block, index: int) -> Wire:
         _, item = reasoning_to_wire(block, (), self._writing)
+        if item is None:
+            return {}
         rest = {name: value for name, value in item.items() if name not in ("text", "summary")}
         return {DETAILS: [{**rest, "index": index}]} if rest.keys() - {"type", "index"} else {}
 
@@ -226,10 +240,10 @@ class _Encoder:
             if said:
                 yield self._chunk(number, dict(said))
             beside = fields.get("choice", _NOTHING) if number == 0 else self._fields(choice)[0]
-            finish: Wire = {**beside, "finish_reason": finish_to_wire(choice, own)}
+            finish: Wire = {**beside, "finish_reason": finish_to_wire(choice, own=own)}
             if choice.get("logprobs") is not None:
                 finish["logprobs"] = choice["logprobs"]
-            yield self._chunk(number, {}, **finish)
+            yield self._frame([{"index": number, "delta": {}, "logprobs": None, **finish}])
         if (usage := response.get("usage")) is not None:
             members["usage"] = usage_to_wire(usage, self._endpoint, own=own)
         if members:

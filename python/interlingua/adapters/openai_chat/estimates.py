@@ -3,44 +3,62 @@
 from typing import Any
 
 from interlingua.adapters._kit import text_length
+from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 
 _PER_MESSAGE = 4
+_PER_TOOL = (4, 8, 24)
+_WITH_TOOLS = (0, 8, 400)
+"""What a provider writes around the tools: a line at OpenAI, a page of instructions at others."""
 _PER_MEDIUM = {"image": (85, 765, 1_600), "audio": (50, 600, 4_000), "video": (300, 3_000, 30_000)}
 _BYTES_PER_PAGE = 40_000
 _PER_PAGE = (300, 1_500, 3_000)
+
+Counts = tuple[int, int, int]
 
 
 def estimate(request: dict[str, Any], endpoint: Endpoint) -> dict[str, int]:
     """Prompt tokens of a canonical request: hardly fewer, the best guess, hardly more.
 
-    Text of European languages has about four characters a token, JSON three, Chinese or code fewer.
+    Text of European languages has about four characters a token, JSON three and a half, Chinese fewer.
     """
-    characters = text_length(block["text"] for block in request.get("system") or ())
-    characters += text_length(
-        (tool.get("name"), tool.get("description"), tool.get("input_schema"), tool.get("definition"))
-        for tool in request.get("tools") or ()
-    )
-    characters += text_length([(request.get("response_format") or {}).get("schema") or {}])
-    low = likely = high = 3 + _PER_MESSAGE * len(request["messages"])
+    characters = sum(len(block["text"]) for block in request.get("system") or ())
+    media: Counts = (0, 0, 0)
     for message in request["messages"]:
         for block in message["content"]:
-            count, media = _block(block)
+            count, tokens = _block(block)
             characters += count
-            low, likely, high = low + media[0], likely + media[1], high + media[2]
-    return {"low": low + characters // 6, "likely": likely + characters * 10 // 38, "high": high + characters // 2}
+            media = _sum(media, tokens)
+    structure = len(json.dumps((request.get("response_format") or {}).get("schema") or {})) - 2
+    tools = request.get("tools") or ()
+    for tool in tools:
+        said = {name: tool[name] for name in ("name", "description", "input_schema", "definition") if tool.get(name)}
+        structure += len(json.dumps(said))
+        media = _sum(media, _PER_TOOL)
+    if tools:
+        media = _sum(media, _WITH_TOOLS)
+    around = 3 + _PER_MESSAGE * len(request["messages"])
+    return {
+        "low": around // 2 + characters // 6 + structure // 10 + media[0],
+        "likely": around + characters * 10 // 42 + structure // 6 + media[1],
+        "high": around * 2 + characters // 2 + structure // 2 + media[2],
+    }
 
 
-def _block(block: dict[str, Any]) -> tuple[int, tuple[int, int, int]]:
+def _sum(left: Counts, right: Counts) -> Counts:
+    return left[0] + right[0], left[1] + right[1], left[2] + right[2]
+
+
+def _block(block: dict[str, Any]) -> tuple[int, Counts]:
     """Characters of text, and tokens of media."""
     match block["type"]:
         case "tool_result":
-            characters, low, likely, high = 0, 0, 0, 0
+            characters, media = 0, (0, 0, 0)
             for inner in block["content"]:
-                count, media = _block(inner)
+                count, tokens = _block(inner)
                 characters += count
-                low, likely, high = low + media[0], likely + media[1], high + media[2]
-            return characters, (low, likely, high)
+                media = _sum(media, tokens)
+            return characters, media
         case "image" | "audio" | "video":
             return 0, _PER_MEDIUM[block["type"]]
         case "document":

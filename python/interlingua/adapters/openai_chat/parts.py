@@ -41,6 +41,7 @@ USER, SYSTEM, ASSISTANT, TOOL = "user", "system", "assistant", "tool"
 
 def part_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wire | None:
     """The content part for a block, or None when it was dropped. `place` is the role of the message that it stands in."""
+    writing.place = place
     match block["type"]:
         case "text":
             return _text_to_wire(block, path, writing, place)
@@ -295,8 +296,6 @@ def _replace_media_type(written: str, given: str | None, path: Path, writing: Wr
 
 def part_from_wire(part: Any, reading: Reading) -> Block:
     """The block for a content part. Raises `KeyError` and its like for what is no part at all."""
-    if isinstance(part, str):  # seen from clients that mix both spellings
-        return reading.mark({"type": "text", "text": part}, None, {"part": "string"})
     block = _READERS.get(part.get("type"), _no_reader)(part, reading)
     return opaque(part, reading, part.get("type")) if block is None else block
 
@@ -489,13 +488,17 @@ def _finish_part(
 
 def cache_to_wire(cache: Mapping[str, Any], item: Wire, state: Mapping[str, Any], path: Path, writing: Writing) -> None:
     """Puts a cache hint on a part, message, call or tool: where it stood, or where the dialect has a place for it."""
-    member = state.get("form", {}).get("cache") or writing.dialect.get("cache_hints")
+    form = state.get("form", {})
+    member = form.get("cache") or writing.dialect.get("cache_hints")
     loss = writing.loss
     match member:
         case "cache_control":
             item["cache_control"] = {"type": "ephemeral"}
             if cache.get("ttl") is not None:
                 item["cache_control"]["ttl"] = cache["ttl"]
+        case "prompt_cache_breakpoint" if "cache" not in form and writing.place not in (USER, SYSTEM):
+            loss.drop(path, "cache_hint", "weakened", "the wire marks parts of users and systems alone")
+            return
         case "prompt_cache_breakpoint" if writing.own or writing.breakpoints < MOST_BREAKPOINTS:
             writing.breakpoints += 1
             item["prompt_cache_breakpoint"] = {"mode": "explicit"}

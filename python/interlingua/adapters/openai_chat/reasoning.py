@@ -9,7 +9,7 @@ it is read once, and the message's form remembers to write it twice.
 from collections.abc import Mapping
 from typing import Any
 
-from interlingua.adapters._kit import Wire, report_unknown
+from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
 from interlingua.adapters.openai_chat.context import Reading, Writing, report_own_state
 from interlingua.adapters.openai_chat.parts import Block, lost_part, opaque
 from interlingua.canonical.loss import Path
@@ -40,6 +40,8 @@ def reasoning_to_wire(block: Block, path: Path, writing: Writing) -> tuple[str, 
         code = "foreign_state" if foreign else "unsupported_block"
         message = "reasoning of another provider is not replayed" if foreign else "the wire has no place for reasoning"
         return PART, lost_part(block, path, writing, code, message)
+    if not state and block.get("provider_state"):
+        block = _shown(block, path, writing)
     said = block["data"] if block["type"] == "redacted_thinking" else block["text"]
     if not said and (place in TEXTS or block["type"] == "redacted_thinking"):
         writing.loss.drop(path, "empty_content", "shape", "empty reasoning says nothing in this place")
@@ -55,8 +57,17 @@ def reasoning_to_wire(block: Block, path: Path, writing: Writing) -> tuple[str, 
     return place, block["text"]
 
 
+def _shown(block: Block, path: Path, writing: Writing) -> Block:
+    """Reasoning of another provider as an answer shows it: its words, without what belongs to its provider."""
+    report_foreign_state(block, writing.endpoint, writing.loss, path)
+    if block.get("signature") is not None:
+        message = "a proof of another provider has no place here"
+        writing.loss.drop((*path, "signature"), "foreign_state", "lost", message)
+    return {name: value for name, value in block.items() if name not in ("signature", "provider_state")}
+
+
 def _place(block: Block, state: Mapping[str, Any], form: Mapping[str, Any], writing: Writing) -> str | None:
-    if not state and block.get("provider_state"):
+    if not state and block.get("provider_state") and not (writing.answering and block["type"] == "thinking"):
         return None
     place = form.get("member") or writing.dialect.get("reasoning_replay")
     if place in TEXTS or place == PART:

@@ -57,6 +57,7 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
     state = request.get("provider_state")
     own = state is not None and endpoint.owns(state)
     writing = Writing(endpoint, loss, own=own)
+    writing.from_another = state is not None and not own and state["adapter"] == NAME
     body: Wire = {}
     if (model := _model(request, endpoint)) is not None:
         body["model"] = model
@@ -146,7 +147,9 @@ def _top_k(name: str, value: Any, request: Request, body: Wire, writing: Writing
 
 def _limit(name: str, value: int, request: Request, body: Wire, writing: Writing) -> None:
     form = writing.owns(request).get("form") or _NOTHING
-    member = form.get("token_limit") or writing.dialect.get("token_limit") or _LIMITS[0]
+    member = writing.dialect.get("token_limit") or _LIMITS[0]
+    if form.get("token_limit") in _LIMITS:
+        member = form["token_limit"]
     highest = writing.capabilities.get("max_output_tokens")
     if highest is not None and value > highest and not writing.own:
         message = "the model gives fewer tokens"
@@ -238,7 +241,9 @@ def _stream(name: str, value: bool, request: Request, body: Wire, writing: Writi
     body[name] = value
     form = writing.owns(request).get("form") or _NOTHING
     asked = "stream_options" in (request.get("options") or _NOTHING).get(NAME, _NOTHING)
-    silent = writing.dialect.get("stream_options") is False or "stream_options" in form.get("absent", ())
+    silent = writing.dialect.get("stream_options") is False or any(
+        "stream_options" in form.get(spelling, ()) for spelling in ("absent", "empty")
+    )
     if value and not asked and not silent:
         body["stream_options"] = _INCLUDE_USAGE
 
@@ -409,16 +414,14 @@ def _options_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     """Own options are members of the wire, verbatim; those for other adapters have no meaning here."""
     options = request.get("options") or {}
     loss = writing.loss
-    # what a request brought along from another provider of this wire is refused elsewhere
-    foreign = not writing.own and (request.get("provider_state") or _NOTHING).get("adapter") == NAME
     if len(options) > 1 or NAME not in options:
         report_foreign_options(request, writing.endpoint, loss)
     for name, value in (options.get(NAME) or _NOTHING).items():
         path = ("options", NAME, name)
-        if foreign and name not in _WIRE_MEMBERS:
+        if writing.from_another and name not in _WIRE_MEMBERS:  # refused elsewhere
             loss.drop(path, "foreign_options", "weakened", "an option of another provider has no meaning here")
             continue
-        if name in body or name in ("messages", "model") or (name in _LIMITS and _has_limit(body) and not writing.own):
+        if name in body or name == "messages" or (name in _LIMITS and _has_limit(body) and not writing.own):
             loss.drop(path, "combination", "weakened", "another member of the request says it already")
             continue
         body[name] = value
@@ -460,16 +463,16 @@ def _report_meaning(name: str, value: Any, body: Wire, path: tuple[str, ...], wr
     """An option that the contract has a word for is read back as that word."""
     if name in _LIMITS and all(limit in body for limit in _LIMITS):
         return
-    if value is None or name == "stream":
+    if value is None or (name == "stream" and isinstance(value, bool)):
         writing.loss.drop(path, "combination", "shape", "the member is read back as part of the request")
         return
-    beside = {"stream": True} if name == "stream_options" and body.get("stream") else {}
+    beside = {other: body[other] for other in ("stream", "tools") if other != name and body.get(other)}
     read, _ = read_members({name: value, **beside}, Reading(writing.endpoint, DERIVED_IDS))
     if name in (read.get("options") or _NOTHING).get(NAME, _NOTHING):
         return
     writing.loss.drop(path, "combination", "shape", "the member is read back as part of the request")
     for member, item in read.items():
-        if member not in ("options", "stream"):
+        if member != "options" and member not in beside:
             message = "an option that the contract has a word for"
             parts = (
                 [((member, key), part) for key, part in item.items()] if member == "reasoning" else [((member,), item)]

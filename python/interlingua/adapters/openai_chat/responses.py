@@ -4,15 +4,15 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
-from interlingua.adapters._kit import Wire
+from interlingua.adapters._kit import Wire, report_foreign_state
 from interlingua.adapters.openai_chat.context import Reading, Writing, extras
 from interlingua.adapters.openai_chat.errors import error_from_body
-from interlingua.adapters.openai_chat.messages import answer_from_wire, answer_to_wire
 from interlingua.adapters.openai_chat.tables import FINAL, FINISH, FINISH_BACK, NAME
+from interlingua.adapters.openai_chat.turns import answer_from_wire, answer_to_wire
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest, ProviderError
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
-from interlingua.canonical.loss import Entry, Loss
+from interlingua.canonical.loss import Entry, Loss, Path
 
 Response = dict[str, Any]
 Usage = dict[str, Any]
@@ -41,7 +41,7 @@ def to_wire_response(response: Response, endpoint: Endpoint, *, created: int = 0
 def _body(response: Response, endpoint: Endpoint, loss: Loss, created: int) -> Wire:
     state = response.get("provider_state")
     own = state is not None and endpoint.owns(state)
-    writing = Writing(endpoint, loss, own=own)
+    writing = Writing(endpoint, loss, own=own, answering=True)
     fields, form = _own_parts(state if own else None)
     body: Wire = {}
     if "id" in response or not own:
@@ -94,7 +94,9 @@ def _choice_to_wire(
         wire["logprobs"] = logprobs
     elif not writing.own:
         wire["logprobs"] = None
-    wire["finish_reason"] = finish_to_wire(choice, writing.own)
+    wire["finish_reason"] = finish_to_wire(choice, own=writing.own)
+    if not writing.own:
+        _report_end(choice, wire["finish_reason"], path[:-1], writing)
     for name, value in form.get("empty", _NOTHING).items():
         wire[name] = value
     for name, value in fields.items():
@@ -104,11 +106,25 @@ def _choice_to_wire(
     return wire
 
 
-def finish_to_wire(choice: Mapping[str, Any], own: bool) -> str | None:
-    """The wire's word for why an answer ended."""
+def finish_to_wire(choice: Mapping[str, Any], *, own: bool) -> str | None:
+    """The wire's word for why an answer ended. A refusal is told by its text, and without one by the filter's word."""
     if own:
         return choice.get("finish_reason_raw")
-    return FINISH_BACK.get(choice["finish_reason"], "stop")
+    reason = choice["finish_reason"]
+    if reason == "refusal" and not any(block.get("refusal") for block in choice["message"]["content"]):
+        return "content_filter"
+    return FINISH_BACK.get(reason, "stop")
+
+
+def _report_end(choice: Mapping[str, Any], word: str | None, path: Path, writing: Writing) -> None:
+    read = finish_from_wire(word, choice["message"]["content"])
+    if read != choice["finish_reason"]:
+        message = "the wire has no such word for the end of an answer"
+        writing.loss.replace((*path, "finish_reason"), read, "unsupported_value", "weakened", message)
+    if choice.get("stop_sequence") is not None:
+        message = "the wire does not tell which text ended an answer"
+        writing.loss.drop((*path, "stop_sequence"), "unsupported_field", "weakened", message)
+    report_foreign_state(choice, writing.endpoint, writing.loss, path)
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire

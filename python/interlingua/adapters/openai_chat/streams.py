@@ -13,7 +13,6 @@ from typing import Any
 from interlingua.adapters._kit import Wire, arguments_text, parse_arguments
 from interlingua.adapters.openai_chat.context import Reading
 from interlingua.adapters.openai_chat.errors import error_from_body
-from interlingua.adapters.openai_chat.messages import answer_from_wire, legacy_call
 from interlingua.adapters.openai_chat.parts import Block, part_from_wire
 from interlingua.adapters.openai_chat.reasoning import (
     DETAILS,
@@ -27,6 +26,7 @@ from interlingua.adapters.openai_chat.responses import (
 )
 from interlingua.adapters.openai_chat.tables import NAME
 from interlingua.adapters.openai_chat.tools import call_from_wire
+from interlingua.adapters.openai_chat.turns import answer_from_wire, legacy_call
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InterlinguaError
@@ -58,6 +58,7 @@ def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Generator
 
 _PADDING = frozenset(("choices", "usage", "obfuscation", "p", "padding", "x_groq"))
 _FIRST = frozenset(("id", "model", "created"))
+_UNREADABLE = (InterlinguaError, KeyError, TypeError, AttributeError, IndexError, ValueError)
 _PLAIN_CHOICE = frozenset(("index", "delta", "logprobs", "finish_reason"))
 _STREAM_ONLY = frozenset(("index", "delta", "message", "finish_reason", "logprobs"))
 
@@ -86,7 +87,7 @@ class _Answer:
         self._usage: Wire | None = None
         self._usage_told = True
         self._unclosed: set[int] = set()
-        self._members: Any = None
+        self._members: Any = None  # of the last chunk that was read in full
         self._choices: dict[int, _Choice] = {}
         self._reading = Reading(endpoint, ids)
 
@@ -95,16 +96,18 @@ class _Answer:
         data = frame.data.strip()
         if not data:
             return []
-        if data == DONE:
-            return self._complete() if self._choices else self._failed("the stream ended before the answer began")
         try:
+            if data == DONE:
+                return self._complete() if self._choices else self._failed("the stream ended before the answer began")
             chunk = json.loads(data)
             if not isinstance(chunk, dict):
                 return self._malformed()
+            if frame.event is None and (word := self._word(chunk)) is not None:
+                return word
             if (failure := _failure(chunk, frame.event)) is not None:
                 return self._end(error_from_body(None, {}, failure, self.endpoint))
             return self._chunk(chunk)
-        except (InterlinguaError, KeyError, TypeError, AttributeError, IndexError, ValueError):
+        except _UNREADABLE:
             return self._malformed()
 
     def end_of_input(self) -> list[Event]:
@@ -113,29 +116,30 @@ class _Answer:
             return []
         mark = self.endpoint.dialect.get("end_mark") or ("required" if self.endpoint.dialect else "optional")
         if mark == "optional" and self._choices and all(choice.finish for choice in self._choices.values()):
-            return self._complete()
+            try:
+                return self._complete()
+            except _UNREADABLE:
+                return self._malformed()
         return self._failed("the stream ended before the answer did; what had arrived is in the response")
 
     def _word(self, chunk: Wire) -> list[Event] | None:
         """The one event of the chunk that most are: more of the text, and nothing else that is new."""
+        # the same members as the last chunk: no error among them, no usage of its own
+        if chunk.keys() != self._members or self._unclosed or chunk.get("usage") is not None:
+            return None
         choices = chunk.get("choices")
-        if self._unclosed or chunk.keys() != self._members or chunk.get("usage") is not None or len(choices or ()) != 1:
+        if type(choices) is not list or len(choices) != 1:
             return None
-        wire = chunk["choices"][0]
-        if (
-            not wire.keys() <= _PLAIN_CHOICE
-            or wire.get("finish_reason") is not None
-            or wire.get("logprobs") is not None
-        ):
+        wire = choices[0]
+        delta = wire.get("delta")
+        if type(delta) is not dict or len(delta) != 1 or not wire.keys() <= _PLAIN_CHOICE:
             return None
-        choice, delta = self._choices.get(wire.get("index")), wire.get("delta")
-        if choice is None or type(delta) is not dict or len(delta) != 1:
+        if wire.get("finish_reason") is not None or wire.get("logprobs") is not None:
             return None
-        return choice.word(delta)
+        choice = self._choices.get(wire.get("index"))
+        return None if choice is None else choice.word(delta)
 
     def _chunk(self, chunk: Wire) -> list[Event]:
-        if (word := self._word(chunk)) is not None:
-            return word
         self._members = chunk.keys()
         events: list[Event] = []
         whole = self._whole
@@ -191,12 +195,7 @@ class _Answer:
             choice.close(events)
         if not self._usage_told:
             self._tell_usage(events)
-        try:
-            response = self._response()
-        except InterlinguaError as problem:
-            error = {**problem.to_dict(), "category": "invalid_response", "adapter": NAME}
-            return [*events, {"type": "error", "error": error, "response": self._partial()}]
-        return [*events, {"type": "message_complete", "response": response}]
+        return [*events, {"type": "message_complete", "response": self._response()}]
 
     def _response(self) -> dict[str, Any]:
         choices = [self._choices[number] for number in sorted(self._choices)]
@@ -237,7 +236,11 @@ class _Answer:
         self.ended = True
         if self.endpoint.provider is not None:
             error.setdefault("provider", self.endpoint.provider)
-        return [{"type": "error", "error": error, "response": self._partial()}]
+        try:
+            response = self._partial()
+        except _UNREADABLE:  # what made the frame unreadable stands in the answer already
+            response = _failed_answer([])
+        return [{"type": "error", "error": error, "response": response}]
 
 
 def _failed_answer(content: list[Block]) -> dict[str, Any]:
@@ -485,14 +488,13 @@ class _Choice:
             if part["text"]:
                 self._text("text", part["text"], events)
         elif kind == "thinking" and isinstance(part.get("thinking"), list):
-            self._thinking_part(part, last, events)
+            self._thinking_part(part, parts, last, events)
         else:
             parts.append(part)
             self._end_prose(events)
             self._whole_block(part_from_wire(part, self._reading), events)
 
-    def _thinking_part(self, part: Wire, last: Wire | None, events: list[Event]) -> None:
-        parts = self._parts or []
+    def _thinking_part(self, part: Wire, parts: list[Wire], last: Wire | None, events: list[Event]) -> None:
         pieces = [piece for piece in part["thinking"] if isinstance(piece, dict) and isinstance(piece.get("text"), str)]
         text = "".join(piece["text"] for piece in pieces)
         if last is not None and self._kind == "thinking":
@@ -630,8 +632,9 @@ class _Choice:
                     call.type = value if isinstance(value, str) and value else call.type
                 case "index" | "function" | "custom":
                     pass
-                case _ if value is not None:
-                    call.extra[name] = value
+                case _:
+                    if value is not None:
+                        call.extra[name] = value
         if kind == "custom":
             call.type = "custom"
         self._arguments(call, inner, inner.get("input" if kind == "custom" else "arguments"), events)

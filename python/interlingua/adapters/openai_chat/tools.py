@@ -1,11 +1,13 @@
 """Tools, the choice of tools, and calls: each written above read."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
-from interlingua.adapters._kit import Wire, arguments_text, parse_arguments, report_unknown
-from interlingua.adapters.openai_chat.context import Reading, Writing
+from interlingua.adapters._kit import Wire, arguments_text, parse_arguments, report_foreign_state, report_unknown
+from interlingua.adapters.openai_chat.context import Reading, Writing, report_own_state
 from interlingua.adapters.openai_chat.parts import Block, cache_from_wire, finish_block, opaque
+from interlingua.adapters.openai_chat.tables import NAME
+from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Path
 
 Tool = dict[str, Any]
@@ -56,20 +58,15 @@ def tools_to_wire(request: Mapping[str, Any], body: Wire, writing: Writing) -> N
 
 def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: Mapping[str, Any]) -> Wire | None:
     """A tool; None when it was dropped."""
+    kind = tool.get("kind") or "function"
+    if kind == "provider":
+        return _provider_tool(tool, path, writing)
     name = writing.name(tool["name"], request)
     if name != tool["name"]:
         writing.report_name((*path, "name"), name)
     if tool.keys() <= _PLAIN_TOOL and (writing.own or not tool.get("strict")):
         return {"type": "function", "function": _plain_function(tool, name)}
     state = writing.owns(tool)
-    kind = tool.get("kind") or "function"
-    if kind == "provider":
-        if tool.get("adapter") != writing.endpoint.adapter or not isinstance(tool.get("definition"), dict):
-            message = "a tool of another provider cannot be offered here"
-            writing.loss.drop(path, "provider_tool", "lost", message)
-            return None
-        report_unknown(tool, _PROVIDER_TOOL, writing.loss, path)
-        return tool["definition"]
     fields = state.get("fields", {})
     empty = state.get("form", {}).get("empty", {})
     if kind == "custom" and writing.dialect.get("custom_tools") is False:
@@ -92,8 +89,31 @@ def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: Mapping[str,
         _report_misplaced(tool, kind, path, writing)
     item: Wire = {**{k: v for k, v in fields.items() if k != kind}, "type": kind, kind: inner}
     if not tool.keys() <= _SAYING:
+        writing.place = ""
         finish_block(tool, item, _TOOL, state, path, writing)
     return item
+
+
+def _provider_tool(tool: Tool, path: Path, writing: Writing) -> Wire | None:
+    """A tool that a provider defines: verbatim where it comes from, nowhere else."""
+    if tool.get("adapter") != NAME or writing.from_another or not isinstance(tool.get("definition"), dict):
+        message = "a tool of another provider cannot be offered here"
+        writing.loss.drop(path, "provider_tool", "lost", message)
+        return None
+    read = tool_from_wire(tool["definition"], Reading(writing.endpoint, DERIVED_IDS))
+    if any(read.get(name) != tool.get(name) for name in ("kind", "name", "definition", "input_schema")):
+        writing.loss.replace(path, read, "unsupported_value", "shape", "the tool is read back as what it says")
+        return tool["definition"]
+    if tool.get("cache") is not None:
+        writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "a tool of the provider carries no cache mark")
+    report_own_state(writing.owns(tool), writing.loss, path, fields=True)
+    report_foreign_state(tool, writing.endpoint, writing.loss, path)
+    report_unknown(tool, _PROVIDER_TOOL, writing.loss, path)
+    for name in ("description", "input_schema", "strict", "format"):
+        if tool.get(name) is not None:
+            message = "a tool of the provider is its definition alone"
+            writing.loss.drop((*path, name), "unsupported_field", "weakened", message)
+    return tool["definition"]
 
 
 _PLAIN_TOOL = frozenset(("name", "description", "input_schema", "strict"))
@@ -161,7 +181,7 @@ def is_function(inner: Any) -> bool:
     return _is_readable(inner, "function")
 
 
-def _is_readable(inner: Any, kind: Any) -> bool:
+def _is_readable(inner: Any, kind: Any) -> TypeGuard[Wire]:
     if not isinstance(inner, dict) or not isinstance(inner.get("name"), str) or not inner["name"]:
         return False
     for name, types in _FUNCTION_TYPES if kind == "function" else _CUSTOM_TYPES:
@@ -304,11 +324,15 @@ def _allowed(choice: Mapping[str, Any], request: Mapping[str, Any], body: Wire, 
     _report_idle(choice, ("names", "mode"), writing)
     names = choice.get("names") or []
     offered = _kinds(request, body)
-    known = [name for name in names if writing.own or offered.get(name, "provider") != "provider"]
-    written = [writing.name(name, request) for name in known]
-    for name, wire_name in zip(known, written, strict=True):
-        if wire_name != name:
-            writing.report_name(("tool_choice", "names", names.index(name)), wire_name)
+    known: list[str] = []
+    written: list[str] = []
+    for position, name in enumerate(names):
+        if not writing.own and offered.get(name, "provider") == "provider":
+            continue
+        known.append(name)
+        written.append(writing.name(name, request))
+        if written[-1] != name:
+            writing.report_name(("tool_choice", "names", position), written[-1])
     if not known:
         writing.loss.drop(("tool_choice",), "tool_choice", "weakened", "none of the allowed tools is offered")
         return None
@@ -414,6 +438,7 @@ def _call_to_wire(
             call[kind] = {**fields[kind], **inner}
         call = {**{k: v for k, v in fields.items() if k != kind}, **call}
     if not state or "cache" in block or "signature" in state or not block.keys() <= _CALL:
+        writing.place = ""
         finish_block(block, call, _CALL, state, path, writing)
     return call
 
@@ -535,7 +560,7 @@ _FUNCTION_CALL = frozenset(("name", "arguments"))
 _CUSTOM_CALL = frozenset(("name", "input"))
 
 
-def _is_call(inner: Any, kind: Any, wire_id: Any) -> bool:
+def _is_call(inner: Any, kind: Any, wire_id: Any) -> TypeGuard[Wire]:
     if not isinstance(inner, dict) or not (wire_id is None or isinstance(wire_id, str)):
         return False
     if not isinstance(inner.get("name"), str) or not inner["name"]:

@@ -1,0 +1,553 @@
+"""Assistant messages, in a history and as an answer: reasoning, content, refusal, images, sound, calls."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
+from interlingua.adapters.openai_chat.citations import annotations_from_wire, annotations_to_wire, own_citations
+from interlingua.adapters.openai_chat.contents import (
+    content_from_wire,
+    filled,
+    finish_message,
+    finish_reading,
+    spelt,
+)
+from interlingua.adapters.openai_chat.context import Reading, Writing, report_own_state
+from interlingua.adapters.openai_chat.parts import (
+    ASSISTANT,
+    USER,
+    Block,
+    part_from_wire,
+    part_to_wire,
+    report_reading,
+)
+from interlingua.adapters.openai_chat.reasoning import (
+    DETAILS,
+    MEMBERS,
+    PART,
+    TEXTS,
+    detail_from_wire,
+    reasoning_from_wire,
+    reasoning_to_wire,
+)
+from interlingua.adapters.openai_chat.tables import FILLER, NAME
+from interlingua.adapters.openai_chat.tools import CALLS, call_from_wire, call_to_wire, read_arguments
+from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.ids import DERIVED_IDS
+from interlingua.canonical.loss import Path, pointer
+
+Message = dict[str, Any]
+Request = Mapping[str, Any]
+
+_NOTHING: Mapping[str, Any] = {}
+
+
+_REASONING, _CONTENT, _REFUSAL, _IMAGES, _SOUND, _CALLS = range(6)
+
+
+def assistant_to_wire(message: Message, position: int, writing: Writing, request: Request) -> Wire:
+    """An assistant's message of the history, which stands at `position` in the request."""
+    content = message["content"]
+    if len(message) == 2 and len(content) == 1:
+        block = content[0]
+        if block["type"] == "text" and len(block) == 2 and (block["text"] or writing.own):
+            return {"role": "assistant", "content": block["text"]}
+    path: Path = ("messages", position)
+    if (plain := _plain_turn(message, content, path, writing, request)) is not None:
+        return plain
+    turn = _Turn(path, writing)
+    for index, block in enumerate(content):
+        _place(block, index, content, turn, request)
+    state = writing.owns(message)
+    wire = _turn_to_wire(turn, content, state, path, writing)
+    if turn.texts or DETAILS in wire or writing.dialect.get("reasoning_replay_required"):
+        _reasoning_members(turn, wire, state.get("form") or _NOTHING, path, writing)
+    turn.report_moves()
+    return wire if len(message) == 2 else finish_message(message, wire, state, path, writing)
+
+
+def _plain_turn(message: Message, content: list[Block], path: Path, writing: Writing, request: Request) -> Wire | None:
+    """The turn that most are: calls, and perhaps a text before them. None for any other."""
+    wire: Wire = {"role": "assistant", "content": None}
+    if len(message) > 2:
+        # all that may stand beside is how emptiness was spelt
+        state = writing.owns(message)
+        if len(message) > 3 or not state or not state.keys() <= _STATE_OF_FORM:
+            return None
+        form = state.get("form") or _NOTHING
+        if not form.keys() <= _EMPTINESS or not form.get("empty", _NOTHING).keys() <= _CONTENT_ALONE:
+            return None
+        if form.get("empty"):
+            if form["empty"]["content"]:
+                return None
+            wire["content"] = form["empty"]["content"]
+        elif form.get("absent") == ["content"]:
+            del wire["content"]
+    calls: list[Block] = content
+    first = content[0] if content else None
+    if first is not None and first["type"] == "text":
+        if len(first) > 2 or not first["text"]:
+            return None
+        wire["content"] = first["text"]
+        calls = content[1:]
+    if not calls or writing.dialect.get("reasoning_replay_required"):
+        return None
+    for block in calls:
+        if block["type"] != "tool_use":
+            return None
+        state = block.get("provider_state")
+        if state is not None and "form" in state and "legacy" in state["form"]:
+            return None
+    offset = len(content) - len(calls)
+    wire["tool_calls"] = [
+        call_to_wire(block, index, path, writing, request) for index, block in enumerate(calls, offset)
+    ]
+    return wire
+
+
+_TEXT_ALONE = frozenset(("type", "text"))
+_STATE_OF_FORM = frozenset(("adapter", "provider", "form"))
+_EMPTINESS = frozenset(("empty", "absent"))
+_CONTENT_ALONE = frozenset(("content",))
+
+
+def answer_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
+    """The message of an answer, at its place in the response."""
+    content = message["content"]
+    if not writing.own and len(message) == 2:
+        if (
+            len(content) == 1
+            and content[0].keys() == _TEXT_ALONE
+            and content[0]["text"]
+            and content[0]["type"] == "text"
+        ):
+            return {"role": "assistant", "content": content[0]["text"], "refusal": None}
+        if (plain := _plain_turn(message, content, path, writing, {"messages": [message]})) is not None:
+            return {**plain, "refusal": None}
+    turn = _Turn(path, writing, answer=True)
+    for index, block in enumerate(content):
+        _place(block, index, content, turn, {"messages": [message]})
+    state = writing.owns(message)
+    form = state.get("form") or _NOTHING
+    wire = _turn_to_wire(turn, content, state, path, writing)
+    if turn.texts or DETAILS in wire:
+        _reasoning_members(turn, wire, form, path, writing)
+    turn.report_moves()
+    wire = finish_message(message, wire, state, path, writing)
+    if not writing.own:
+        wire.setdefault("refusal", None)
+    elif "role" in form:
+        wire["role"] = form["role"]
+    elif "role" in form.get("absent", ()):
+        del wire["role"]
+    return wire
+
+
+class _Turn:
+    """The blocks of an assistant message, sorted into the members of the wire."""
+
+    __slots__ = (
+        "_first", "_moves", "answer", "calls", "details", "dropped", "images", "legacy", "parts", "path", "refusal", "sound", "texts",
+        "texts_at", "writing", "citations",
+    )  # fmt: skip
+
+    def __init__(self, path: Path, writing: Writing, *, answer: bool = False) -> None:
+        self.path = path
+        self.writing = writing
+        self.answer = answer
+        self.texts: list[tuple[str, str]] = []
+        self.texts_at: list[int] = []
+        self.details: list[Wire] = []
+        self.parts: list[Wire] = []
+        self.refusal: str | None = None
+        self.images: list[Wire] = []
+        self.sound: Wire | None = None
+        self.calls: list[Wire] = []
+        self.legacy: Wire | None = None
+        self.citations: tuple[int, Block] | None = None
+        self._first: dict[int, int] = {}
+        self._moves: list[tuple[int, int, int]] = []
+        self.dropped: set[int] = set()
+
+    def stands(self, kind: int, index: int) -> None:
+        """Notes that the block at `index` goes to a member of this kind: the members have an order of their own."""
+        later = [first for other, first in self._first.items() if other > kind]
+        if later:
+            self._moves.append((kind, index, min(later)))
+        elif kind not in self._first:
+            self._first[kind] = index
+
+    def report_moves(self) -> None:
+        """Reports the blocks that stand elsewhere on the wire."""
+        for _, index, to in sorted(self._moves):
+            if index in self.dropped:
+                continue
+            content = (*self.path, "content")
+            message = "the wire puts reasoning before text and calls last"
+            self.writing.loss.move((*content, index), (*content, to), "reordered", "shape", message)
+
+
+def _place(block: Block, index: int, content: list[Block], turn: _Turn, request: Request) -> None:
+    writing, path = turn.writing, (*turn.path, "content", index)
+    match block["type"]:
+        case "tool_use":
+            turn.stands(_CALLS, index)
+            form = writing.owns(block).get("form") or _NOTHING
+            call = call_to_wire(block, index, turn.path, writing, request)
+            if form.get("legacy") and turn.legacy is None and not turn.calls and call["type"] == "function":
+                turn.legacy = call["function"]
+            else:
+                turn.calls.append(call)
+            return
+        case "text" if block.get("refusal") and _is_member(block, index, content, turn):
+            turn.stands(_REFUSAL, index)
+            turn.refusal = block["text"]
+            _finish_refusal(block, path, writing)
+            return
+        case "text":
+            part = part_to_wire(block, path, writing, ASSISTANT)
+            if block.get("citations"):
+                _note_citations(block, index, turn)
+        case "thinking" | "redacted_thinking":
+            place, part = reasoning_to_wire(block, path, writing)
+            if place != PART:
+                turn.stands(_REASONING, index)
+                if place == DETAILS:
+                    turn.details.append(part)
+                else:
+                    turn.texts.append((place, part))
+                    turn.texts_at.append(index)
+                return
+        case "opaque" if writing.endpoint.owns(block) and block.get("kind") in (CALLS, DETAILS):
+            kind = block["kind"]
+            turn.stands(_CALLS if kind == CALLS else _REASONING, index)
+            (turn.calls if kind == CALLS else turn.details).append(block["value"])
+            read = call_from_wire if kind == CALLS else detail_from_wire
+            report_reading(block, read(block["value"], Reading(writing.endpoint, DERIVED_IDS)), path, writing)
+            return
+        case "image" if writing.owns(block).get("form", _NOTHING).get("member") == "images":
+            part = part_to_wire(block, path, writing, ASSISTANT if writing.own else USER)
+            if part is not None and part["type"] == "image_url":
+                turn.stands(_IMAGES, index)
+                turn.images.append(part)
+                return
+        case "audio" if (sound := _sound(block, path, turn)) is not None:
+            turn.stands(_SOUND, index)
+            turn.sound = sound
+            return
+        case "tool_result":
+            raise InvalidRequest(
+                "a tool_result stands in a tool message",
+                path=pointer(path),
+                adapter=NAME,
+            )
+        case _:
+            part = part_to_wire(block, path, writing, ASSISTANT)
+    if part is not None:
+        turn.stands(_CONTENT, index)
+        turn.parts.append(part)
+
+
+def _is_member(block: Block, index: int, content: list[Block], turn: _Turn) -> bool:
+    """Whether a refusal goes to the member of that name: it does when it is alone and comes after the text."""
+    state = turn.writing.owns(block)
+    if turn.refusal is not None or block.get("cache") is not None or state.get("fields") or not block["text"]:
+        return False
+    return (state.get("form") or _NOTHING).get("part") != "refusal" and not any(
+        later["type"] == "text" for later in content[index + 1 :]
+    )
+
+
+def _finish_refusal(block: Block, path: Path, writing: Writing) -> None:
+    if block.get("citations"):
+        message = "a refusal has no citations"
+        writing.loss.drop((*path, "citations"), "unsupported_field", "weakened", message)
+    if state := writing.owns(block):
+        report_own_state(state, writing.loss, path)
+    else:
+        report_foreign_state(block, writing.endpoint, writing.loss, path)
+    report_unknown(block, _REFUSED, writing.loss, path)
+
+
+_REFUSED = frozenset(("type", "text", "refusal", "citations", "cache", "critical", "provider_state"))
+
+
+def _note_citations(block: Block, index: int, turn: _Turn) -> None:
+    if turn.citations is not None or not own_citations(block, turn.writing):
+        message = "citations are not replayed on this wire"
+        path = (*turn.path, "content", index, "citations")
+        turn.writing.loss.drop(path, "unsupported_field", "weakened", message)
+    else:
+        turn.citations = (index, block)
+
+
+def _sound(block: Block, path: Path, turn: _Turn) -> Wire | None:
+    """The `audio` member for a sound that this provider spoke: in an answer the sound, in a history its id."""
+    state = turn.writing.owns(block)
+    if "id" not in state or turn.sound is not None:
+        return None
+    if turn.answer:
+        return audio_to_wire(block, state)
+    loss = turn.writing.loss
+    loss.drop(path, "unsupported_source", "shape", "the provider has the sound under its id")
+    where = (*turn.path, "provider_state", "fields", "audio")
+    loss.replace(where, {"id": state["id"]}, "unsupported_source", "shape", "the provider has the sound under its id")
+    return {"id": state["id"]}
+
+
+def audio_to_wire(block: Block, state: Mapping[str, Any]) -> Wire:
+    """The `audio` member of an answer."""
+    audio: Wire = {**state.get("fields", _NOTHING), "id": state["id"], "data": block["source"]["data"]}
+    if "transcript" in block:
+        audio["transcript"] = block["transcript"]
+    return audio
+
+
+def _turn_to_wire(turn: _Turn, content: list[Block], state: Mapping[str, Any], path: Path, writing: Writing) -> Wire:
+    form = state.get("form") or _NOTHING
+    empty = form.get("empty", _NOTHING)
+    wire: Wire = {"role": "assistant"}
+    written = spelt(turn.parts, form)
+    others = bool(turn.calls or turn.legacy or turn.refusal or turn.sound or turn.images or turn.texts or turn.details)
+    if written == "" and (others or turn.answer):
+        _drop_empty(turn, content)
+        written = None
+    if written is not None and (written != "" or writing.own):
+        wire["content"] = written
+    elif written is not None:
+        wire["content"] = _filled_text(content, path, writing)
+    elif "content" in empty and not empty["content"]:
+        wire["content"] = empty["content"]
+    elif "content" in form.get("absent", ()):
+        pass
+    elif turn.calls or turn.answer or state or writing.own or turn.legacy or turn.refusal or turn.sound or turn.images:
+        wire["content"] = None
+    elif others:
+        wire["content"] = ""
+    else:
+        wire["content"] = filled(path, writing)
+    if turn.citations is not None:
+        _annotations_to_wire(turn, wire, writing)
+    for name, value in (("refusal", turn.refusal), (DETAILS, turn.details), ("images", turn.images),
+                        ("audio", turn.sound), ("tool_calls", turn.calls), ("function_call", turn.legacy)):  # fmt: skip
+        if value:
+            wire[name] = value
+    return wire
+
+
+def _empty_text(content: list[Block]) -> int | None:
+    return next((n for n, block in enumerate(content) if block["type"] == "text" and not block["text"]), None)
+
+
+def _drop_empty(turn: _Turn, content: list[Block]) -> None:
+    index = _empty_text(content)
+    if index is not None:
+        message = "an empty text says nothing beside the rest"
+        turn.writing.loss.drop((*turn.path, "content", index), "empty_content", "shape", message)
+        turn.dropped.add(index)
+
+
+def _filled_text(content: list[Block], path: Path, writing: Writing) -> str:
+    index = _empty_text(content) or 0
+    where = (*path, "content", index, "text")
+    writing.loss.replace(where, FILLER, "filler", "shape", "the wire takes no empty message")
+    return FILLER
+
+
+def _reasoning_members(turn: _Turn, wire: Wire, form: Mapping[str, Any], path: Path, writing: Writing) -> None:
+    if turn.texts:
+        member = turn.texts[0][0]
+        text = wire[member] = "".join(said for _, said in turn.texts)
+        if len(turn.texts) > 1:
+            first, *others = turn.texts_at
+            content = (*path, "content")
+            message = "reasoning before one answer is one text on this wire"
+            writing.loss.replace((*content, first, "text"), text, "merged_turn", "shape", message)
+            for index in others:
+                writing.loss.drop((*content, index), "merged_turn", "shape", message)
+                turn.dropped.add(index)
+    if DETAILS in wire and form.get("also"):
+        said = "".join(item.get("text") or item.get("summary") or "" for item in turn.details)
+    else:
+        said = "".join(said for _, said in turn.texts)
+    for name in form.get("also", ()):
+        wire.setdefault(name, said)
+    required = writing.dialect.get("reasoning_replay_required")
+    replay = writing.dialect.get("reasoning_replay")
+    if required and turn.calls and not writing.own and replay in TEXTS:
+        wire.setdefault(replay, "")
+
+
+def _annotations_to_wire(turn: _Turn, wire: Wire, writing: Writing) -> None:
+    index, block = turn.citations or (0, {})
+    if len(turn.parts) != 1:
+        message = "citations belong to one text on this wire"
+        path = (*turn.path, "content", index, "citations")
+        writing.loss.drop(path, "unsupported_field", "weakened", message)
+        return
+    wire["annotations"] = annotations_to_wire(block, writing)
+
+
+_ASSISTANT = frozenset(
+    ("role", "content", "name", "tool_calls", "function_call", "refusal", "annotations", "audio", "images", *MEMBERS)
+)
+
+
+_SPOKEN = frozenset(MEMBERS)
+_SAYING = ("tool_calls", "function_call", "refusal", "audio", "images")
+
+
+def answer_from_wire(message: Wire, reading: Reading) -> Message:
+    """The message of an answer: as in a history, but an empty text is an empty answer, and the role goes without saying."""
+    read = assistant_from_wire(message, reading, answer=True)
+    role = message.get("role")
+    if role != "assistant":
+        state = read.setdefault("provider_state", reading.state())
+        form = state.setdefault("form", {})
+        if "role" in message:
+            form["role"] = role
+        else:
+            form.setdefault("absent", []).append("role")
+    return read
+
+
+def assistant_from_wire(message: Wire, reading: Reading, *, answer: bool = False) -> Message:
+    """An assistant's message: reasoning, then content, then calls."""
+    content = message.get("content")
+    if len(message) == 2 and "role" in message and type(content) is str and (content or not answer):
+        return {"role": "assistant", "content": [{"type": "text", "text": content}]}
+    if message.keys() <= _PLAIN_TURN and message.get("tool_calls"):
+        return _turn_from_wire(message, content, reading)
+    form: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
+    blocks: list[Block] = [] if _SPOKEN.isdisjoint(message) else reasoning_from_wire(message, reading, fields, form)
+    calls, legacy = message.get("tool_calls"), message.get("function_call")
+    if content == "" and (answer or blocks or any(message.get(name) for name in _SAYING)):
+        form.setdefault("empty", {})["content"] = ""
+        said: list[Block] = []
+    else:
+        said = content_from_wire(message, reading, form, assistant=True)
+        blocks += said
+    if len(message) > 2 or "role" not in message or "content" not in message:
+        _read_members(message, blocks, said, reading, fields, form)
+    if calls:
+        reading.turn()
+        blocks += [call_from_wire(call, reading) for call in calls]
+    elif "tool_calls" in message:
+        form.setdefault("empty", {})["tool_calls"] = calls
+    if "function_call" in message:
+        _legacy_from_wire(legacy, blocks, bool(calls), reading, fields, form)
+    return finish_reading(message, {"role": "assistant", "content": blocks}, _ASSISTANT, fields, form, reading)
+
+
+_PLAIN_TURN = frozenset(("role", "content", "tool_calls"))
+
+
+def _turn_from_wire(message: Wire, content: Any, reading: Reading) -> Message:
+    """The turn that most are: calls, and perhaps a text before them."""
+    form: dict[str, Any] | None = None
+    blocks: list[Block] = []
+    if content is None:
+        if "content" not in message:
+            form = {"absent": ["content"]}
+    elif content == "":
+        form = {"empty": {"content": ""}}
+    elif type(content) is str:
+        blocks.append({"type": "text", "text": content})
+    else:
+        form = {}
+        blocks += content_from_wire(message, reading, form, assistant=True)
+    reading.turn()
+    for call in message["tool_calls"]:
+        blocks.append(call_from_wire(call, reading))
+    return reading.mark({"role": "assistant", "content": blocks}, None, form)
+
+
+def _read_members(
+    message: Wire,
+    blocks: list[Block],
+    said: list[Block],
+    reading: Reading,
+    fields: dict[str, Any],
+    form: dict[str, Any],
+) -> None:
+    """The members beside content that hold what was said: annotations, refusal, images, sound."""
+    if "annotations" in message:
+        annotations_from_wire(message["annotations"], said, reading, fields, form)
+    if "refusal" in message:
+        refusal = message["refusal"]
+        if isinstance(refusal, str) and refusal:
+            blocks.append({"type": "text", "text": refusal, "refusal": True})
+        elif not refusal:
+            form.setdefault("empty", {})["refusal"] = refusal
+        else:
+            fields["refusal"] = refusal
+    if "images" in message:
+        _images_from_wire(message["images"], blocks, reading, fields, form)
+    if "audio" in message:
+        _audio_from_wire(message["audio"], blocks, reading, fields, form)
+
+
+def _images_from_wire(
+    images: Any, blocks: list[Block], reading: Reading, fields: dict[str, Any], form: dict[str, Any]
+) -> None:
+    if not images:
+        form.setdefault("empty", {})["images"] = images
+        return
+    read = [part_from_wire(image, reading) for image in images] if isinstance(images, list) else []
+    if not read or any(block["type"] != "image" for block in read):
+        fields["images"] = images
+        return
+    for block in read:
+        state = block.setdefault("provider_state", reading.state())
+        state["form"] = {**state.get("form", {}), "member": "images"}
+    blocks += read
+
+
+def _audio_from_wire(
+    audio: Any, blocks: list[Block], reading: Reading, fields: dict[str, Any], form: dict[str, Any]
+) -> None:
+    if audio is None:
+        form.setdefault("empty", {})["audio"] = None
+    elif isinstance(audio, dict) and isinstance(audio.get("data"), str) and isinstance(audio.get("id"), str):
+        block: Block = {"type": "audio", "source": {"kind": "base64", "data": audio["data"]}}
+        if isinstance(audio.get("transcript"), str):
+            block["transcript"] = audio["transcript"]
+        kept = {k: v for k, v in audio.items() if k not in ("id", "data") and not (k == "transcript" and k in block)}
+        block["provider_state"] = reading.state(id=audio["id"])
+        if kept:
+            block["provider_state"]["fields"] = kept
+        blocks.append(block)
+    else:
+        fields["audio"] = audio
+
+
+def _legacy_from_wire(
+    legacy: Any, blocks: list[Block], calls: bool, reading: Reading, fields: dict[str, Any], form: dict[str, Any]
+) -> None:
+    """The one call of the time before tools: it has no id, so its name stands for one."""
+    if legacy is None:
+        form.setdefault("empty", {})["function_call"] = None
+        return
+    readable = (
+        isinstance(legacy, dict)
+        and isinstance(legacy.get("name"), str)
+        and legacy["name"]
+        and isinstance(legacy.get("arguments"), str)
+        and len(legacy) == 2
+    )
+    if calls or not readable:
+        fields["function_call"] = legacy
+        return
+    reading.turn()
+    name = legacy["name"]
+    blocks.append(legacy_call(legacy, reading.call(f"function:{name}", name), reading))
+
+
+def legacy_call(legacy: Wire, canonical: str, reading: Reading) -> Block:
+    """The block of a `function_call`."""
+    block: Block = {"type": "tool_use", "id": canonical, "name": legacy["name"]}
+    spelling: dict[str, Any] = {"legacy": True}
+    read_arguments(legacy, block, spelling)
+    block["provider_state"] = reading.state(form=spelling)
+    return block
