@@ -70,6 +70,8 @@ def codes(loss: list[Data]) -> list[str]:
         ({"messages": [{"role": "user", "content": "hi"}]}, "/messages/0/content"),
         ({"messages": [{"role": "user", "content": [{"text": 7}]}]}, "/messages/0/content/0"),
         ({"messages": [{"role": "user", "content": [{"text": "a"}, 7]}]}, "/messages/0/content/1"),
+        ({"messages": [{"role": "user", "content": ["a", {"text": "a"}]}]}, "/messages/0/content/0"),
+        ({"messages": [{"role": "user", "content": [{}]}]}, "/messages/0/content/0"),
         ({"messages": [{"role": "user", "content": [{"toolResult": {"content": []}}]}]}, "/messages/0/content/0"),
         ({"messages": [{"role": "assistant", "content": [{"toolUse": {"toolUseId": "a"}}]}]}, "/messages/0/content/0"),
         ({"messages": [], "system": "hi"}, "/system"),

@@ -13,6 +13,7 @@ damaged message nothing can be found again, so it becomes one frame that says so
 
 import struct
 from binascii import crc32
+from functools import lru_cache
 from typing import NamedTuple
 
 EVENT, EXCEPTION, ERROR, DAMAGED = "event", "exception", "error", "damaged"
@@ -51,6 +52,8 @@ class Decoder:
             return []
         buffer = self._buffer
         buffer += chunk
+        if len(buffer) < _PRELUDE.size:
+            return []
         frames: list[Frame] = []
         start, available = 0, len(buffer)
         while available - start >= _PRELUDE.size:
@@ -82,20 +85,27 @@ class Decoder:
 def _frame(message: bytes, length: int) -> Frame | None:
     """The frame of a whole message; None when it is damaged."""
     end = len(message) - _NUMBER.size
-    if crc32(message[:end]) != _NUMBER.unpack_from(message, end)[0]:
+    if crc32(memoryview(message)[:end]) != _NUMBER.unpack_from(message, end)[0]:
         return None
     start = _PRELUDE.size + length
     try:
-        headers = _headers(message[_PRELUDE.size : start])
+        name, kind, said = _described(message[_PRELUDE.size : start])
         data = message[start:end].decode()
     except (IndexError, ValueError, struct.error):
         return None
-    kind = headers.get(":message-type", EVENT)
-    name = headers.get(_NAMES.get(kind, ":event-type"))
-    return Frame(name, data or headers.get(":error-message", ""), kind)
+    return Frame(name, data or said, kind)
 
 
 _NAMES = {EVENT: ":event-type", EXCEPTION: ":exception-type", ERROR: ":error-code"}
+
+
+# a stream repeats a handful of headers
+@lru_cache(maxsize=256)
+def _described(block: bytes) -> tuple[str | None, str, str]:
+    """The name of the event, what kind of message it is, and the text of an error."""
+    headers = _headers(block)
+    kind = headers.get(":message-type", EVENT)
+    return headers.get(_NAMES.get(kind, ":event-type")), kind, headers.get(":error-message", "")
 
 
 def _headers(block: bytes) -> dict[str, str]:
@@ -122,12 +132,16 @@ def _headers(block: bytes) -> dict[str, str]:
 
 def encode(frame: Frame) -> bytes:
     """A frame as one message."""
-    kind, name, data = frame.kind, frame.event, frame.data.encode()
-    headers = b"" if name is None else _header(_NAMES.get(kind, ":event-type"), name)
-    headers += _header(":content-type", "application/json") + _header(":message-type", kind)
+    headers, data = _header_block(frame.kind, frame.event), frame.data.encode()
     prelude = struct.pack("!II", _LEAST + len(headers) + len(data), len(headers))
     message = prelude + _NUMBER.pack(crc32(prelude)) + headers + data
     return message + _NUMBER.pack(crc32(message))
+
+
+@lru_cache(maxsize=256)
+def _header_block(kind: str, name: str | None) -> bytes:
+    named = b"" if name is None else _header(_NAMES.get(kind, ":event-type"), name)
+    return named + _header(":content-type", "application/json") + _header(":message-type", kind)
 
 
 def _header(name: str, value: str) -> bytes:

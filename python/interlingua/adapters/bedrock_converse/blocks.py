@@ -51,23 +51,33 @@ def blocks_from_wire(
 ) -> list[Block]:
     """The blocks of one list; raises `failure` with the pointer of the block that cannot be read."""
     blocks: list[Block] = []
-    position = 0
+    wire: Any = None
     try:
-        for position, wire in enumerate(content):  # noqa: B007 (named by the error)
-            if len(wire) == 1 and type(text := wire.get("text")) is str and text and not text.isspace():
-                blocks.append({"type": "text", "text": text})
+        for wire in content:
+            if len(wire) != 1:
+                blocks.append(block_from_wire(wire, place, reading))
+                continue
+            (kind,) = wire
+            if kind == "text":
+                text = wire[kind]
+                if type(text) is str and text and not text.isspace():
+                    blocks.append({"type": "text", "text": text})
+                    continue
             elif (
-                "cachePoint" in wire
-                and len(wire) == 1
+                kind == "cachePoint"
                 and place != RESULT
                 and blocks
                 and "cache" not in blocks[-1]
-                and (hint := cache_from_wire(wire["cachePoint"])) is not None
+                and (hint := cache_from_wire(wire[kind])) is not None
             ):
                 blocks[-1]["cache"] = hint
-            else:
-                blocks.append(block_from_wire(wire, place, reading))
+                continue
+            if type(wire) is not dict:
+                raise TypeError("block")
+            reader = _READERS.get(kind)
+            blocks.append((reader(wire, place, reading) if reader else None) or reading.opaque(kind, wire))
     except UNREADABLE as problem:
+        position = next(number for number, item in enumerate(content) if item is wire)
         raise unreadable("a block", (*path, position), failure) from problem
     return blocks
 
@@ -79,7 +89,7 @@ def block_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
     """
     kind = next((name for name in wire if name in _READERS), None)
     if kind is None:
-        if type(wire) is not dict:
+        if type(wire) is not dict or not wire:
             raise TypeError("block")
         return reading.opaque(next((name for name in wire if name != "type"), "unknown"), wire)
     return _READERS[kind](wire, place, reading) or reading.opaque(kind, wire)
@@ -495,7 +505,11 @@ def _text_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wir
     if form.get("json") and place == RESULT and (value := _json_value(text)) is not _NO_JSON:
         return finished(block, "json", value, _TEXT, writing, path)
     fields = (block.get("provider_state") or {}).get("fields") or {}
-    if isinstance(fields.get("guardContent"), dict) and place in (USER, SYSTEM) and writing.endpoint.owns(block["provider_state"]):
+    if (
+        isinstance(fields.get("guardContent"), dict)
+        and place in (USER, SYSTEM)
+        and writing.endpoint.owns(block["provider_state"])
+    ):
         return finished(block, "guardContent", {"text": {"text": text}}, _TEXT, writing, path)
     return finished(block, "text", text, _TEXT, writing, path)
 

@@ -145,22 +145,22 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
 
 # ---------------------------------------------------------------------------------------------- estimate
 
+Range = tuple[int, int, int]
+
 _LIKELY = 3.8  # characters a token, over prose, code and JSON
 _MESSAGE = 4
 # what the models add by themselves, low, likely and high: to every prompt, and for what is asked of them
-_PROMPT = (0, 8, 60)
-_TOOLS = (150, 520, 950)
-_PROVIDER_TOOLS = (50, 300, 1500)
-_CITED = (0, 600, 1400)
-_FORMAT = (0, 140, 300)
-_REASONING = (0, 30, 150)
+_PROMPT: Range = (0, 8, 60)
+_TOOLS: Range = (150, 520, 950)
+_PROVIDER_TOOLS: Range = (50, 300, 1500)
+_CITED: Range = (0, 600, 1400)
+_FORMAT: Range = (0, 140, 300)
+_REASONING: Range = (0, 30, 150)
 # tokens of a picture, a film, and of a page of a document with its picture
-_IMAGE = (30, 600, 1800)
-_VIDEO = (500, 3000, 30_000)
-_PAGE = (40, 1600, 3500)
+_IMAGE: Range = (30, 600, 1800)
+_VIDEO: Range = (500, 3000, 30_000)
+_PAGE: Range = (40, 1600, 3500)
 _PAGE_BYTES = 20_000
-
-Range = tuple[int, int, int]
 
 
 def estimate(request: dict[str, Any], endpoint: Endpoint) -> dict[str, int]:

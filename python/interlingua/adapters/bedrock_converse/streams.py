@@ -209,6 +209,11 @@ class _Answer:
         return events
 
     def _delta(self, index: int, delta: Wire) -> list[Event]:
+        if type(text := delta.get("text")) is str and (grown := self.open.get(index)) is not None and text:
+            if grown.kind != "text":
+                return self._grow(grown, "text", text)
+            grown.fragments.append(text)
+            return [{"type": "text_delta", "index": grown.position, "text": text}]
         self._started()
         kind = next((name for name in delta if name in _DELTAS), None)
         if kind is None:
@@ -355,8 +360,13 @@ class _Encoder:
         self.writing = Writing({}, endpoint, Loss())
         self.writing.own = True  # an answer is given as it is; only requests are repaired
 
-    def event(self, event: Event) -> Iterator[Frame]:
+    def event(self, event: Event) -> Iterable[Frame]:
         """The frames of one event."""
+        if event["type"] == "text_delta" and event["index"] in self.indexes:
+            return self._grow(event["index"], event["text"], {"text": event["text"]})
+        return self._event(event)
+
+    def _event(self, event: Event) -> Iterator[Frame]:
         match event["type"]:
             case "message_start":
                 yield from self._started()
@@ -421,10 +431,11 @@ class _Encoder:
     def _delta(self, index: int, delta: Wire) -> Frame:
         return _frame("contentBlockDelta", delta=delta, contentBlockIndex=self.indexes[index])
 
-    def _grow(self, index: int, text: str, delta: Wire) -> Iterator[Frame]:
-        if text and index in self.indexes:
-            self.sent[index] += len(text)
-            yield self._delta(index, delta)
+    def _grow(self, index: int, text: str, delta: Wire) -> list[Frame]:
+        if not text or index not in self.indexes:
+            return []
+        self.sent[index] += len(text)
+        return [self._delta(index, delta)]
 
     def _block_stop(self, index: int, block: Event) -> Iterator[Frame]:
         if index not in self.indexes:

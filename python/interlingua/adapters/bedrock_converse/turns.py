@@ -67,7 +67,9 @@ def messages_from_wire(wires: list[Any], reading: Reading, messages: list[Messag
             form["blank"] = True
         if role == previous:
             form["start"] = True
-        fields = {name: value for name, value in wire.items() if name not in ("role", "content")}
+        fields: Wire = {}
+        if len(wire) > 2:
+            fields = {name: value for name, value in wire.items() if name not in ("role", "content")}
         if form or fields:
             messages[first]["provider_state"] = state = reading.state()
             if form:
