@@ -221,6 +221,26 @@ def test_an_effort_becomes_a_budget_for_a_model_without_efforts() -> None:
     assert set(codes(loss)) == {"reasoning_mapped"}
 
 
+@pytest.mark.parametrize(
+    ("reasoning", "wire"),
+    [
+        ({"effort": "xhigh"}, {"type": "enabled", "maxReasoningEffort": "high"}),
+        ({"effort": "minimal"}, {"type": "enabled", "maxReasoningEffort": "low"}),
+        ({"mode": "adaptive"}, {"type": "enabled", "maxReasoningEffort": "medium"}),
+        ({"mode": "enabled", "budget_tokens": 9000}, {"type": "enabled", "maxReasoningEffort": "medium"}),
+        ({"effort": "none"}, {"type": "disabled"}),
+    ],
+)
+def test_the_words_of_amazons_models(reasoning: Data, wire: Data) -> None:
+    dialect = {"reasoning_control": "reasoningConfig", "top_k": "inferenceConfig"}
+    endpoint = Endpoint("bedrock_converse", "bedrock", "model-x", dialect)
+
+    body, loss = write({"messages": [user(text("a"))], "reasoning": reasoning, "top_k": 5}, endpoint)
+
+    assert body["additionalModelRequestFields"] == {"reasoningConfig": wire, "inferenceConfig": {"topK": 5}}
+    assert set(codes(loss)) == {"reasoning_mapped"}
+
+
 def test_reasoning_without_a_signature_goes_back_where_the_model_takes_it() -> None:
     state = {"adapter": "bedrock_converse", "provider": "bedrock"}
     thought = {"type": "thinking", "text": "Hm.", "provider_state": state}

@@ -1,8 +1,8 @@
 """
-How much the model may think: `outputConfig.effort`, and `thinking` among the additional fields of the model.
+How much the model may think: `outputConfig.effort`, and what the additional fields of the model say of it.
 
-`thinking` is the word of Anthropic's models, `reasoning_config` an older name of it; other models have words of their own,
-which stay options.
+`thinking` is the word of Anthropic's models, `reasoning_config` an older name of it, `reasoningConfig` that of Amazon's.
+The words of other makers stay options.
 """
 
 from typing import Any
@@ -14,6 +14,17 @@ Reasoning = dict[str, Any]
 
 _MEMBERS = ("mode", "effort", "budget_tokens", "display")
 _WIRE = {"type": ("mode", str), "budget_tokens": ("budget_tokens", int), "display": ("display", str)}
+
+
+def nova_from_wire(value: Any) -> Reasoning | None:
+    """What `reasoningConfig` says; None when it is not shaped as documented."""
+    match value:
+        case {"type": str(mode), "maxReasoningEffort": str(effort), **others} if not others:
+            return {"mode": mode, "effort": effort}
+        case {"type": str(mode), **others} if not others:
+            return {"mode": mode}
+        case _:
+            return None
 
 
 def thinking_from_wire(value: Any) -> Reasoning | None:
@@ -30,21 +41,46 @@ def thinking_from_wire(value: Any) -> Reasoning | None:
 
 
 def reasoning_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> tuple[Wire, str | None]:
-    """The members of `thinking`, and the effort; what is fitted to the model or the request is reported."""
+    """The additional fields of the model, and the effort; what is fitted to the model or the request is reported."""
     reasoning: Reasoning | None = request.get("reasoning")
     if not reasoning:
         return {}, None
+    spelt = writing.form.get("thinking") if writing.exact else writing.endpoint.dialect.get("reasoning_control")
     chosen = reasoning
     if not writing.exact:
-        chosen = _fitted(reasoning, request.get("max_output_tokens"), writing)
+        limit = request.get("max_output_tokens")
+        chosen = _fitted_nova(reasoning) if spelt == NOVA else _fitted(reasoning, limit, writing)
         code = "reasoning_mapped"
-        if chosen.get("mode") == "enabled" and _refused(body):
+        if "budget_tokens" in chosen and _refused(body):
             chosen = {name: value for name, value in chosen.items() if name == "effort"}
             code = "combination"
         _report(reasoning, chosen, code, writing)
     report_unknown(reasoning, frozenset(_MEMBERS), writing.loss, ("reasoning",))
+    if spelt == NOVA:
+        wire = {name: chosen[member] for name, member in _NOVA if member in chosen}
+        return ({NOVA: wire} if wire else {}), None
     thinking = {name: chosen[canonical] for name, (canonical, _) in _WIRE.items() if chosen.get(canonical) is not None}
-    return thinking, chosen.get("effort")
+    name = "reasoning_config" if spelt == "reasoning_config" else "thinking"
+    return ({name: thinking} if thinking else {}), chosen.get("effort")
+
+
+NOVA = "reasoningConfig"
+_NOVA = (("type", "mode"), ("maxReasoningEffort", "effort"))
+_NOVA_EFFORTS = ["low", "medium", "high"]
+_NOVA_BUDGETS = ((4096, "low"), (16384, "medium"))
+
+
+def _fitted_nova(reasoning: Reasoning) -> Reasoning:
+    """What Amazon's models take of a wish for reasoning: on or off, and three efforts."""
+    mode, effort, budget = (reasoning.get(name) for name in ("mode", "effort", "budget_tokens"))
+    if mode == "disabled" or effort == "none":
+        return {"mode": "disabled"}
+    if effort is None and budget is not None:
+        effort = next((word for most, word in _NOVA_BUDGETS if budget <= most), "high")
+    wish = "low" if effort == "minimal" else effort if effort in EFFORTS else None
+    if wish is None and mode is None:
+        return {}
+    return {"mode": "enabled", "effort": _nearest(wish or "medium", _NOVA_EFFORTS)}
 
 
 def _report(reasoning: Reasoning, chosen: Reasoning, code: str, writing: Writing) -> None:

@@ -12,7 +12,7 @@ from interlingua.adapters._kit import (
     report_foreign_state,
     report_unknown,
 )
-from interlingua.adapters.bedrock_converse.reasoning import reasoning_to_wire, thinking_from_wire
+from interlingua.adapters.bedrock_converse.reasoning import NOVA, nova_from_wire, reasoning_to_wire, thinking_from_wire
 from interlingua.adapters.bedrock_converse.tables import (
     METADATA,
     THINKING_TYPES,
@@ -148,7 +148,7 @@ def _inference_from_wire(config: Wire, request: Request) -> Wire:
 def _output_from_wire(config: Wire, request: Request, form: Wire) -> Wire:
     others: Wire = {}
     for name, value in config.items():
-        if name == "effort" and value is not None:
+        if name == "effort" and value is not None and "effort" not in request.get("reasoning", {}):
             if type(value) is not str:
                 raise TypeError(name)
             request.setdefault("reasoning", {})["effort"] = value
@@ -188,18 +188,34 @@ def _tier_from_wire(tier: Wire, request: Request) -> Wire:
 def _additional_from_wire(fields: Wire, request: Request, form: Wire) -> Wire:
     others: Wire = {}
     for name, value in fields.items():
-        if name in ("thinking", "reasoning_config") and (found := thinking_from_wire(value)) is not None:
-            if "mode" in request.get("reasoning", {}) or "budget_tokens" in request.get("reasoning", {}):
-                others[name] = value
-                continue
-            request.setdefault("reasoning", {}).update(found)
-            if name != "thinking":
+        match name:
+            case "thinking" | "reasoning_config" | "reasoningConfig":
+                found = nova_from_wire(value) if name == NOVA else thinking_from_wire(value)
+                if found is None or not found.keys().isdisjoint(request.get("reasoning", {})) or "thinking" in form:
+                    others[name] = value
+                    continue
+                request.setdefault("reasoning", {}).update(found)
                 form["thinking"] = name
-        elif name == "top_k" and type(value) in (int, float, Decimal):
-            request["top_k"] = value
-        else:
-            others[name] = value
+            case "top_k" if type(value) in _NUMBER and "top_k" not in request:
+                request["top_k"] = value
+            case "inferenceConfig" if (top_k := _nova_top_k(value)) is not None and "top_k" not in request:
+                request["top_k"] = top_k
+                form["top_k"] = name
+            case _:
+                others[name] = value
+    if form.get("thinking") == "thinking":
+        del form["thinking"]
     return others
+
+
+_NUMBER = (int, float, Decimal)
+
+
+def _nova_top_k(value: Any) -> Any:
+    """The `topK` of Amazon's models, which stands alone in a configuration among the additional fields."""
+    if type(value) is dict and value.keys() == {"topK"} and type(value["topK"]) in _NUMBER:
+        return value["topK"]
+    return None
 
 
 def _address_from_wire(wire: Wire, request: Request, endpoint: Endpoint) -> None:
@@ -338,11 +354,9 @@ def _tool_config_to_wire(request: Request, tools: list[Wire] | None, body: Wire,
 
 
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
-    thinking, effort = reasoning_to_wire(request, body, writing)
-    spelt = "reasoning_config" if writing.form.get("thinking") == "reasoning_config" else "thinking"
-    additional: Wire = {spelt: thinking} if thinking else {}
+    additional, effort = reasoning_to_wire(request, body, writing)
     inference: Wire = {}
-    _inference_to_wire(request, inference, additional, thinking, writing)
+    _inference_to_wire(request, inference, additional, writing)
     output: Wire = {"effort": effort} if effort is not None else {}
     if "response_format" in request:
         _format_to_wire(request["response_format"], output, writing)
@@ -381,7 +395,8 @@ _EMPTY = ("system", "inferenceConfig", "toolConfig", "outputConfig", "additional
 _SAMPLING = (("temperature", "temperature"), ("top_p", "topP"))
 
 
-def _inference_to_wire(request: Request, inference: Wire, additional: Wire, thinking: Wire, writing: Writing) -> None:
+def _inference_to_wire(request: Request, inference: Wire, additional: Wire, writing: Writing) -> None:
+    budgeted = "budget_tokens" in additional.get("thinking", ()) and not writing.exact
     limit = request.get("max_output_tokens")
     if limit is not None:
         most = writing.capabilities.get("max_output_tokens")
@@ -391,9 +406,9 @@ def _inference_to_wire(request: Request, inference: Wire, additional: Wire, thin
         inference["maxTokens"] = fitted
     for name, wire_name in _SAMPLING:
         if request.get(name) is not None:
-            _sampling_to_wire(name, wire_name, request[name], inference, thinking, writing)
+            _sampling_to_wire(name, wire_name, request[name], inference, budgeted, writing)
     if request.get("top_k") is not None:
-        _top_k_to_wire(request["top_k"], additional, thinking, writing)
+        _top_k_to_wire(request["top_k"], additional, budgeted, writing)
     if "stop" in request:
         _stop_to_wire(request["stop"], inference, writing)
 
@@ -401,8 +416,7 @@ def _inference_to_wire(request: Request, inference: Wire, additional: Wire, thin
 _TOP_P = 0.95  # the least that is taken together with reasoning of a fixed budget
 
 
-def _sampling_to_wire(name: str, wire_name: str, value: Any, inference: Wire, thinking: Wire, writing: Writing) -> None:
-    budgeted = thinking.get("type") == "enabled" and not writing.exact
+def _sampling_to_wire(name: str, wire_name: str, value: Any, inference: Wire, budgeted: bool, writing: Writing) -> None:
     if writing.lacks("sampling"):
         writing.loss.drop((name,), "unsupported_model", "weakened", f"the model takes no {name}")
     elif name == "top_p" and "temperature" in inference and writing.capabilities.get("temperature_or_top_p"):
@@ -417,17 +431,21 @@ def _sampling_to_wire(name: str, wire_name: str, value: Any, inference: Wire, th
         inference[wire_name] = fitted
 
 
-def _top_k_to_wire(value: Any, additional: Wire, thinking: Wire, writing: Writing) -> None:
+def _top_k_to_wire(value: Any, additional: Wire, budgeted: bool, writing: Writing) -> None:
     if writing.lacks("sampling") or writing.lacks("top_k"):
         writing.loss.drop(("top_k",), "unsupported_model", "weakened", "the model takes no top_k")
-    elif thinking.get("type") == "enabled" and not writing.exact:
+    elif budgeted:
         message = "the target does not take this top_k together with reasoning"
         writing.loss.drop(("top_k",), "combination", "weakened", message)
     else:
         fitted = value if writing.exact else max(int(value), 0)
         if fitted != value:
             writing.loss.replace(("top_k",), fitted, "unsupported_value", "weakened", "the target's range is narrower")
-        additional["top_k"] = fitted
+        place = writing.form.get("top_k") if writing.exact else writing.endpoint.dialect.get("top_k")
+        if place == "inferenceConfig":
+            additional[place] = {"topK": fitted}
+        else:
+            additional["top_k"] = fitted
 
 
 def _stop_to_wire(stop: list[str], inference: Wire, writing: Writing) -> None:
