@@ -246,7 +246,7 @@ def test_reasoning_without_a_signature_goes_back_where_the_model_takes_it() -> N
     thought = {"type": "thinking", "text": "Hm.", "provider_state": state}
     request = {"messages": [user(text("a")), assistant(thought, text("b")), user(text("c"))]}
 
-    body, loss = write(request, with_capabilities(unsigned_thinking=True))
+    body, loss = write(request, Endpoint("bedrock_converse", "bedrock", "model-x", {"unsigned_thinking": True}))
 
     assert body["messages"][1]["content"][0] == {"reasoningContent": {"reasoningText": {"text": "Hm."}}}
     assert loss == []

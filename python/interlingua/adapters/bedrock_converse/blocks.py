@@ -860,7 +860,7 @@ def _thinking_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None
 
 def takes_unsigned(writing: Writing) -> bool:
     """Whether the model takes its reasoning back without a signature."""
-    return bool(writing.capabilities.get("unsigned_thinking"))
+    return bool(writing.endpoint.dialect.get("unsigned_thinking"))
 
 
 def _redacted_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:

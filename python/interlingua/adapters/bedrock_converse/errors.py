@@ -166,16 +166,17 @@ _PAGE_BYTES = 20_000
 def estimate(request: dict[str, Any], endpoint: Endpoint) -> dict[str, int]:
     """How many prompt tokens a request will take, without the model's tokeniser.
 
-    The models behind this wire add up to a thousand tokens of their own for tools, and none tells how many.
+    The models behind this wire add up to a thousand tokens of their own for tools, and none tells how many; the
+    dialect says it of those that were measured.
     """
-    del endpoint
     messages = request.get("messages") or []
     tools = request.get("tools") or []
     characters = text_length([request.get("system") or [], *(_said_in(message) for message in messages)])
     characters += text_length({k: v for k, v in tool.items() if k != "provider_state"} for tool in tools)
-    extras = [_PROMPT]
+    extras = [_measured(endpoint, "prompt_overhead", _PROMPT)]
     if tools:
-        extras.append(_PROVIDER_TOOLS if all(tool.get("kind") == "provider" for tool in tools) else _TOOLS)
+        provided = all(tool.get("kind") == "provider" for tool in tools)
+        extras.append(_PROVIDER_TOOLS if provided else _measured(endpoint, "tools_overhead", _TOOLS))
     if "response_format" in request:
         characters += text_length([request["response_format"]])
         extras.append(_FORMAT)
@@ -192,6 +193,11 @@ def estimate(request: dict[str, Any], endpoint: Endpoint) -> dict[str, int]:
         "likely": int(text + turns + likely),
         "high": int(text * 1.6 + turns * 2 + high) + 1,
     }
+
+
+def _measured(endpoint: Endpoint, switch: str, unknown: Range) -> Range:
+    count = endpoint.dialect.get(switch)
+    return unknown if count is None else (min(unknown[0], count), count, max(unknown[2], count))
 
 
 def _said_in(message: dict[str, Any]) -> list[Any]:

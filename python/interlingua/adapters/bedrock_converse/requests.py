@@ -432,7 +432,7 @@ def _sampling_to_wire(name: str, wire_name: str, value: Any, inference: Wire, bu
 
 
 def _top_k_to_wire(value: Any, additional: Wire, budgeted: bool, writing: Writing) -> None:
-    if writing.lacks("sampling") or writing.lacks("top_k"):
+    if writing.lacks("sampling") or writing.endpoint.dialect.get("top_k") is False:
         writing.loss.drop(("top_k",), "unsupported_model", "weakened", "the model takes no top_k")
     elif budgeted:
         message = "the target does not take this top_k together with reasoning"

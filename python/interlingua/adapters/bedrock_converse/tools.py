@@ -305,6 +305,8 @@ def choice_to_wire(request: dict[str, Any], tools: list[Wire], writing: Writing)
         message = "the target takes a choice only together with tools"
         writing.loss.drop(("tool_choice",), "combination", severity, message)
         return None
+    if kind in _FORCED and writing.lacks("forced_tool_choice") and not writing.exact:
+        return _instead("auto", "weakened", "the model cannot be made to call a tool", writing)
     match kind:
         case "auto" | "required":
             _report_members(choice, {"type"}, writing)
@@ -320,13 +322,16 @@ def choice_to_wire(request: dict[str, Any], tools: list[Wire], writing: Writing)
             return _instead("auto", "weakened", "the target cannot forbid calls while tools are given", writing)
 
 
+_FORCED = ("required", "tool")
+
+
 def _instead(kind: str, severity: str, message: str, writing: Writing) -> Wire:
     writing.loss.replace(("tool_choice",), {"type": kind}, "tool_choice", severity, message)
     return {"auto" if kind == "auto" else "any": {}}
 
 
 def _allowed_to_wire(choice: dict[str, Any], request: dict[str, Any], writing: Writing) -> Wire:
-    required = choice.get("mode") == "required"
+    required = choice.get("mode") == "required" and not writing.lacks("forced_tool_choice")
     names: list[str] = choice.get("names") or []
     if required and len(names) == 1 and _offered(names[0], request, writing):
         named = {"type": "tool", "name": names[0]}
