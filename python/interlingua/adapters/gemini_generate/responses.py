@@ -48,6 +48,10 @@ def from_wire_response(body: Any, endpoint: Endpoint, ids: IdSource = DERIVED_ID
             raise InvalidAnswer("a candidate cannot be read", path=pointer(path), adapter=endpoint.adapter)
         reading = Reading(endpoint, ids, call_prefix(body, position))
         blocks = [block_from_part(part, MODEL, reading) for part in parts or ()]
+        if "groundingMetadata" in candidate:
+            last = max((at for at, block in enumerate(blocks) if block["type"] == "text" and block["text"]), default=-1)
+            if last >= 0:
+                blocks[last] = cited(blocks[last], candidate, endpoint)
         choices.append(choice_from_wire(candidate, blocks, position, endpoint))
     return assembled(body, choices, endpoint), []
 
@@ -103,6 +107,39 @@ def choice_from_wire(candidate: Wire, blocks: list[Block], position: int, endpoi
     if form:
         state["form"] = {"choice": form}
     return choice
+
+
+def cited(block: Block, candidate: Wire, endpoint: Endpoint) -> Block:
+    """The last text of a candidate with the sources that its grounding names; the metadata stay whole beside it.
+
+    Segments are counted in bytes of the text; one that does not say what stands there is passed over.
+    """
+    grounding = candidate.get("groundingMetadata")
+    if type(grounding) is not dict or block["type"] != "text" or not block["text"]:
+        return block
+    supports, chunks = grounding.get("groundingSupports"), grounding.get("groundingChunks")
+    if type(supports) is not list or type(chunks) is not list:
+        return block
+    raw = block["text"].encode()
+    citations: list[dict[str, Any]] = []
+    for support in supports:
+        try:
+            segment = support["segment"]
+            start, end = segment.get("startIndex", 0), segment["endIndex"]
+            before, said = raw[:start].decode(), raw[start:end].decode()
+            sources = [chunks[index]["web"] for index in support["groundingChunkIndices"] if index >= 0]
+        except UNREADABLE:
+            continue
+        if said != segment.get("text", said):
+            continue
+        for source in sources:
+            if type(source) is dict and type(source.get("uri")) is str:
+                citation: dict[str, Any] = {"type": "url_citation", "url": source["uri"]}
+                if type(source.get("title")) is str:
+                    citation["title"] = source["title"]
+                citation |= {"start_index": len(before), "end_index": len(before) + len(said)}
+                citations.append({**citation, "provider_state": endpoint.state()})
+    return {**block, "citations": citations} if citations else block
 
 
 def assembled(body: Wire, choices: list[dict[str, Any]], endpoint: Endpoint) -> Response:
@@ -289,6 +326,8 @@ def _finish_to_wire(choice: dict[str, Any], candidate: Wire, form: dict[str, Any
 def answer_part(block: Block, writing: Writing, path: Path) -> Wire | None:
     """One block of an answer; reasoning of another provider is shown without its signature."""
     if writing.own:
+        if block.get("citations") and all(writing.owned(citation) for citation in block["citations"]):
+            block = {name: value for name, value in block.items() if name != "citations"}  # the grounding says them
         return part_to_wire(block, MODEL, writing, path)
     if block["type"] == "thinking" and not is_own_thinking(block, writing):
         if block.get("signature"):

@@ -18,6 +18,7 @@ from interlingua.adapters.gemini_generate.responses import (
     assembled,
     call_prefix,
     choice_from_wire,
+    cited,
     to_wire_response,
     usage_from_wire,
 )
@@ -70,6 +71,7 @@ class _Choice:
         self.kind: str | None = None  # text or thinking, while such a block is open
         self.texts: list[str] = []
         self.call: _Call | None = None
+        self.last = False  # whether the chunk at hand is the last of this candidate
         self.finished = False
 
 
@@ -151,6 +153,12 @@ class _Decoder:
                 events.append({**self._begin(), "choice": number})
         if choice.finished:
             return []
+        for name, value in candidate.items():
+            if name == "content" or name == "index":
+                continue
+            before = choice.members.get(name)
+            choice.members[name] = {**before, **value} if type(before) is dict and type(value) is dict else value
+        choice.last = candidate.get("finishReason") is not None
         content = candidate.get("content")
         if type(content) is dict:
             if not content.keys() <= _CONTENT:
@@ -162,14 +170,9 @@ class _Decoder:
                     events.append({"type": "text_delta", "index": len(choice.blocks) - 1, "text": text})
                 else:
                     events += self._part(choice, part)
-        for name, value in candidate.items():
-            if name == "content" or name == "index":
-                continue
-            before = choice.members.get(name)
-            choice.members[name] = {**before, **value} if type(before) is dict and type(value) is dict else value
-        if candidate.get("finishReason") is not None:
-            events += self._close(choice)
+        if choice.last:
             choice.finished = True
+            events += self._close(choice)
         if number:
             for event in events:
                 event["choice"] = number
@@ -210,13 +213,18 @@ class _Decoder:
         if choice.kind is None:
             return []
         position = len(choice.blocks) - 1
-        choice.blocks[position] = block = _settled(choice)
+        block = _settled(choice)
+        if choice.last:
+            block = cited(block, choice.members, self.endpoint)
+        choice.blocks[position] = block
         choice.kind = None
         return [{"type": "block_stop", "index": position, "block": block}]
 
     def _whole(self, choice: _Choice, block: Block) -> list[Event]:
         """A part that arrived whole."""
         position = len(choice.blocks)
+        if choice.last:
+            block = cited(block, choice.members, self.endpoint)
         choice.blocks.append(block)
         stop: Event = {"type": "block_stop", "index": position, "block": block}
         match block["type"]:
