@@ -6,10 +6,10 @@ Writing: results follow their calls directly, in one content and in the order of
 content of its own; instructions stand in `systemInstruction`, later ones marked in a user turn.
 """
 
-from bisect import bisect_left
 from typing import Any
 
 from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
+from interlingua.adapters._order import ordered
 from interlingua.adapters.gemini_generate.parts import (
     MODEL,
     SYSTEM,
@@ -143,7 +143,10 @@ def contents_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> N
     merges: list[tuple[Path, Path]] = []
     try:
         first = _leading_to_wire(request, messages, body, merges, writing)
-        order = _order(messages, first, writing)
+        order: range | list[int] = range(first, len(messages))
+        if not writing.own:
+            order, moves = ordered(messages, first)
+            writing.moves += [(("messages", position), ("messages", to)) for position, to in moves]
         contents = _Contents(messages, writing)
         signed = _signed_from(messages, order, writing)
         for position in order:
@@ -270,126 +273,6 @@ def _spelt(wire: Wire, message: Message, writing: Writing, path: Path, role: str
             wire.pop("parts", None)
         case _:
             pass
-
-
-# ------------------------------------------------------------------------------------------ order of messages
-
-
-def _order(messages: list[Message], first: int, writing: Writing) -> "range | list[int]":
-    """Positions in the order that the wire demands; raises `InvalidRequest` when calls and results do not pair."""
-    if writing.own or _in_order(messages, first):
-        return range(first, len(messages))
-    order: list[int] = []
-    seen: set[str] = set()
-    position, count = first, len(messages)
-    while position < count:
-        calls: dict[str, tuple[int, Path]] = {}
-        while position < count and messages[position]["role"] == "assistant":
-            for index, block in enumerate(messages[position]["content"]):
-                if block["type"] == "tool_use":
-                    calls[block["id"]] = (len(calls), ("messages", position, "content", index))
-            order.append(position)
-            position += 1
-        start = position
-        while position < count and messages[position]["role"] != "assistant":
-            position += 1
-        order += _settled(messages, start, position, calls, seen, writing)
-    return order
-
-
-def _in_order(messages: list[Message], first: int) -> bool:
-    """Whether every turn of calls is followed by its results and nothing else before them, in the order of the calls."""
-    calls: list[str] = []
-    answered = 0
-    previous = ""
-    for position in range(first, len(messages)):
-        message = messages[position]
-        role = message["role"]
-        if role == "tool":
-            content = message["content"]
-            if answered == len(calls) or len(content) != 1 or content[0].get("tool_use_id") != calls[answered]:
-                return False
-            answered += 1
-        elif role == "assistant":
-            if previous != "assistant":
-                if answered != len(calls):
-                    return False
-                calls, answered = [], 0
-            calls += [block["id"] for block in message["content"] if block["type"] == "tool_use"]
-        elif answered != len(calls):
-            return False
-        previous = role
-    return answered == len(calls) or previous == "assistant"
-
-
-def _settled(
-    messages: list[Message], start: int, end: int, calls: dict[str, tuple[int, Path]], seen: set[str], writing: Writing
-) -> list[int]:
-    """The messages between two turns of the model: results first, in the order of the calls."""
-    results: dict[int, int] = {}
-    others: list[int] = []
-    for position in range(start, end):
-        if messages[position]["role"] != "tool":
-            others.append(position)
-            continue
-        rank = _rank(messages[position], position, calls, seen)
-        if rank in results:
-            raise InvalidRequest(
-                "the call has a result already; send one result for each call", path=pointer(("messages", position))
-            )
-        results[rank] = position
-    if len(results) < len(calls) and (start < end or end < len(messages)):
-        missing = next(path for rank, path in calls.values() if rank not in results)
-        raise InvalidRequest("the call has no result; add a tool message that answers it", path=pointer(missing))
-    seen.update(calls)
-    ranked = [results[rank] for rank in sorted(results)]
-    _record_moves(ranked, others, end, writing)
-    return ranked + others
-
-
-def _rank(message: Message, position: int, calls: dict[str, tuple[int, Path]], seen: set[str]) -> int:
-    path: Path = ("messages", position)
-    content = message["content"]
-    if len(content) != 1 or content[0]["type"] != "tool_result":
-        raise InvalidRequest("a tool message holds exactly one tool result", path=pointer((*path, "content")))
-    call = calls.get(content[0]["tool_use_id"])
-    if call is None:
-        late = content[0]["tool_use_id"] in seen
-        raise InvalidRequest(
-            "the result does not follow the turn of its call" if late else "the result answers no call before it",
-            path=pointer((*path, "content", 0, "tool_use_id")),
-        )
-    return call[0]
-
-
-def _record_moves(results: list[int], others: list[int], end: int, writing: Writing) -> None:
-    """Notes which messages move: the longest run of results that is in order stays, and what stands behind it."""
-    staying = _longest_increasing(results)
-    last = max(staying, default=-1)
-    staying.update(position for position in others if position > last)
-    target = end
-    moves: list[tuple[Path, Path]] = []
-    for position in reversed(results + others):
-        if position in staying:
-            target = position
-        else:
-            moves.append((("messages", position), ("messages", target)))
-    writing.moves.extend(reversed(moves))
-
-
-def _longest_increasing(values: list[int]) -> set[int]:
-    tails: list[int] = []
-    before: dict[int, int | None] = {}
-    for value in values:
-        at = bisect_left(tails, value)
-        before[value] = tails[at - 1] if at else None
-        tails[at : at + 1] = [value]
-    found: set[int] = set()
-    value: int | None = tails[-1] if tails else None
-    while value is not None:
-        found.add(value)
-        value = before[value]
-    return found
 
 
 # ------------------------------------------------------------------------------------------ signatures
