@@ -238,9 +238,23 @@ def test_modes_of_png(mode: str) -> None:
         assert made.getpixel((20, 20)) == pytest.approx(0x80, abs=2)
 
 
+def test_what_else_a_picture_has() -> None:
+    """A colour profile stays where the type has a place for it; where something is left behind, the report says so."""
+    request = asking(image(picture("image/tiff", icc_profile=b"profile")))
+    result, changes = fitted(request, accepted_image_media_types=["image/png"])
+    assert "shape" == changes[0]["severity"]
+    assert b"profile" == opened(data_of(content(result)[0])).info["icc_profile"]
+    _, changes = fitted(request, accepted_image_media_types=["image/bmp"])
+    assert "weakened" == changes[0]["severity"]
+    _, changes = fitted(asking(image(picture(mode="RGBA"))), accepted_image_media_types=["image/bmp"])
+    assert "weakened" == changes[0]["severity"]
+
+
 def test_a_cmyk_photo() -> None:
     """JPEG of four colours becomes PNG."""
-    result, _ = fitted(asking(image(picture("image/jpeg", mode="CMYK"))), accepted_image_media_types=["image/png"])
+    request = asking(image(picture("image/jpeg", mode="CMYK")))
+    result, changes = fitted(request, accepted_image_media_types=["image/png"])
+    assert "weakened" == changes[0]["severity"]
     assert "RGB" == opened(data_of(content(result)[0])).mode
 
 
@@ -295,6 +309,23 @@ def test_what_cannot_be_read_is_refused(data: bytes, limits: Data) -> None:
         media.fit(asking(image(data, "image/png")), limits)
     assert "/messages/0/content/0/source/data" == caught.value.path
     assert "svg" not in str(caught.value)
+
+
+@given(st.data())
+def test_broken_pictures(data: st.DataObject) -> None:
+    """Whatever is wrong with the bytes: a picture that fits, or a typed refusal."""
+    broken = bytearray(drawn(data.draw(st.sampled_from(list(FORMATS))), (60, 80), "RGB", False))
+    for _ in range(data.draw(st.integers(1, 5))):
+        broken[data.draw(st.integers(0, len(broken) - 1))] = data.draw(st.integers(0, 255))
+    del broken[data.draw(st.integers(1, len(broken))) :]
+    limits = {"accepted_image_media_types": ["image/webp"], "max_image_dimension": 20, "max_image_bytes": 2000}
+    try:
+        result, _ = fitted(asking(image(bytes(broken), "image/png")), **limits)
+    except CannotAdapt as problem:
+        if problem.path != "/messages/0/content/0/source/data":
+            raise
+        return
+    assert max(opened(data_of(content(result)[0])).size) <= 20
 
 
 def test_a_cut_picture_is_refused() -> None:

@@ -26,6 +26,8 @@ _NAMES = {
 _LOSSY = frozenset((JPEG, WEBP, AVIF, HEIC, HEIF))
 _EXACT = frozenset((PNG, BMP, TIFF))
 _WITHOUT_ALPHA = frozenset((JPEG, BMP))
+_WITH_PROFILE = frozenset((PNG, JPEG, WEBP))
+_PLAIN_MODES = frozenset(("1", "L", "LA", "P", "PA", "RGB", "RGBA"))  # they become grey or colours without a loss
 
 _QUALITIES = (85, 65, 45, 30)
 _ATTEMPTS = 6
@@ -72,8 +74,8 @@ def convert(
         if not types:
             raise CannotAdapt("the picture cannot be written in a media type that the target takes", path=where)
         animated = bool(getattr(image, "is_animated", False))
-        deep = image.mode.startswith(("I", "F"))
-        profile = image.info.get("icc_profile") if image.mode in ("RGB", "RGBA", "P", "L", "LA") else None
+        plain = image.mode in _PLAIN_MODES
+        profile = image.info.get("icc_profile") if plain else None
         upright = _upright(image)
         largest = _within(upright.size, longest_side)
         for attempt in _attempts(types):
@@ -84,9 +86,10 @@ def convert(
                 continue
             if most_bytes is None or len(made) <= most_bytes:
                 smaller = target != upright.size
+                exact = plain and attempt.media_type in _EXACT and _keeps(attempt.media_type, upright, profile)
                 harmed = [
                     *(["in fewer pixels"] if smaller else []),
-                    *(["with less detail"] if attempt.media_type not in _EXACT or deep else []),
+                    *([] if exact else ["with less detail"]),
                     *(["as its first frame"] if animated else []),
                 ]
                 words = " ".join(["it is encoded again", *harmed])
@@ -182,6 +185,13 @@ def _upright(image: "Image") -> "Image":
     return turned
 
 
+def _keeps(media_type: str, image: "Image", profile: bytes | None) -> bool:
+    """Whether a type holds what a picture has beside its colours: transparency and what its colours mean."""
+    if image.mode == "RGBA" and media_type in _WITHOUT_ALPHA:
+        return False
+    return profile is None or (media_type in _WITH_PROFILE and len(profile) <= _MOST_PROFILE)
+
+
 def _encoded(image: "Image", target: tuple[int, int], attempt: _Attempt, profile: bytes | None) -> bytes:
     if target != image.size:
         image = image.resize(target, _pillow().Resampling.LANCZOS)
@@ -196,7 +206,7 @@ def _encoded(image: "Image", target: tuple[int, int], attempt: _Attempt, profile
         options["optimize"] = True
     if attempt.media_type == TIFF:
         options["compression"] = "tiff_deflate"
-    if profile is not None and attempt.media_type in (PNG, JPEG, WEBP) and len(profile) <= _MOST_PROFILE:
+    if profile is not None and attempt.media_type in _WITH_PROFILE and len(profile) <= _MOST_PROFILE:
         options["icc_profile"] = profile
     into = io.BytesIO()
     image.save(into, format=_NAMES[attempt.media_type], **options)
