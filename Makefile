@@ -31,7 +31,7 @@ $(INSTALLED): python/pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	# pip knows dependency groups since 25.1
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable 'python[server,cli]' \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable 'python[server,cli,images]' \
 	    --group python/pyproject.toml:gen --group python/pyproject.toml:test --group python/pyproject.toml:lint
 	touch $@
 
