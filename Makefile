@@ -58,6 +58,7 @@ mutants: $(INSTALLED) ## see whether the suite catches implementations that are 
 
 .PHONY: fuzz
 fuzz: $(INSTALLED) ## run the property tests at length
+	FUZZ_SEED=$${FUZZ_SEED:-$$RANDOM} FUZZ_ROUNDS=$${FUZZ_ROUNDS:-100} $(BIN)/python -m pytest -q tests/laws/test_fuzz.py
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest -q -n 2 -m hypothesis --timeout 3600 tests $(ARGS)
 
 .PHONY: corpus
