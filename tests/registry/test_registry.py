@@ -276,3 +276,12 @@ def test_the_snapshot_is_plain_data_and_tells_what_is_configured():
     assert shot["providers"]["openai"]["configured"] is False
     assert shot["models"]["openai:gpt-99"]["tier"] is None
     assert json.loads(json.dumps(shot)) == shot
+
+
+def test_a_key_is_shown_as_each_wire_wants_it() -> None:
+    """One provider, two wires, two headers; a given key stands over the environment's."""
+    own = Registry(environment={"GEMINI_API_KEY": "k-1"})
+
+    assert {"x-goog-api-key": "k-1"} == own.connection("gemini").headers
+    assert {"authorization": "Bearer k-1"} == own.connection("gemini", "openai_chat").headers
+    assert {"authorization": "Bearer k-2"} == own.connection("gemini", "openai_chat", key="k-2").headers

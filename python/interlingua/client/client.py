@@ -210,9 +210,7 @@ class Client:
 
     def _connection(self, endpoint: Endpoint) -> Connection:
         provider = endpoint.provider or endpoint.adapter
-        found = self._registry.connection(provider, endpoint.adapter)
-        if provider in self._keys and (auth := self._registry.provider(provider)["auth"]):
-            found = replace(found, headers={auth["header"]: auth["prefix"] + self._keys[provider]})
+        found = self._registry.connection(provider, endpoint.adapter, key=self._keys.get(provider))
         if provider in self._base_urls:
             found = replace(found, base_url=self._base_urls[provider])
         elif found.base_url is None and (self._transport is not None or provider == "replay"):

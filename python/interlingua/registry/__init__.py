@@ -151,17 +151,16 @@ class Registry:
             return True
         return address is not None and (not auth["required"] or _connection.key(row, self._environment) is not None)
 
-    def connection(self, provider: str, adapter: str | None = None) -> Connection:
-        """Address and headers for calling a provider over one of its wires.
+    def connection(self, provider: str, adapter: str | None = None, *, key: str | None = None) -> Connection:
+        """Address and headers for calling a provider over one of its wires, with a `key` or that of the environment.
 
         A missing key is no error here: the provider answers for that. Raises `InvalidRequest` for an unknown provider
         and for a malformed base URL.
         """
         row = self.provider(provider)
         address = _connection.base_url(provider, row, adapter, self._environment)
-        key = _connection.key(row, self._environment)
-        headers = {row["auth"]["header"]: row["auth"]["prefix"] + key} if key and row["auth"] else {}
-        return Connection(provider, address, headers)
+        key = key or _connection.key(row, self._environment)
+        return Connection(provider, address, _connection.headers(row, adapter, key))
 
     # ------------------------------------------------------------------------------------------ models
 
@@ -389,9 +388,9 @@ def configured(name: str) -> bool:
     return default().configured(name)
 
 
-def connection(name: str, adapter: str | None = None) -> Connection:
+def connection(name: str, adapter: str | None = None, *, key: str | None = None) -> Connection:
     """Address and headers for calling a provider (see `Registry.connection`)."""
-    return default().connection(name, adapter)
+    return default().connection(name, adapter, key=key)
 
 
 def model(name: str) -> Row:

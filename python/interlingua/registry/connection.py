@@ -105,6 +105,14 @@ def base_url(name: str, row: Mapping[str, Any], adapter: str | None, environment
     return row["base_url"] if other is None else other["base_url"]
 
 
+def headers(row: Mapping[str, Any], adapter: str | None, key: str | None) -> dict[str, str]:
+    """The headers that show the key on one wire; none without a key, or where none is wanted."""
+    if not key or not row["auth"]:
+        return {}
+    auth = {**row["auth"], **row.get("other_wires", {}).get(adapter, {}).get("auth", {})}
+    return {auth["header"]: auth["prefix"] + key}
+
+
 def key(row: Mapping[str, Any], environment: Mapping[str, str]) -> str | None:
     """The key of a provider: from its DSN, else from the first of its variables that is set."""
     if variable := row.get("dsn_variable"):
