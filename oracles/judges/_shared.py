@@ -1,0 +1,118 @@
+"""What the judges share: problems, and what was said, in words that belong to no wire."""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something that an SDK's types do not allow: where, as a JSON Pointer, and in the SDK's words."""
+
+    path: str
+    says: str
+
+    def __str__(self) -> str:
+        return f"{self.path or '/'}: {self.says}"
+
+
+@dataclass
+class Said:
+    """One answer, as a user of an SDK sees it. `finish` is the wire's own word."""
+
+    text: str = ""
+    refusal: str = ""
+    reasoning: str = ""
+    calls: tuple[tuple[str, Any], ...] = ()
+    finish: str | None = None
+    tokens: tuple[int, int] | None = None
+
+
+def arguments(text: str) -> Any:
+    """The value of argument text; text that is no JSON stays text, and no text is no arguments."""
+    try:
+        return json.loads(text) if text else {}
+    except ValueError:
+        return text
+
+
+def check(adapter: TypeAdapter[Any], value: Any, path: str = "") -> list[Problem]:
+    """What a type does not allow about a value, unknown members included."""
+    try:
+        read = adapter.validate_python(value, extra="forbid")
+    except ValidationError as error:
+        return [_problem(error, value, path)]
+    return list(_walk(read, path))
+
+
+def check_json(adapter: TypeAdapter[Any], value: Any, path: str = "") -> list[Problem]:
+    """The same for types that read bytes, times and enumerations from text."""
+    try:
+        adapter.validate_json(json.dumps(value))
+    except ValidationError as error:
+        return [_problem(error, value, path)]
+    return []
+
+
+def _walk(value: Any, path: str) -> Iterator[Problem]:
+    """Lists of TypedDicts are lazy: an item is looked at when it is asked for."""
+    if isinstance(value, dict):
+        for name, member in value.items():
+            yield from _walk(member, f"{path}/{name}")
+    elif not isinstance(value, str | bytes) and hasattr(value, "__iter__"):
+        items = iter(value)
+        index = 0
+        while True:
+            try:
+                item = next(items)
+            except StopIteration:
+                return
+            except ValidationError as error:
+                yield _problem(error, None, f"{path}/{index}")
+            else:
+                yield from _walk(item, f"{path}/{index}")
+            index += 1
+
+
+def _problem(error: ValidationError, value: Any, path: str) -> Problem:
+    """One problem for one error: a union tells an error for each of its arms."""
+    found = error.errors(include_url=False, include_context=False)
+    steps = _common([_steps(item["loc"], value) for item in found])
+    # the arms that got furthest speak first
+    found.sort(key=lambda item: -len(item["loc"]))
+    told = dict.fromkeys(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in found)
+    return Problem("".join([path, *(f"/{step}" for step in steps)]), "; ".join(list(told)[:8]))
+
+
+def _steps(location: tuple[Any, ...], value: Any) -> list[Any]:
+    """The part of a location that is a way into the value; names of arms and types lead nowhere."""
+    steps: list[Any] = []
+    for step in location:
+        if isinstance(value, dict) and step in value:
+            value = value[step]
+        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
+            value = value[step]
+        else:
+            continue
+        steps.append(step)
+    return steps
+
+
+def _common(ways: list[list[Any]]) -> list[Any]:
+    common: list[Any] = []
+    for steps in zip(*ways, strict=False):
+        if len(set(map(str, steps))) > 1:
+            break
+        common.append(steps[0])
+    return common
+
+
+def split(body: dict[str, Any], known: Callable[[str], bool]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The members that a function of an SDK takes, and the others, which go out as `extra_body`."""
+    return (
+        {name: value for name, value in body.items() if known(name)},
+        {name: value for name, value in body.items() if not known(name)},
+    )

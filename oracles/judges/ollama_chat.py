@@ -1,0 +1,77 @@
+"""ollama: its models of requests and answers, and `Client.chat`, whole and as JSON lines."""
+
+import inspect
+from functools import cache
+from typing import Any
+
+import ollama
+from ollama import _types as types
+from pydantic import TypeAdapter
+
+from judges._shared import Problem, Said, check
+
+ADAPTER = "ollama_chat"
+PROVIDER = "ollama"
+FAILURES = (ollama.ResponseError,)
+PARAMETERS = frozenset(inspect.signature(ollama.Client.chat).parameters)
+# the server takes these members of a request; the SDK of this version has no argument for them
+SERVER_ONLY = frozenset(("truncate", "shift"))
+
+
+@cache
+def _type(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+def request(body: dict[str, Any]) -> list[Problem]:
+    """By `ChatRequest`; messages and options by their own types, as the request takes any mapping for them."""
+    rest = {name: value for name, value in body.items() if name not in SERVER_ONLY}
+    problems = check(_type(types.ChatRequest), rest)
+    for index, message in enumerate(body.get("messages", ())):
+        problems += check(_type(types.Message), message, f"/messages/{index}")
+    if "options" in body:
+        problems += check(_type(types.Options), body["options"], "/options")
+    return problems
+
+
+def answer(body: dict[str, Any]) -> list[Problem]:
+    """By `ChatResponse`."""
+    try:
+        types.ChatResponse.model_validate(body)
+    except ValueError as error:
+        return [Problem("", str(error))]
+    return []
+
+
+@cache
+def _client(address: str) -> ollama.Client:
+    return ollama.Client(host=address)
+
+
+def said(body: dict[str, Any]) -> list[Said]:
+    """The answer as `ChatResponse` shows it."""
+    return _said([types.ChatResponse.model_validate(body)])
+
+
+def ask(address: str, body: dict[str, Any]) -> list[Said]:
+    """`Client.chat`; it has no place for members that it does not know."""
+    known = {name: value for name, value in body.items() if name in PARAMETERS}
+    return _said([_client(address).chat(**{**known, "stream": False})])
+
+
+def stream(address: str, body: dict[str, Any]) -> list[Said]:
+    """The lines of `Client.chat`, added up: this SDK has no accumulator."""
+    return _said(list(_client(address).chat(model="m", messages=[], stream=True)))
+
+
+def _said(lines: list[Any]) -> list[Said]:
+    one = Said()
+    for line in lines:
+        one.text += line.message.content or ""
+        one.reasoning += line.message.thinking or ""
+        one.calls += tuple((call.function.name, dict(call.function.arguments)) for call in line.message.tool_calls or ())
+        one.finish = line.done_reason or one.finish
+        if line.prompt_eval_count is not None or line.eval_count is not None:
+            one.tokens = (line.prompt_eval_count or 0, line.eval_count or 0)
+    assert lines and lines[-1].done, "the last line does not say that it is the last"
+    return [one]
