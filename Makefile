@@ -79,7 +79,7 @@ corpus: $(INSTALLED) ## run recorded traffic through the adapters; CORPUS=FOLDER
 
 .PHONY: bench
 bench: $(INSTALLED) ## measure, as ratios to the floor of one decode and one encode
-	$(BIN)/python bench/run.py $(ARGS)
+	status=0; $(BIN)/python bench/run.py $(ARGS) || status=$$?; $(BIN)/python bench/service.py || status=$$?; exit $$status
 
 .PHONY: check
 check: check-python check-proto check-generated check-suite ## check form, types, contract and generated code; changes nothing
