@@ -41,8 +41,19 @@ class Case:
 
     @cached_property
     def events(self) -> list[dict[str, Any]]:
-        """The canonical events."""
-        return [json.loads(line) for line in (self.folder / "stream.events.jsonl").read_bytes().splitlines() if line]
+        """The canonical events; where the answer stands in a file of its own, the last event may be left out."""
+        events = [json.loads(line) for line in (self.folder / "stream.events.jsonl").read_bytes().splitlines() if line]
+        if events[-1]["type"] not in LAST and self.has("response.canonical.json"):
+            events.append({"type": "message_complete", "response": self.response})
+        return events
+
+    @property
+    def ends(self) -> bool:
+        """Whether the files tell how the stream ends."""
+        return self.events[-1]["type"] in LAST
+
+
+LAST = ("message_complete", "error")
 
 
 @cache

@@ -21,7 +21,7 @@ class Problem:
 
 @dataclass
 class Said:
-    """One answer, as a user of an SDK sees it. `finish` is the wire's own word."""
+    """One answer, as a user of an SDK sees it. `finish` is the wire's own word; `tokens` are the prompt and the answer."""
 
     text: str = ""
     refusal: str = ""
@@ -44,16 +44,18 @@ def check(adapter: TypeAdapter[Any], value: Any, path: str = "") -> list[Problem
     try:
         read = adapter.validate_python(value, extra="forbid")
     except ValidationError as error:
-        return [_problem(error, value, path)]
+        return _problems(error, value, path)
     return list(_walk(read, path))
 
 
-def check_json(adapter: TypeAdapter[Any], value: Any, path: str = "") -> list[Problem]:
-    """The same for types that read bytes, times and enumerations from text."""
+def check_json(
+    adapter: TypeAdapter[Any], value: Any, path: str = "", *, closed: bool = True, strict: bool | None = None
+) -> list[Problem]:
+    """The same for models, which read bytes, times and enumerations from text; `closed`: unknown members are wrong."""
     try:
-        adapter.validate_json(json.dumps(value))
+        adapter.validate_json(json.dumps(value), extra="forbid" if closed else None, strict=strict)
     except ValidationError as error:
-        return [_problem(error, value, path)]
+        return _problems(error, value, path)
     return []
 
 
@@ -71,20 +73,23 @@ def _walk(value: Any, path: str) -> Iterator[Problem]:
             except StopIteration:
                 return
             except ValidationError as error:
-                yield _problem(error, None, f"{path}/{index}")
+                yield from _problems(error, None, f"{path}/{index}")
             else:
                 yield from _walk(item, f"{path}/{index}")
             index += 1
 
 
-def _problem(error: ValidationError, value: Any, path: str) -> Problem:
-    """One problem for one error: a union tells an error for each of its arms."""
+def _problems(error: ValidationError, value: Any, path: str) -> list[Problem]:
+    """One problem for each wrong place; a union, which tells errors for each of its arms, is one place."""
     found = error.errors(include_url=False, include_context=False)
+    plain = [item for item in found if item["type"] == "extra_forbidden" and len(item["loc"]) == 1]
+    if len(plain) == len(found):
+        return [Problem(f"{path}/{item['loc'][0]}", item["msg"]) for item in found]
     steps = _common([_steps(item["loc"], value) for item in found])
     # the arms that got furthest speak first
     found.sort(key=lambda item: -len(item["loc"]))
     told = dict.fromkeys(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in found)
-    return Problem("".join([path, *(f"/{step}" for step in steps)]), "; ".join(list(told)[:8]))
+    return [Problem("".join([path, *(f"/{step}" for step in steps)]), "; ".join(list(told)[:8]))]
 
 
 def _steps(location: tuple[Any, ...], value: Any) -> list[Any]:

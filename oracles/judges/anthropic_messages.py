@@ -1,7 +1,6 @@
 """anthropic: parameter types, answer type, `messages.create` and the accumulator of `messages.stream`."""
 
 import inspect
-import json
 from functools import cache
 from typing import Any
 
@@ -12,7 +11,7 @@ from anthropic.types.beta import message_create_params as beta_params
 from anthropic.types.message_create_params import MessageCreateParamsNonStreaming, MessageCreateParamsStreaming
 from pydantic import TypeAdapter
 
-from judges._shared import Problem, Said, check, split
+from judges._shared import Problem, Said, check, check_json, split
 
 ADAPTER = "anthropic_messages"
 PROVIDER = "anthropic"
@@ -38,16 +37,13 @@ def request(body: dict[str, Any]) -> list[Problem]:
 
 def answer(body: dict[str, Any]) -> list[Problem]:
     """By `Message`, else by `BetaMessage`."""
-    problems = _answer(Message, body)
-    return problems and (_answer(BetaMessage, body) and problems)
+    problems = check_json(_answer(beta=False), body, closed=False, strict=True)
+    return problems and (check_json(_answer(beta=True), body, closed=False, strict=True) and problems)
 
 
-def _answer(model: Any, body: dict[str, Any]) -> list[Problem]:
-    try:
-        model.model_validate_json(json.dumps(body), strict=True)
-    except ValueError as error:
-        return [Problem("", str(error))]
-    return []
+@cache
+def _answer(*, beta: bool) -> TypeAdapter[Any]:
+    return TypeAdapter(BetaMessage if beta else Message)
 
 
 @cache
@@ -56,8 +52,9 @@ def _client(address: str) -> anthropic.Anthropic:
 
 
 def said(body: dict[str, Any]) -> list[Said]:
-    """The answer as `Message` shows it."""
-    return _said(Message.model_construct(**body) if answer(body) else Message.model_validate(body))
+    """The answer as `Message` or `BetaMessage` shows it."""
+    stable = not check_json(_answer(beta=False), body, closed=False, strict=True)
+    return _said((Message if stable else BetaMessage).model_validate(body))
 
 
 def ask(address: str, body: dict[str, Any]) -> list[Said]:

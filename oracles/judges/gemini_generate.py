@@ -54,7 +54,7 @@ def request(body: dict[str, Any]) -> list[Problem]:
 
 def answer(body: dict[str, Any]) -> list[Problem]:
     """By `GenerateContentResponse`."""
-    return check_json(_answer(), body)
+    return check_json(_answer(), body, closed=False)
 
 
 @cache

@@ -14,8 +14,11 @@ ADAPTER = "ollama_chat"
 PROVIDER = "ollama"
 FAILURES = (ollama.ResponseError,)
 PARAMETERS = frozenset(inspect.signature(ollama.Client.chat).parameters)
-# the server takes these members of a request; the SDK of this version has no argument for them
+# the server takes these members; the SDK of this version has no place for them
 SERVER_ONLY = frozenset(("truncate", "shift"))
+SERVER_ONLY_OF_MESSAGES = frozenset(("tool_call_id",))
+SERVER_ONLY_OF_CALLS = frozenset(("id",))
+SERVER_ONLY_OF_FUNCTIONS = frozenset(("index",))
 
 
 @cache
@@ -25,13 +28,29 @@ def _type(kind: Any) -> TypeAdapter[Any]:
 
 def request(body: dict[str, Any]) -> list[Problem]:
     """By `ChatRequest`; messages and options by their own types, as the request takes any mapping for them."""
-    rest = {name: value for name, value in body.items() if name not in SERVER_ONLY}
-    problems = check(_type(types.ChatRequest), rest)
+    problems = check(_type(types.ChatRequest), _without(body, SERVER_ONLY))
     for index, message in enumerate(body.get("messages", ())):
-        problems += check(_type(types.Message), message, f"/messages/{index}")
+        problems += check(_type(types.Message), _message(message), f"/messages/{index}")
     if "options" in body:
         problems += check(_type(types.Options), body["options"], "/options")
     return problems
+
+
+def _without(value: dict[str, Any], names: frozenset[str]) -> dict[str, Any]:
+    return {name: member for name, member in value.items() if name not in names}
+
+
+def _message(message: dict[str, Any]) -> dict[str, Any]:
+    """A message of the wire as the SDK has it before it writes: images are objects, calls have no ids."""
+    message = _without(message, SERVER_ONLY_OF_MESSAGES)
+    if "images" in message:
+        message["images"] = [{"value": image} for image in message["images"]]
+    if "tool_calls" in message:
+        message["tool_calls"] = [
+            _without({**call, "function": _without(call["function"], SERVER_ONLY_OF_FUNCTIONS)}, SERVER_ONLY_OF_CALLS)
+            for call in message["tool_calls"]
+        ]
+    return message
 
 
 def answer(body: dict[str, Any]) -> list[Problem]:

@@ -1,7 +1,6 @@
 """openai, Chat Completions: parameter types, answer type, `create` and the accumulator of `stream`."""
 
 import inspect
-import json
 from functools import cache
 from typing import Any
 
@@ -11,7 +10,7 @@ from openai.types.chat import ChatCompletion
 from openai.types.chat.completion_create_params import CompletionCreateParamsNonStreaming, CompletionCreateParamsStreaming
 from pydantic import TypeAdapter
 
-from judges._shared import Problem, Said, arguments, check, split
+from judges._shared import Problem, Said, arguments, check, check_json, split
 
 ADAPTER = "openai_chat"
 PROVIDER = "openai"
@@ -31,11 +30,12 @@ def request(body: dict[str, Any]) -> list[Problem]:
 
 def answer(body: dict[str, Any]) -> list[Problem]:
     """By `ChatCompletion`."""
-    try:
-        ChatCompletion.model_validate_json(json.dumps(body), strict=True)
-    except ValueError as error:
-        return [Problem("", str(error))]
-    return []
+    return check_json(_answer(), body, closed=False, strict=True)
+
+
+@cache
+def _answer() -> TypeAdapter[Any]:
+    return TypeAdapter(ChatCompletion)
 
 
 @cache
@@ -55,11 +55,17 @@ def ask(address: str, body: dict[str, Any]) -> list[Said]:
 
 
 def stream(address: str, body: dict[str, Any]) -> list[Said]:
-    """`chat.completions.stream`, read to its end, and the completion that it put together."""
+    """`chat.completions.stream`, read to its end, and the completion that it put together.
+
+    The SDK raises at the end of an answer that was cut off or filtered, though it has put it together.
+    """
     with _client(address).chat.completions.stream(model="m", messages=[]) as events:
-        for _ in events:
-            pass
-        return _said(events.get_final_completion())
+        try:
+            for _ in events:
+                pass
+            return _said(events.get_final_completion())
+        except (openai.LengthFinishReasonError, openai.ContentFilterFinishReasonError):
+            return _said(events.current_completion_snapshot)
 
 
 def _said(completion: Any) -> list[Said]:

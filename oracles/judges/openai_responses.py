@@ -1,7 +1,6 @@
 """openai, Responses: parameter types, answer type, `create` and the accumulator of `stream`."""
 
 import inspect
-import json
 from functools import cache
 from typing import Any
 
@@ -14,7 +13,7 @@ from openai.types.responses.response_create_params import (
 )
 from pydantic import TypeAdapter
 
-from judges._shared import Problem, Said, arguments, check, split
+from judges._shared import Problem, Said, arguments, check, check_json, split
 
 ADAPTER = "openai_responses"
 PROVIDER = "openai"
@@ -34,11 +33,12 @@ def request(body: dict[str, Any]) -> list[Problem]:
 
 def answer(body: dict[str, Any]) -> list[Problem]:
     """By `Response`."""
-    try:
-        Response.model_validate_json(json.dumps(body), strict=True)
-    except ValueError as error:
-        return [Problem("", str(error))]
-    return []
+    return check_json(_answer(), body, closed=False, strict=True)
+
+
+@cache
+def _answer() -> TypeAdapter[Any]:
+    return TypeAdapter(Response)
 
 
 @cache
