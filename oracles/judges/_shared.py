@@ -80,16 +80,20 @@ def _walk(value: Any, path: str) -> Iterator[Problem]:
 
 
 def _problems(error: ValidationError, value: Any, path: str) -> list[Problem]:
-    """One problem for each wrong place; a union, which tells errors for each of its arms, is one place."""
-    found = error.errors(include_url=False, include_context=False)
-    plain = [item for item in found if item["type"] == "extra_forbidden" and len(item["loc"]) == 1]
-    if len(plain) == len(found):
-        return [Problem(f"{path}/{item['loc'][0]}", item["msg"]) for item in found]
-    steps = _common([_steps(item["loc"], value) for item in found])
+    """One problem for each member, or item of a member, that is wrong; a union tells an error for each of its arms."""
+    places: dict[str, list[tuple[list[Any], Any]]] = {}
+    for item in error.errors(include_url=False, include_context=False):
+        steps = _steps(item["loc"], value)
+        places.setdefault(repr(steps[:2]), []).append((steps, item))
+    return [_problem(found, path) for found in places.values()]
+
+
+def _problem(found: list[tuple[list[Any], Any]], path: str) -> Problem:
+    steps = _common([steps for steps, _ in found])
     # the arms that got furthest speak first
-    found.sort(key=lambda item: -len(item["loc"]))
-    told = dict.fromkeys(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in found)
-    return [Problem("".join([path, *(f"/{step}" for step in steps)]), "; ".join(list(told)[:8]))]
+    items = sorted((item for _, item in found), key=lambda item: -len(item["loc"]))
+    told = dict.fromkeys(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in items)
+    return Problem("".join([path, *(f"/{step}" for step in steps)]), "; ".join(list(told)[:8]))
 
 
 def _steps(location: tuple[Any, ...], value: Any) -> list[Any]:

@@ -8,7 +8,7 @@ from interlingua.adapters.openai_chat.citations import annotations_to_wire
 from interlingua.adapters.openai_chat.context import Writing
 from interlingua.adapters.openai_chat.parts import ASSISTANT, USER, Block, part_to_wire
 from interlingua.adapters.openai_chat.reasoning import DETAILS, PART, reasoning_to_wire
-from interlingua.adapters.openai_chat.responses import answer_id, finish_to_wire, usage_to_wire
+from interlingua.adapters.openai_chat.responses import answer_id, finish_to_wire, logprobs_to_wire, usage_to_wire
 from interlingua.adapters.openai_chat.tools import CALLS, call_to_wire
 from interlingua.adapters.openai_chat.turns import audio_to_wire
 from interlingua.canonical import json
@@ -122,7 +122,8 @@ class _Encoder:
     def _kind(self, block: Block) -> str:
         match block["type"]:
             case "text":
-                return "refusal" if block.get("refusal") else "text"
+                marked = block.get("refusal") and self._endpoint.dialect.get("refusals") is not False
+                return "refusal" if marked else "text"
             case "thinking":
                 return "thinking" if self._place(block) is not None else ""
             case "tool_use" if not self._whole_calls:
@@ -250,7 +251,7 @@ class _Encoder:
             beside = fields.get("choice", _NOTHING) if number == 0 else self._fields(choice)[0]
             finish: Wire = {**beside, "finish_reason": finish_to_wire(choice, own=own)}
             if choice.get("logprobs") is not None:
-                finish["logprobs"] = choice["logprobs"]
+                finish["logprobs"] = choice["logprobs"] if own else logprobs_to_wire(choice["logprobs"])
             yield self._frame([{"index": number, "delta": {}, "logprobs": None, **finish}])
         if (usage := response.get("usage")) is not None:
             members["usage"] = usage_to_wire(usage, self._endpoint, own=own)

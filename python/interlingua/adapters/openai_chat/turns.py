@@ -200,6 +200,11 @@ def _place(block: Block, index: int, content: list[Block], turn: _Turn, request:
             else:
                 turn.calls.append(call)
             return
+        case "text" if block.get("refusal") and writing.dialect.get("refusals") is False and not writing.own:
+            message = "the wire does not mark refusals"
+            writing.loss.drop((*path, "refusal"), "unsupported_field", "weakened", message)
+            _place({**block, "refusal": False}, index, content, turn, request)
+            return
         case "text" if block.get("refusal") and _is_member(block, index, content, turn):
             turn.stands(_REFUSAL, index)
             turn.refusal = block["text"]
