@@ -8,14 +8,16 @@ from functools import cache
 from typing import Any
 
 import judges
-from interlingua import translate
-from interlingua.canonical import json
-from interlingua.canonical.loss import apply, difference, visible
 from judges._shared import Said, arguments
 from loopback import Provider
 from material import Case, cases, framing, written_answer, written_request, written_stream
 
-PROVIDER: Provider  # the server of this run, set by conftest.py
+from interlingua import translate
+from interlingua.canonical import json
+from interlingua.canonical.loss import apply, difference, visible
+
+PROVIDER = Provider()
+"""Served by conftest.py for as long as a run lasts."""
 
 
 @cache
@@ -113,7 +115,9 @@ def _canonical(response: dict[str, Any], choice: dict[str, Any]) -> Said:
             case "tool_use" if block.get("kind") == "custom":
                 one.calls += ((block["name"], block["input_raw"]),)
             case "tool_use":
-                one.calls += ((block["name"], arguments(block["input_raw"]) if "input_raw" in block else block["input"]),)
+                one.calls += (
+                    (block["name"], arguments(block["input_raw"]) if "input_raw" in block else block["input"]),
+                )
             case _:
                 pass
     if (usage := response.get("usage")) is not None:

@@ -8,12 +8,12 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-import checks  # noqa: E402
-import loopback  # noqa: E402
+import checks
+import loopback
 
 
 @pytest.fixture(scope="session", autouse=True)
-def provider() -> Iterator[loopback.Provider]:
+def serving() -> Iterator[None]:
     """The server that the SDKs' clients call."""
-    with loopback.serving() as checks.PROVIDER:
-        yield checks.PROVIDER
+    with loopback.serving(checks.PROVIDER):
+        yield

@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 
 import judges
+
 from interlingua import adapters
 
 FILE = Path(__file__).with_name("expected.json")

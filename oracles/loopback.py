@@ -21,9 +21,8 @@ class Provider:
 
 
 @contextmanager
-def serving() -> Iterator[Provider]:
+def serving(provider: Provider) -> Iterator[None]:
     """A server for as long as the block lasts."""
-    provider = Provider()
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -54,7 +53,7 @@ def serving() -> Iterator[Provider]:
     thread.start()
     provider.address = f"http://127.0.0.1:{server.server_address[1]}"
     try:
-        yield provider
+        yield
     finally:
         server.shutdown()
         thread.join()

@@ -1,9 +1,10 @@
 """Every case through every judge, and every expected exception through the cases that it names."""
 
+from fnmatch import fnmatchcase
+
 import pytest
 from checks import CHECKS, material
 from expected import Expected, expected, known_judges, unexpected
-from fnmatch import fnmatchcase
 from material import Case
 
 
@@ -35,11 +36,15 @@ def test_exchange(judge: str, case: Case) -> None:
     _judge("exchange", judge, case)
 
 
-@pytest.mark.parametrize("entry", [pytest.param(entry, id=f"{entry.check}-{entry.judge}-{entry.case}") for entry in expected()])
+@pytest.mark.parametrize(
+    "entry", [pytest.param(entry, id=f"{entry.check}-{entry.judge}-{entry.case}") for entry in expected()]
+)
 def test_exception_still_holds(entry: Expected) -> None:
     """An exception that no longer happens is taken out of `expected.json`."""
     named = [case for case in material(entry.check) if fnmatchcase(case.id, entry.case)]
-    assert any(entry.says in told for case in named for told in CHECKS[entry.check](entry.judge, case)), "stale: take it out"
+    assert any(entry.says in told for case in named for told in CHECKS[entry.check](entry.judge, case)), (
+        "stale: take it out"
+    )
 
 
 def _judge(check: str, judge: str, case: Case) -> None:

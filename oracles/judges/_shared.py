@@ -81,10 +81,12 @@ def _walk(value: Any, path: str) -> Iterator[Problem]:
 
 def _problems(error: ValidationError, value: Any, path: str) -> list[Problem]:
     """One problem for each member, or item of a member, that is wrong; a union tells an error for each of its arms."""
+    found = [(_steps(item["loc"], value), item) for item in error.errors(include_url=False, include_context=False)]
+    whole = {steps[0] for steps, _ in found if len(steps) == 1}  # members of which an arm of a union speaks as a whole
     places: dict[str, list[tuple[list[Any], Any]]] = {}
-    for item in error.errors(include_url=False, include_context=False):
-        steps = _steps(item["loc"], value)
-        places.setdefault(repr(steps[:2]), []).append((steps, item))
+    for steps, item in found:
+        depth = 1 if steps and steps[0] in whole else 2
+        places.setdefault(repr(steps[:depth]), []).append((steps, item))
     return [_problem(found, path) for found in places.values()]
 
 
@@ -100,9 +102,9 @@ def _steps(location: tuple[Any, ...], value: Any) -> list[Any]:
     """The part of a location that is a way into the value; names of arms and types lead nowhere."""
     steps: list[Any] = []
     for step in location:
-        if isinstance(value, dict) and step in value:
-            value = value[step]
-        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
+        if (isinstance(value, dict) and step in value) or (
+            isinstance(value, list) and isinstance(step, int) and step < len(value)
+        ):
             value = value[step]
         else:
             continue

@@ -95,4 +95,6 @@ def _add(one: Said, message: Any) -> None:
                 pass
     for call in message.tool_calls or ():
         given = call.function.arguments
-        one.calls += ((call.function.name, arguments(given) if isinstance(given, str) else json.loads(json.dumps(given))),)
+        one.calls += (
+            (call.function.name, arguments(given) if isinstance(given, str) else json.loads(json.dumps(given))),
+        )

@@ -88,7 +88,9 @@ def _said(lines: list[Any]) -> list[Said]:
     for line in lines:
         one.text += line.message.content or ""
         one.reasoning += line.message.thinking or ""
-        one.calls += tuple((call.function.name, dict(call.function.arguments)) for call in line.message.tool_calls or ())
+        one.calls += tuple(
+            (call.function.name, dict(call.function.arguments)) for call in line.message.tool_calls or ()
+        )
         one.finish = line.done_reason or one.finish
         if line.prompt_eval_count is not None or line.eval_count is not None:
             one.tokens = (line.prompt_eval_count or 0, line.eval_count or 0)

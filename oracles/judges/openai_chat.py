@@ -7,7 +7,10 @@ from typing import Any
 import openai
 from openai.resources.chat.completions import Completions
 from openai.types.chat import ChatCompletion
-from openai.types.chat.completion_create_params import CompletionCreateParamsNonStreaming, CompletionCreateParamsStreaming
+from openai.types.chat.completion_create_params import (
+    CompletionCreateParamsNonStreaming,
+    CompletionCreateParamsStreaming,
+)
 from pydantic import TypeAdapter
 
 from judges._shared import Problem, Said, arguments, check, check_json, split
