@@ -94,5 +94,6 @@ def _said(lines: list[Any]) -> list[Said]:
         one.finish = line.done_reason or one.finish
         if line.prompt_eval_count is not None or line.eval_count is not None:
             one.tokens = (line.prompt_eval_count or 0, line.eval_count or 0)
-    assert lines and lines[-1].done, "the last line does not say that it is the last"
+    if not lines or not lines[-1].done:
+        raise AssertionError("the last line does not say that it is the last")
     return [one]

@@ -17,7 +17,13 @@ from judges._shared import Problem, Said, arguments, check, check_json, split
 
 ADAPTER = "openai_responses"
 PROVIDER = "openai"
-FAILURES = (openai.APIError,)
+
+
+class Failed(Exception):
+    """A stream that told of an error: the SDK hands the event on and raises nothing."""
+
+
+FAILURES = (openai.APIError, Failed)
 PARAMETERS = frozenset(inspect.signature(Responses.create).parameters)
 
 
@@ -58,28 +64,31 @@ def ask(address: str, body: dict[str, Any]) -> list[Said]:
 
 
 def stream(address: str, body: dict[str, Any]) -> list[Said]:
-    """
-    `responses.stream`, read to its end: the accumulator's own snapshot must hold what the last event says.
-
-    The events of failed answers carry the whole response as well; the SDK gives no final response for these.
-    """
+    """`responses.stream`, read to its end: the answer of its last event, with the text that the deltas told."""
     last: Any = None
-    text = ""
-    with _client(address).responses.stream(model="m", input="") as events:
-        for event in events:
-            match event.type:
-                case "response.output_text.delta":
-                    text += event.delta
-                case "response.completed" | "response.incomplete" | "response.failed":
-                    last = event.response
-                case _:
-                    pass
-    assert last is not None, "no final event"
-    if last.status == "failed":
-        raise openai.APIError(last.error.message if last.error else "failed", request=None, body=None)  # type: ignore[arg-type]
-    one = _said(last)
-    assert one[0].text == text, "the text deltas are not the text"
-    return one
+    told: dict[tuple[int, int], str] = {}
+    try:
+        with _client(address).responses.stream(model="m", input="") as events:
+            for event in events:
+                match event.type:
+                    case "response.output_text.delta":
+                        place = (event.output_index, event.content_index)
+                        told[place] = told.get(place, "") + event.delta
+                    case "response.completed" | "response.incomplete" | "response.failed":
+                        last = event.response
+                    case "error":
+                        raise Failed(event.message)
+                    case _:
+                        pass
+    except RuntimeError as failure:
+        if "before `error`" in str(failure):  # the SDK has no answer yet to which the error could belong
+            raise Failed(str(failure)) from failure
+        raise
+    if last is None:
+        raise AssertionError("the stream has no last event")
+    found = _said(last)
+    found[0].text = "".join(told[place] for place in sorted(told))
+    return found
 
 
 def _said(response: Any) -> list[Said]:

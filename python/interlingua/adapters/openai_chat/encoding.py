@@ -105,8 +105,12 @@ class _Encoder:
         return Frame(None, head + json.dumps(delta).decode() + _TAIL)
 
     def _identity(self) -> Wire:
-        chunk: Wire = {"id": self._id, "object": "chat.completion.chunk", "created": self._created}
-        return chunk if self._model is None else {**chunk, "model": self._model}
+        return {
+            "id": self._id,
+            "object": "chat.completion.chunk",
+            "created": self._created,
+            "model": self._model or "",  # clients require it
+        }
 
     def _frame(self, choices: list[Wire], **members: Any) -> Frame:
         return _frame({**self._identity(), "choices": choices, **members})

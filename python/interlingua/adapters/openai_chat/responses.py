@@ -50,6 +50,8 @@ def _body(response: Response, endpoint: Endpoint, loss: Loss, created: int) -> W
         body |= {"object": "chat.completion", "created": created}
     if (model := response.get("model")) is not None:
         body["model"] = model.partition(":")[2] or model
+    elif not own:
+        body["model"] = endpoint.model or ""  # clients require it
     body["choices"] = _choices_to_wire(response, fields, form, writing)
     if (usage := response.get("usage")) is not None:
         body["usage"] = usage_to_wire(usage, endpoint, own=own)

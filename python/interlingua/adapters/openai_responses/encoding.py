@@ -53,12 +53,13 @@ _DELTAS = {
 class _Encoder:
     """The number of the next frame, and what has been told of each block."""
 
-    __slots__ = ("_created", "_endpoint", "_head", "_output", "_sequence", "_told", "_writing")
+    __slots__ = ("_created", "_endpoint", "_head", "_ids", "_output", "_sequence", "_told", "_writing")
 
     def __init__(self, endpoint: Endpoint, created: int) -> None:
         self._endpoint = endpoint
         self._created = created
         self._head: Wire = {}
+        self._ids: set[str | None] = set()
         self._output: list[Wire | None] = []
         self._sequence = -1
         self._told: dict[int, _Told] = {}
@@ -109,6 +110,9 @@ class _Encoder:
         if not items:
             return  # the block has no form on this wire
         item = items[0]
+        if item.get("id") is not None and item["id"] in self._ids:  # clients tell items apart by their ids
+            item["id"] = made_id(item["id"].partition("_")[0] + "_", item["id"], len(self._output))
+        self._ids.add(item.get("id"))
         kind = _kind(item)
         told = self._told[index] = _Told(len(self._output), block, kind, item)
         self._output.append(None)
