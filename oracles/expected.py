@@ -1,11 +1,10 @@
 """
-The expected exceptions: `expected.json`, each with a reason. One that no longer happens fails (test_exceptions.py).
+The expected exceptions: `expected.json`, each with a reason. One that no longer happens fails (test_oracles.py).
 
 An exception names the check, the judge, the cases (a glob) and a part of what the judge says; it covers nothing else.
 """
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
@@ -51,6 +50,3 @@ _WIRES = {"mistral_chat": "openai_chat"}
 def unexpected(check: str, judge: str, case: str, problems: list[str]) -> list[str]:
     """The problems that no exception covers."""
     return [told for told in problems if not any(entry.covers(check, judge, case, told) for entry in expected())]
-
-
-Check = Callable[[str, str], list[str]]

@@ -110,9 +110,10 @@ class _Encoder:
         if not items:
             return  # the block has no form on this wire
         item = items[0]
-        if item.get("id") is not None and item["id"] in self._ids:  # clients tell items apart by their ids
-            item["id"] = made_id(item["id"].partition("_")[0] + "_", item["id"], len(self._output))
-        self._ids.add(item.get("id"))
+        identity = item.get("id")
+        if isinstance(identity, str) and identity in self._ids:  # clients tell items apart by their ids
+            item["id"] = identity = made_id(identity.partition("_")[0] + "_", identity, len(self._output))
+        self._ids.add(identity)
         kind = _kind(item)
         told = self._told[index] = _Told(len(self._output), block, kind, item)
         self._output.append(None)
