@@ -40,11 +40,9 @@ def expected() -> tuple[Expected, ...]:
 
 
 def known_judges() -> tuple[str, ...]:
-    """The judges whose wire has an adapter, told without importing any SDK."""
-    return tuple(name for name in judges.NAMES if _WIRES.get(name, name) in adapters.names())
-
-
-_WIRES = {"mistral_chat": "openai_chat"}
+    """The judges whose wire has an adapter, told by their names, without importing any SDK: `WIRE` or `WIRE_PROVIDER`."""
+    wires = adapters.names()
+    return tuple(name for name in judges.NAMES if any(f"{name}_".startswith(f"{wire}_") for wire in wires))
 
 
 def unexpected(check: str, judge: str, case: str, problems: list[str]) -> list[str]:

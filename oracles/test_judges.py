@@ -12,7 +12,10 @@ BOGUS_REQUESTS = {
     "openai_chat": {"model": "m", "messages": [{"role": "user", "content": [BOGUS_PART]}]},
     "openai_responses": {"model": "m", "input": [{"role": "user", "content": [BOGUS_PART]}]},
     # this SDK lets parts of unknown types pass, and tells messages apart by their role
-    "mistral_chat": {"model": "m", "messages": [{"role": "user", "content": "a"}, {"role": "bogus", "content": "b"}]},
+    "openai_chat_mistral": {
+        "model": "m",
+        "messages": [{"role": "user", "content": "a"}, {"role": "bogus", "content": "b"}],
+    },
     "gemini_generate": {"contents": [{"role": "user", "parts": [BOGUS_PART]}]},
     "ollama_chat": {"model": "m", "messages": [{"role": "user", "content": [BOGUS_PART]}]},
 }
