@@ -12,6 +12,7 @@ ARGS ?=
 
 BIN := .venv/bin
 INSTALLED := .venv/.installed
+ORACLES := .venv-oracles/.installed
 CONFORMANCE := $(BIN)/python conformance/runner
 PLUG := $(BIN)/python -m interlingua plug
 # buf and the generators start `python` and `ruff` by name
@@ -35,6 +36,13 @@ $(INSTALLED): python/pyproject.toml
 	    --group python/pyproject.toml:gen --group python/pyproject.toml:test --group python/pyproject.toml:lint
 	touch $@
 
+$(ORACLES): python/pyproject.toml
+	test -x .venv-oracles/bin/python || $(PYTHON) -m venv .venv-oracles
+	.venv-oracles/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	.venv-oracles/bin/python -m pip install --quiet --disable-pip-version-check --editable python \
+	    --group python/pyproject.toml:oracles
+	touch $@
+
 # ------------------------------------------------------------------------------------------------ seeing it work
 
 .PHONY: demo
@@ -55,6 +63,10 @@ conformance: $(INSTALLED) ## run the conformance suite against the reference; AR
 .PHONY: mutants
 mutants: $(INSTALLED) ## see whether the suite catches implementations that are broken on purpose
 	$(CONFORMANCE) mutants $(ARGS)
+
+.PHONY: oracles
+oracles: $(ORACLES) ## let the providers' own SDKs judge what we write; ARGS="-k PATTERN"
+	.venv-oracles/bin/python -m pytest -q -c oracles/pytest.ini oracles $(ARGS)
 
 .PHONY: fuzz
 fuzz: $(INSTALLED) ## run the property tests at length
@@ -113,5 +125,5 @@ baseline: $(INSTALLED) ## take the present Protobuf contract as the one that mus
 
 .PHONY: clean
 clean: ## remove everything that can be made again, the virtual environment included
-	rm -rf .venv .pytest_cache .ruff_cache .hypothesis .cache report.jsonl python/build python/dist python/*.egg-info
+	rm -rf .venv .venv-oracles .pytest_cache .ruff_cache .hypothesis .cache report.jsonl python/build python/dist python/*.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from interlingua import apply, difference, visible
+from interlingua import apply, difference, registry, visible
 from interlingua.adapters import openai_chat as adapter
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
@@ -473,6 +473,29 @@ def test_an_answer_of_another_wire_played() -> None:
     assert body["choices"][0]["message"]["reasoning_content"] == "Hm."
 
 
+def test_several_texts_of_another_wire_are_one() -> None:
+    """Clients of this wire read one text; a list of parts is none to them."""
+    texts = [{"type": "text", "text": "One. "}, call(1), {"type": "text", "text": "Two."}]
+    response = {"model": "anthropic:claude", "message": said("assistant", *texts), "finish_reason": "tool_calls"}
+    body, loss = adapter.to_wire_response(response, OPENAI)
+
+    assert body["choices"][0]["message"]["content"] == "One. Two."
+    assert [(entry["op"], entry["path"], entry["code"]) for entry in loss] == [
+        ("replace", "/message/content/0/text", "merged_turn"),
+        ("drop", "/message/content/2", "merged_turn"),
+    ]
+
+
+def test_log_probabilities_of_another_wire_have_lists_of_others() -> None:
+    response = {
+        "message": said("assistant", {"type": "text", "text": "a"}),
+        "finish_reason": "stop",
+        "logprobs": {"content": [{"token": "a", "logprob": -0.5}]},
+    }
+    body, _ = adapter.to_wire_response(response, OPENAI)
+    assert body["choices"][0]["logprobs"]["content"][0]["top_logprobs"] == []
+
+
 # ---------------------------------------------------------------------------------------------------- streams
 
 
@@ -646,3 +669,22 @@ def test_an_estimate_counts_text_tools_and_media() -> None:
     validate(short, "TokenEstimate")
     assert short["low"] <= 10 <= short["high"]
     assert all(long[name] > short[name] for name in ("low", "likely", "high"))
+
+
+def test_calls_are_streamed_whole_where_the_provider_does() -> None:
+    mistral = registry.endpoint(adapter="openai_chat", provider="mistral")
+    block = call(1)
+    events = [
+        {"type": "message_start"},
+        {"type": "block_start", "index": 0, "block": {**block, "input": {}}},
+        {"type": "tool_use_start", "index": 0, "id": block["id"], "name": block["name"]},
+        {"type": "tool_use_input_delta", "index": 0, "id": block["id"], "text": json.dumps(block["input"]).decode()},
+        {"type": "tool_use_end", "index": 0, **{name: block[name] for name in ("id", "name", "input")}},
+        {"type": "block_stop", "index": 0, "block": block},
+        {"type": "message_complete", "response": {"message": said("assistant", block), "finish_reason": "tool_calls"}},
+    ]
+    frames = [json.loads(frame.data) for frame in adapter.encode_stream(events, mistral) if frame.data != "[DONE]"]
+    deltas = [delta for frame in frames for delta in frame["choices"][0]["delta"].get("tool_calls", ())]
+
+    assert [delta["function"]["name"] for delta in deltas] == [block["name"]]
+    assert json.loads(deltas[0]["function"]["arguments"]) == block["input"]

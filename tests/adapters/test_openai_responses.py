@@ -593,3 +593,24 @@ def test_the_oracle_sees_what_the_provider_refuses(members: Data, pointer: str) 
 def test_the_oracle_lets_pass_what_the_provider_takes(members: Data) -> None:
     """Nothing is found."""
     assert ORACLES.violations(NAME, {"body": {"model": "gpt-5.2", "input": [USER], **members}}) == []
+
+
+def test_items_of_a_stream_have_ids_of_their_own() -> None:
+    """Clients put an answer together by the ids of its items."""
+    texts = [{"type": "text", "text": text} for text in ("One. ", "Two.")]
+    events: list[Data] = [{"type": "message_start"}]
+    for index, block in enumerate(texts):
+        events += [
+            {"type": "block_start", "index": index, "block": {"type": "text", "text": ""}},
+            {"type": "text_delta", "index": index, "text": block["text"]},
+            {"type": "block_stop", "index": index, "block": block},
+        ]
+    answer = {"message": {"role": "assistant", "content": texts}, "finish_reason": "stop"}
+    frames = [
+        json.loads(f.data)
+        for f in wire.encode_stream([*events, {"type": "message_complete", "response": answer}], OPENAI)
+    ]
+
+    added = [frame["item"]["id"] for frame in frames if frame["type"] == "response.output_item.added"]
+    assert len(set(added)) == 2
+    assert [item["id"] for item in frames[-1]["response"]["output"]] == added

@@ -1,5 +1,6 @@
 """Frames do not depend on where the bytes are cut."""
 
+import json
 import random
 
 import httpx_sse._decoders as oracle
@@ -88,3 +89,10 @@ def test_lines_of_json_survive_any_cut() -> None:
             at += step
 
         assert expected == [frame.data for frame in found + decoder.end()]
+
+
+def test_what_others_take_for_the_end_of_a_line_is_escaped_in_json_lines() -> None:
+    text = '{"a":"x\u2028y\u2029z\x85 ü"}'
+    line = jsonl.encode(sse.Frame(None, text))
+    assert len(line.decode().splitlines()) == 1
+    assert json.loads(line) == json.loads(text)

@@ -35,5 +35,14 @@ def _frame(line: bytes) -> Frame | None:
 
 
 def encode(frame: Frame) -> bytes:
-    """A line as bytes."""
-    return frame.data.encode() + b"\n"
+    """A line as bytes. What some readers take for the end of a line (the SDK of Ollama does) is escaped."""
+    text = frame.data
+    if not text.isascii():
+        for character, escaped in _LINE_ENDS_OF_OTHERS:
+            if character in text:
+                text = text.replace(character, escaped)
+    return text.encode() + b"\n"
+
+
+# in JSON they stand in strings alone
+_LINE_ENDS_OF_OTHERS = (("\x85", "\\u0085"), ("\u2028", "\\u2028"), ("\u2029", "\\u2029"))

@@ -8,8 +8,8 @@ from interlingua.adapters.openai_chat.citations import annotations_to_wire
 from interlingua.adapters.openai_chat.context import Writing
 from interlingua.adapters.openai_chat.parts import ASSISTANT, USER, Block, part_to_wire
 from interlingua.adapters.openai_chat.reasoning import DETAILS, PART, reasoning_to_wire
-from interlingua.adapters.openai_chat.responses import answer_id, finish_to_wire, usage_to_wire
-from interlingua.adapters.openai_chat.tools import CALLS
+from interlingua.adapters.openai_chat.responses import answer_id, finish_to_wire, logprobs_to_wire, usage_to_wire
+from interlingua.adapters.openai_chat.tools import CALLS, call_to_wire
 from interlingua.adapters.openai_chat.turns import audio_to_wire
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
@@ -49,7 +49,7 @@ class _Told:
 class _Encoder:
     """The identity that all chunks repeat, and what has been told of each block of each choice."""
 
-    __slots__ = ("_calls", "_created", "_endpoint", "_heads", "_id", "_model", "_told", "_writing")
+    __slots__ = ("_calls", "_created", "_endpoint", "_heads", "_id", "_model", "_told", "_whole_calls", "_writing")
 
     def __init__(self, endpoint: Endpoint, created: int) -> None:
         self._endpoint = endpoint
@@ -59,6 +59,7 @@ class _Encoder:
         self._heads: dict[int, str] = {}
         self._calls: dict[int, int] = {}
         self._told: dict[tuple[int, int], _Told] = {}
+        self._whole_calls = endpoint.dialect.get("call_deltas") == "whole"
         self._writing = Writing(endpoint, Loss(), own=True, answering=True)
 
     def frames(self, events: Iterable[Event]) -> Iterator[Frame]:
@@ -104,8 +105,12 @@ class _Encoder:
         return Frame(None, head + json.dumps(delta).decode() + _TAIL)
 
     def _identity(self) -> Wire:
-        chunk: Wire = {"id": self._id, "object": "chat.completion.chunk", "created": self._created}
-        return chunk if self._model is None else {**chunk, "model": self._model}
+        return {
+            "id": self._id,
+            "object": "chat.completion.chunk",
+            "created": self._created,
+            "model": self._model or "",  # clients require it
+        }
 
     def _frame(self, choices: list[Wire], **members: Any) -> Frame:
         return _frame({**self._identity(), "choices": choices, **members})
@@ -121,11 +126,14 @@ class _Encoder:
     def _kind(self, block: Block) -> str:
         match block["type"]:
             case "text":
-                return "refusal" if block.get("refusal") else "text"
+                marked = block.get("refusal") and self._endpoint.dialect.get("refusals") is not False
+                return "refusal" if marked else "text"
             case "thinking":
                 return "thinking" if self._place(block) is not None else ""
-            case "tool_use":
+            case "tool_use" if not self._whole_calls:
                 return "custom" if block.get("kind") == "custom" else "tool_use"
+            case "tool_use":
+                return "whole"
             case _:
                 return ""
 
@@ -169,6 +177,8 @@ class _Encoder:
         told = self._told.setdefault((number, event["index"]), _Told("tool_use", {"id": event["id"]}))
         told.call = self._calls.get(number, 0)
         self._calls[number] = told.call + 1
+        if told.kind == "whole":
+            return  # it is told when it has ended
         call: Wire = {
             "index": told.call,
             "id": self._writing.call_id({**told.block, "id": event["id"]}, self._writing.owns(told.block)),
@@ -206,6 +216,9 @@ class _Encoder:
         match block["type"]:
             case "text" if (annotations := annotations_to_wire(block, self._writing)) is not None:
                 return {"annotations": annotations}
+            case "tool_use" if told.kind == "whole":
+                call = call_to_wire(block, 0, ("message",), self._writing, {"messages": []})
+                return {CALLS: [{**call, "index": told.call}]}
             case "tool_use" if state.get("fields"):
                 return {CALLS: [{**state["fields"], "index": told.call}]}
             case "thinking" if told.kind and self._place(block) == DETAILS:
@@ -242,7 +255,7 @@ class _Encoder:
             beside = fields.get("choice", _NOTHING) if number == 0 else self._fields(choice)[0]
             finish: Wire = {**beside, "finish_reason": finish_to_wire(choice, own=own)}
             if choice.get("logprobs") is not None:
-                finish["logprobs"] = choice["logprobs"]
+                finish["logprobs"] = choice["logprobs"] if own else logprobs_to_wire(choice["logprobs"])
             yield self._frame([{"index": number, "delta": {}, "logprobs": None, **finish}])
         if (usage := response.get("usage")) is not None:
             members["usage"] = usage_to_wire(usage, self._endpoint, own=own)

@@ -50,6 +50,8 @@ def _body(response: Response, endpoint: Endpoint, loss: Loss, created: int) -> W
         body |= {"object": "chat.completion", "created": created}
     if (model := response.get("model")) is not None:
         body["model"] = model.partition(":")[2] or model
+    elif not own:
+        body["model"] = endpoint.model or ""  # clients require it
     body["choices"] = _choices_to_wire(response, fields, form, writing)
     if (usage := response.get("usage")) is not None:
         body["usage"] = usage_to_wire(usage, endpoint, own=own)
@@ -91,7 +93,7 @@ def _choice_to_wire(
     path = ("message",) if position == 0 else ("alternatives", position - 1, "message")
     wire["message"] = answer_to_wire(choice["message"], path, writing)
     if (logprobs := choice.get("logprobs")) is not None:
-        wire["logprobs"] = logprobs
+        wire["logprobs"] = logprobs if writing.own else logprobs_to_wire(logprobs)
     elif not writing.own:
         wire["logprobs"] = None
     wire["finish_reason"] = finish_to_wire(choice, own=writing.own)
@@ -104,6 +106,15 @@ def _choice_to_wire(
     for name in form.get("absent", ()):
         wire.pop(name, None)
     return wire
+
+
+def logprobs_to_wire(logprobs: Mapping[str, Any]) -> Wire:
+    """Log probabilities of another wire: here every token has its list of others, though it be empty."""
+    return {name: _with_others(tokens) if isinstance(tokens, list) else tokens for name, tokens in logprobs.items()}
+
+
+def _with_others(tokens: list[Any]) -> list[Any]:
+    return [{"top_logprobs": [], **token} if isinstance(token, dict) else token for token in tokens]
 
 
 def finish_to_wire(choice: Mapping[str, Any], *, own: bool) -> str | None:

@@ -64,6 +64,8 @@ def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: Mapping[str,
     name = writing.name(tool["name"], request)
     if name != tool["name"]:
         writing.report_name((*path, "name"), name)
+    if kind == "function" and tool.get("input_schema") is None and not writing.own:
+        tool = _with_parameters(tool, path, writing)
     if tool.keys() <= _PLAIN_TOOL and (writing.own or not tool.get("strict")):
         return {"type": "function", "function": _plain_function(tool, name)}
     state = writing.owns(tool)
@@ -72,6 +74,8 @@ def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: Mapping[str,
     if kind == "custom" and writing.dialect.get("custom_tools") is False:
         tool = _custom_as_function(tool, path, writing)
         kind = "function"
+    elif kind == "custom" and not writing.own:
+        tool = _with_nested_grammar(tool, path, writing)
     inner: Wire = {
         **empty.get(kind, {}),
         **fields.get(kind, {}),
@@ -92,6 +96,27 @@ def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: Mapping[str,
         writing.place = ""
         finish_block(tool, item, _TOOL, state, path, writing)
     return item
+
+
+def _with_parameters(tool: Tool, path: Path, writing: Writing) -> Tool:
+    if not writing.dialect.get("parameters_required"):
+        return tool
+    schema = {"type": "object", "properties": {}}
+    writing.loss.replace((*path, "input_schema"), schema, "required_default", "shape", "the wire demands a schema")
+    return {**tool, "input_schema": schema}
+
+
+def _with_nested_grammar(tool: Tool, path: Path, writing: Writing) -> Tool:
+    """Other wires put the parts of a grammar beside its type; this one has an object for them."""
+    given = tool.get("format")
+    if not isinstance(given, dict) or given.keys() != _FLAT_GRAMMAR or given["type"] != "grammar":
+        return tool
+    nested = {"type": "grammar", "grammar": {name: given[name] for name in ("syntax", "definition")}}
+    writing.loss.replace((*path, "format"), nested, "schema_rewritten", "shape", "the wire nests a grammar")
+    return {**tool, "format": nested}
+
+
+_FLAT_GRAMMAR = frozenset(("type", "syntax", "definition"))
 
 
 def _provider_tool(tool: Tool, path: Path, writing: Writing) -> Wire | None:

@@ -147,8 +147,8 @@ class _Turn:
     """The blocks of an assistant message, sorted into the members of the wire."""
 
     __slots__ = (
-        "_first", "_moves", "answer", "calls", "details", "dropped", "images", "legacy", "parts", "path", "refusal", "sound", "texts",
-        "texts_at", "writing", "citations",
+        "_first", "_moves", "answer", "calls", "details", "dropped", "images", "legacy", "parts", "parts_at", "path", "refusal", "sound",
+        "texts", "texts_at", "writing", "citations",
     )  # fmt: skip
 
     def __init__(self, path: Path, writing: Writing, *, answer: bool = False) -> None:
@@ -159,6 +159,7 @@ class _Turn:
         self.texts_at: list[int] = []
         self.details: list[Wire] = []
         self.parts: list[Wire] = []
+        self.parts_at: list[int] = []
         self.refusal: str | None = None
         self.images: list[Wire] = []
         self.sound: Wire | None = None
@@ -198,6 +199,11 @@ def _place(block: Block, index: int, content: list[Block], turn: _Turn, request:
                 turn.legacy = call["function"]
             else:
                 turn.calls.append(call)
+            return
+        case "text" if block.get("refusal") and writing.dialect.get("refusals") is False and not writing.own:
+            message = "the wire does not mark refusals"
+            writing.loss.drop((*path, "refusal"), "unsupported_field", "weakened", message)
+            _place({**block, "refusal": False}, index, content, turn, request)
             return
         case "text" if block.get("refusal") and _is_member(block, index, content, turn):
             turn.stands(_REFUSAL, index)
@@ -246,6 +252,7 @@ def _place(block: Block, index: int, content: list[Block], turn: _Turn, request:
     if part is not None:
         turn.stands(_CONTENT, index)
         turn.parts.append(part)
+        turn.parts_at.append(index)
 
 
 def _is_member(block: Block, index: int, content: list[Block], turn: _Turn) -> bool:
@@ -328,11 +335,30 @@ def _turn_to_wire(turn: _Turn, content: list[Block], state: Mapping[str, Any], p
         wire["content"] = filled(path, writing)
     if turn.citations is not None:
         _annotations_to_wire(turn, wire, writing)
+    if turn.answer and not writing.own and len(turn.parts) > 1 and all(map(_is_plain, turn.parts)):
+        wire["content"] = _one_text(turn)
     for name, value in (("refusal", turn.refusal), (DETAILS, turn.details), ("images", turn.images),
                         ("audio", turn.sound), ("tool_calls", turn.calls), ("function_call", turn.legacy)):  # fmt: skip
         if value:
             wire[name] = value
     return wire
+
+
+def _is_plain(part: Wire) -> bool:
+    return len(part) == 2 and part.get("type") == "text"
+
+
+def _one_text(turn: _Turn) -> str:
+    """The texts of an answer as the one that clients of this wire read: what the stream of it adds up to."""
+    whole = "".join(part["text"] for part in turn.parts)
+    kept, *others = turn.parts_at
+    message = "an answer has one text on this wire"
+    path, loss = (*turn.path, "content"), turn.writing.loss
+    loss.replace((*path, kept, "text"), whole, "merged_turn", "shape", message)
+    for index in others:
+        loss.drop((*path, index), "merged_turn", "shape", message)
+    turn.dropped.update(others)
+    return whole
 
 
 def _empty_text(content: list[Block]) -> int | None:

@@ -53,12 +53,13 @@ _DELTAS = {
 class _Encoder:
     """The number of the next frame, and what has been told of each block."""
 
-    __slots__ = ("_created", "_endpoint", "_head", "_output", "_sequence", "_told", "_writing")
+    __slots__ = ("_created", "_endpoint", "_head", "_ids", "_output", "_sequence", "_told", "_writing")
 
     def __init__(self, endpoint: Endpoint, created: int) -> None:
         self._endpoint = endpoint
         self._created = created
         self._head: Wire = {}
+        self._ids: set[str | None] = set()
         self._output: list[Wire | None] = []
         self._sequence = -1
         self._told: dict[int, _Told] = {}
@@ -109,6 +110,10 @@ class _Encoder:
         if not items:
             return  # the block has no form on this wire
         item = items[0]
+        identity = item.get("id")
+        if isinstance(identity, str) and identity in self._ids:  # clients tell items apart by their ids
+            item["id"] = identity = made_id(identity.partition("_")[0] + "_", identity, len(self._output))
+        self._ids.add(identity)
         kind = _kind(item)
         told = self._told[index] = _Told(len(self._output), block, kind, item)
         self._output.append(None)

@@ -92,8 +92,12 @@ def head(response: Response, endpoint: Endpoint, created: int, *, own: bool) -> 
         body["id"] = response.get("id") or made_id("resp_", response.get("message"))
     if not own:
         body |= {"object": "response", "created_at": created, "error": None, "incomplete_details": None}
+        # clients require these; what was asked for is not known here
+        body |= {"parallel_tool_calls": True, "tool_choice": "auto", "tools": []}
     if (model := response.get("model")) is not None:
         body["model"] = model.partition(":")[2] or model
+    elif not own:
+        body["model"] = endpoint.model or ""  # clients require it
     return body
 
 
@@ -248,7 +252,7 @@ def usage_to_wire(usage: Usage, *, own: bool) -> Wire:
     prompt = usage["input_tokens"] + cached + written
     return {
         "input_tokens": prompt,
-        "input_tokens_details": {"cached_tokens": cached, **({"cache_write_tokens": written} if written else {})},
+        "input_tokens_details": {"cached_tokens": cached, "cache_write_tokens": written},
         "output_tokens": usage["output_tokens"],
         "output_tokens_details": {"reasoning_tokens": usage.get("reasoning_tokens") or 0},
         "total_tokens": prompt + usage["output_tokens"],

@@ -53,6 +53,8 @@ def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: Mapping[str,
     if kind == "custom" and writing.dialect.get("custom_tools") is False:
         tool = _custom_as_function(tool, path, writing)
         kind = "function"
+    if kind == "custom" and not writing.own:
+        tool = _with_flat_grammar(tool, path, writing)
     state = writing.owns(tool)
     form = state.get("form") or NOTHING
     item: Wire = {**(state.get("fields") or NOTHING), "type": kind}
@@ -77,6 +79,17 @@ def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: Mapping[str,
         report_state(tool, writing, path)
         report_unknown(tool, _TOOL, writing.loss, path)
     return item
+
+
+def _with_flat_grammar(tool: Tool, path: Path, writing: Writing) -> Tool:
+    """Chat Completions has an object for the parts of a grammar; here they stand beside its type."""
+    match tool.get("format"):
+        case {"type": "grammar", "grammar": {**parts}} as given if len(given) == 2 and "type" not in parts:
+            flat = {"type": "grammar", **parts}
+            writing.loss.replace((*path, "format"), flat, "schema_rewritten", "shape", "the wire nests no grammar")
+            return {**tool, "format": flat}
+        case _:
+            return tool
 
 
 def _provider_tool(tool: Tool, path: Path, writing: Writing) -> Wire | None:
