@@ -144,6 +144,9 @@ _SUPPORTS = {
 
 def _media_refused(kind: str, block: Block, writing: Writing, place: str) -> tuple[str, str] | None:
     """Code and message when a medium cannot stand here, whatever its source."""
+    data = block["source"].get("data")
+    if data is None or not (data or writing.own):
+        return "unsupported_source", f"the wire does not take this source of {kind}"
     if writing.own:
         return None
     if kind == "video" and not (writing.dialect.get("video_url") or writing.owns(block).get("form")):
