@@ -17,7 +17,9 @@ for case in read():
 
 def rows() -> list[list[str]]:
     """The five cells of each row of both tables, without their headers; those of routing have no number."""
-    found = [[cell.strip() for cell in line.strip("|").split("|")] for line in PAGE.splitlines() if line.startswith("| ")]
+    found = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in PAGE.splitlines() if line.startswith("| ")
+    ]
     return [cells if len(cells) == 5 else ["", *cells] for cells in found if cells[-1] != "seen at"]
 
 

@@ -206,7 +206,9 @@ def _played_members(response: Response, body: Wire, writing: Writing) -> None:
     if reason == "content_filter":
         writing.loss.replace(("finish_reason",), "refusal", "unsupported_value", "shape", "a filter is a refusal here")
     elif reason not in STOP_REASON and reason != "other":
-        writing.loss.replace(("finish_reason",), "other", "unsupported_value", "weakened", "the wire has no such reason")
+        writing.loss.replace(
+            ("finish_reason",), "other", "unsupported_value", "weakened", "the wire has no such reason"
+        )
     body["stop_sequence"] = response.get("stop_sequence")
     body["usage"] = usage_to_wire(response.get("usage") or {}, own=False)
     report_foreign_state(response, writing.endpoint, writing.loss, ())
