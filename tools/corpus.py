@@ -41,6 +41,7 @@ FILES = {
     "anthropic_messages": "anthropic_messages",
     "openai_chat": "openai_chat",
     "openai_compat": "openai_chat",
+    "ollama": "ollama_chat",
 }
 """Files of the corpus, by the adapter that reads them."""
 

@@ -182,10 +182,20 @@ def _terminal(case: Case, chunks: list[bytes]) -> tuple[int | None, int]:
     last = len(chunks) - 1
     for index, chunk in enumerate(chunks):
         for frame in frames.parse(chunk, case.framing):
-            if ("event" in rule and frame.event == rule["event"]) or ("data" in rule and frame.data == rule["data"]):
+            if _ends(frame, rule):
                 return index, index
             last = index
     return None, last
+
+
+def _ends(frame: frames.Frame, rule: dict[str, Any]) -> bool:
+    if "holds" in rule:
+        try:
+            value = loads(frame.data)
+        except ValueError:
+            return False
+        return isinstance(value, dict) and all(value.get(name) == item for name, item in rule["holds"].items())
+    return ("event" in rule and frame.event == rule["event"]) or ("data" in rule and frame.data == rule["data"])
 
 
 def check_truncated(session: Session, case: Case, inside: bool) -> Note:

@@ -1,0 +1,35 @@
+"""
+Ollama's native chat.
+
+Wire:  POST /api/chat, answers as JSON or as JSON lines, documented state 2026-08.
+Spec:  spec/adapters/ollama_chat.md
+
+Strategy: every wire message is one canonical message. The wire has one text for each message, images and calls beside
+it, and no order among them, so blocks are read in the order in which the server puts them before the model: thinking,
+images, text, calls. Blocks in another order are moved and several texts become one, both reported. Calls and results
+find each other by id, by name or by position, whatever the client and the age of the server left of it.
+
+The sections: tables · schemas · messages · requests · responses · streams · errors · estimates.
+"""
+
+from interlingua.adapters.ollama_chat.errors import error
+from interlingua.adapters.ollama_chat.estimates import estimate
+from interlingua.adapters.ollama_chat.requests import from_wire_request, to_wire
+from interlingua.adapters.ollama_chat.responses import from_wire_response, to_wire_response
+from interlingua.adapters.ollama_chat.streams import encode_stream, stream_decoder
+from interlingua.adapters.ollama_chat.tables import NAME
+
+FRAMING = "jsonl"
+
+__all__ = [
+    "FRAMING",
+    "NAME",
+    "encode_stream",
+    "error",
+    "estimate",
+    "from_wire_request",
+    "from_wire_response",
+    "stream_decoder",
+    "to_wire",
+    "to_wire_response",
+]

@@ -1,0 +1,107 @@
+"""Errors: `{"error": "text"}` with a status, or as a line of a stream that began well."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from interlingua.adapters.ollama_chat.tables import NAME
+from interlingua.canonical import json
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import InvalidRequest
+
+Error = dict[str, Any]
+
+_BY_STATUS: dict[int, tuple[str, bool]] = {
+    400: ("invalid_request", False),
+    401: ("authentication", False),
+    402: ("billing", False),
+    403: ("permission", False),
+    404: ("not_found", False),
+    405: ("invalid_request", False),
+    408: ("timeout", True),
+    413: ("invalid_request", False),
+    429: ("rate_limit", True),
+    499: ("cancelled", False),
+    500: ("server_error", True),
+    501: ("unsupported", False),
+    502: ("server_error", True),
+    503: ("overloaded", True),
+    504: ("timeout", True),
+}
+
+_BY_TEXT = (
+    ("context length", ("context_overflow", False)),
+    ("context size", ("context_overflow", False)),
+    ("context window", ("context_overflow", False)),
+    ("prompt is too long", ("context_overflow", False)),
+)
+"""What a text says more exactly than the status 400 or 500 with which it comes."""
+
+_TEXTS: dict[str, str] = {
+    "invalid_request": "the provider refused the request as invalid",
+    "unsupported": "the provider does not do this",
+    "authentication": "the provider did not accept the credentials; check the key",
+    "permission": "the provider forbids this to the account",
+    "billing": "the account has no credit or quota left",
+    "not_found": "the provider does not know the model or address; pull the model or check its name",
+    "rate_limit": "the provider limits the rate of calls; wait and try again",
+    "context_overflow": "the prompt is longer than the model's context; shorten the conversation",
+    "timeout": "the provider did not answer in time",
+    "server_error": "the provider failed; try again",
+    "overloaded": "the provider is overloaded; wait and try again",
+    "cancelled": "the call was cancelled",
+}
+
+
+def error(status: int, headers: Mapping[str, str], body: bytes | str | None, endpoint: Endpoint) -> Error:
+    """The canonical error for an error answer: any status, any body, HTML and nothing included.
+
+    The provider's own text may hold content, so it is only in `raw`.
+    """
+    try:
+        value = json.loads(body) if body else None
+    except InvalidRequest:
+        value = body.decode("utf-8", "replace") if isinstance(body, bytes) else body
+    return error_from_body(status, headers, value, endpoint)
+
+
+def error_from_body(status: int | None, headers: Mapping[str, str], body: Any, endpoint: Endpoint) -> Error:
+    """The canonical error for a decoded body. Without a status it is one of a stream: a model that ran has failed."""
+    text = _text(body).lower()
+    category, retryable = _by_status(status)
+    if category in ("invalid_request", "server_error"):
+        category, retryable = next((what for hint, what in _BY_TEXT if hint in text), (category, retryable))
+    found: Error = {"category": category, "message": _TEXTS[category], "retryable": retryable, "adapter": NAME}
+    if status is not None:
+        found["status"] = status
+    if endpoint.provider is not None:
+        found["provider"] = endpoint.provider
+    seconds = _retry_after({name.lower(): value for name, value in headers.items()}.get("retry-after", ""))
+    if seconds is not None:
+        found["retry_after"] = seconds
+    if body is not None:
+        found["raw"] = body
+    return found
+
+
+def _by_status(status: int | None) -> tuple[str, bool]:
+    if status is None:
+        return "server_error", True
+    if status in _BY_STATUS:
+        return _BY_STATUS[status]
+    return ("server_error", True) if status >= 500 else ("invalid_request", False)
+
+
+def _text(body: Any) -> str:
+    """The provider's words: the member `error`, which some servers fill with an object, or the whole text."""
+    told = body.get("error", body.get("message")) if isinstance(body, dict) else body
+    if isinstance(told, dict):
+        told = told.get("message")
+    return told if isinstance(told, str) else ""
+
+
+def _retry_after(text: str) -> float | None:
+    try:
+        seconds = float(text)
+    except ValueError:
+        return None
+    return seconds if 0 <= seconds < float("inf") else None

@@ -1,0 +1,845 @@
+"""Messages: `message_to_wire` above `message_from_wire`; blocks, calls and results, and the order that they have."""
+
+from bisect import bisect_left
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any
+
+from interlingua.adapters._kit import (
+    Wire,
+    arguments_text,
+    malformed,
+    parse_arguments,
+    parse_data_uri,
+    report_foreign_state,
+    report_unknown,
+)
+from interlingua.adapters.ollama_chat.tables import (
+    CALLS,
+    IMAGES,
+    NAME,
+    NOTHING,
+    TEXT_ARGUMENT,
+    TOOL_ERROR,
+    TOOL_OK,
+    Reading,
+    Writing,
+    is_enveloped,
+    media_type_of,
+    report_own_state,
+)
+from interlingua.canonical.errors import InvalidRequest, InvalidWire
+from interlingua.canonical.ids import DERIVED_IDS
+from interlingua.canonical.loss import Path, pointer
+
+Block = dict[str, Any]
+Message = dict[str, Any]
+
+_ENVELOPE = frozenset(("type", "cache", "critical", "provider_state"))
+_TEXT = _ENVELOPE | {"text", "citations", "refusal"}
+_IMAGE = _ENVELOPE | {"source", "media_type", "detail"}
+_SOURCE = frozenset(("kind", "data", "content", "provider"))
+_THINKING = _ENVELOPE | {"text", "signature"}
+_CALL = _ENVELOPE | {"id", "name", "input", "input_raw", "kind"}
+_RESULT = _ENVELOPE | {"tool_use_id", "content", "is_error"}
+_MESSAGE = frozenset(
+    (
+        "role",
+        "content",
+        "name",
+        "cache",
+        "provider_state",
+        "id",
+        "session_id",
+        "created_at",
+        "schema_version",
+        "metadata",
+        "priority",
+        "critical",
+        "extra",
+    )
+)
+
+
+# ---------------------------------------------------------------------------------------------------- to the wire
+
+
+def messages_to_wire(request: Mapping[str, Any], writing: Writing) -> list[Wire]:
+    """All messages; the results of a turn stand behind it in the order of its calls.
+
+    Raises `InvalidRequest` for blocks that do not stand in a message of their role.
+    """
+    messages: list[Message] = request["messages"]
+    body: list[Wire] = []
+    if request.get("system"):
+        said = _Said(("system",), writing)
+        for index, block in enumerate(request["system"]):
+            said.add(block, index)
+        body.append(said.wire("system", NOTHING))
+    for position in _order(messages, writing):
+        message = messages[position]
+        content = message["content"]
+        if len(message) == 2 and len(content) == 1 and message["role"] not in _MENDED:
+            block = content[0]
+            if len(block) == 2 and block["type"] == "text":
+                body.append({"role": message["role"], "content": block["text"]})
+                continue
+        body.append(message_to_wire(message, ("messages", position), writing))
+    # last of all: what an entry names must still stand in its place
+    for position, to in writing.moves:
+        message = "results follow their calls directly, in the order of the calls"
+        writing.loss.move(("messages", position), ("messages", to), "reordered", "shape", message)
+    return body
+
+
+def message_to_wire(message: Message, path: Path, writing: Writing, *, answer: bool = False) -> Wire:
+    """A message, at its place in the request or, as an answer, in the response."""
+    role, content = message["role"], message["content"]
+    if role == "assistant" and len(message) == 2 and (usual := _text_and_calls(content, path, writing)) is not None:
+        return usual
+    if role == "developer":
+        role = "system"
+        writing.loss.replace((*path, "role"), role, "role_folded", "shape", "the wire knows no developer role")
+    state = writing.owns(message)
+    form = state.get("form") or NOTHING
+    if role == "tool":
+        wire = _result_to_wire(message, path, form, writing)
+    else:
+        said = _Said((*path, "content"), writing, assistant=role == "assistant", answer=answer)
+        for index, block in enumerate(content):
+            said.add(block, index)
+        wire = said.wire(role, form)
+    trivial = len(message) == 2 or (len(message) == 3 and "metadata" in message)
+    return wire if trivial else _finish_message(message, wire, state, form, path, writing)
+
+
+def _text_and_calls(content: list[Block], path: Path, writing: Writing) -> Wire | None:
+    """The usual turn with calls, on a straight way: a plain text, or none, and calls behind it. None for any other."""
+    text, calls = "", content
+    if content and (first := content[0])["type"] == "text":
+        text, calls = first["text"], content[1:]
+        if len(first) > 2 or not text:
+            return None
+    if not calls or any(block["type"] != "tool_use" for block in calls):
+        return None
+    before = len(content) - len(calls)
+    written = [call_to_wire(block, (*path, "content", n), writing) for n, block in enumerate(calls, before)]
+    return {"role": "assistant", "content": text, "tool_calls": written}
+
+
+_MENDED = ("developer", "tool")
+
+
+def _finish_message(
+    message: Message, wire: Wire, state: Mapping[str, Any], form: Mapping[str, Any], path: Path, writing: Writing
+) -> Wire:
+    """What all messages have: names and cache hints that have no place here, own members, and what nobody knows."""
+    loss = writing.loss
+    if message.get("name") is not None:
+        loss.drop((*path, "name"), "unsupported_field", "weakened", "the wire has no names of participants")
+    if message.get("cache") is not None:
+        loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire has no cache marks")
+    if state:
+        _respell(wire, form)
+        wire.update(state.get("fields") or NOTHING)
+        report_own_state(state, loss, path)
+    elif "provider_state" in message:
+        report_foreign_state(message, writing.endpoint, loss, path)
+    report_unknown(message, _MESSAGE, loss, path)
+    return wire
+
+
+def _respell(wire: Wire, form: Mapping[str, Any]) -> None:
+    """How an own message was spelt, as far as it still says the same."""
+    for name in form.get("absent", ()):
+        if name != "content" or not wire["content"]:
+            wire.pop(name, None)
+    for name, value in form.get("empty", NOTHING).items():
+        if not wire.get(name):
+            wire[name] = value
+    role = str(form.get("role", "")).lower()
+    if role and (role == wire["role"] or role not in _ROLES):
+        wire["role"] = form["role"]
+
+
+class _Said:
+    """The blocks of one message, sorted into the members of the wire, which have an order of their own."""
+
+    __slots__ = ("_answer", "_assistant", "_calls", "_images", "_path", "_texts", "_thoughts", "_writing")
+
+    def __init__(self, path: Path, writing: Writing, *, assistant: bool = False, answer: bool = False) -> None:
+        self._path = path
+        self._writing = writing
+        self._assistant = assistant
+        self._answer = answer
+        self._thoughts: list[tuple[int, str]] = []
+        self._images: list[tuple[int, Any]] = []
+        self._texts: list[tuple[int, str]] = []
+        self._calls: list[tuple[int, Any]] = []
+
+    def add(self, block: Block, index: int) -> None:
+        """Takes a block to where it stands on the wire, or reports that it has no place there."""
+        writing, path = self._writing, (*self._path, index)
+        match block["type"]:
+            case "text":
+                if len(block) > 2:
+                    _finish_text(block, path, writing)
+                self._texts.append((index, block["text"]))
+            case "image":
+                refusal = _image_refused(block, writing)
+                if refusal is None:
+                    self._images.append((index, image_to_wire(block, path, writing)))
+                else:
+                    self._lost(block, index, *refusal)
+            case "tool_use" if self._assistant:
+                self._calls.append((index, call_to_wire(block, path, writing)))
+            case "thinking" if self._assistant and _may_go_back(block, writing, answer=self._answer):
+                _finish_thinking(block, path, writing)
+                self._thoughts.append((index, block["text"]))
+            case "opaque" if writing.endpoint.owns(block) and (item := _raw_item(block, writing)) is not None:
+                if not block.keys() <= _OPAQUE:
+                    finish_block(block, _OPAQUE, path, writing)
+                (self._calls if block["kind"] == CALLS else self._images).append((index, item[0]))
+            case "tool_use" | "tool_result":
+                raise InvalidRequest(
+                    f"a {block['type']} does not stand in a message of this role", path=pointer(path), adapter=NAME
+                )
+            case _:
+                self._lost(block, index, *_no_place(block, writing))
+
+    def _lost(self, block: Block, index: int, code: str, message: str) -> None:
+        left = self._writing.loss.block((*self._path, index), block, code, "lost", message)
+        if left is not None:
+            self._texts.append((index, left["text"]))
+
+    def wire(self, role: str, form: Mapping[str, Any]) -> Wire:
+        """The message of the wire; reports what was joined and what stands elsewhere."""
+        text = self.text()
+        wire: Wire = {"role": role, "content": text or ""}
+        if self._thoughts:
+            wire["thinking"] = self._thoughts[0][1]
+        if self._images:
+            wire["images"] = self.images()
+        if self._calls:
+            wire["tool_calls"] = [call for _, call in self._calls]
+        if text is None and len(wire) == 2 and not self._answer and not _was_empty(form):
+            self._fill()
+        return wire
+
+    def images(self) -> list[Any]:
+        """The images, in order."""
+        return [image for _, image in self._images]
+
+    def text(self) -> str | None:
+        """The one text, None when there is none; joins what was told in pieces and reports where all stands."""
+        self._thoughts = self._joined(self._thoughts, beside=True)
+        others = bool(self._images or self._thoughts or self._calls or self._answer)
+        self._texts = texts = self._joined(self._texts, beside=others)
+        target = [index for part in (self._thoughts, self._images, texts, self._calls) for index, _ in part]
+        if target != sorted(target):
+            self._report_moves(target)
+        return texts[0][1] if texts else None
+
+    def _report_moves(self, target: list[int]) -> None:
+        for position, to in moves(target, longest_rising(target), max(target) + 1):
+            message = "the wire puts reasoning first, then images, then text, and calls last"
+            path = self._path
+            self._writing.loss.move((*path, position), (*path, to), "reordered", "shape", message)
+
+    def _joined(self, texts: list[tuple[int, str]], *, beside: bool) -> list[tuple[int, str]]:
+        """At most one text. An empty one says nothing unless it stands alone."""
+        if not texts or (len(texts) == 1 and (texts[0][1] or not beside)):
+            return texts
+        spoken = [said for said in texts if said[1]]
+        kept = spoken[0] if spoken else None if beside else texts[0]
+        loss, path = self._writing.loss, self._path
+        for said in texts:
+            if not said[1] and said is not kept:
+                loss.drop((*path, said[0]), "empty_content", "shape", "an empty text says nothing here")
+        if kept is None or len(spoken) < 2:
+            return [kept] if kept is not None else []
+        whole = spoken[0][1]
+        for before, said in pairwise(spoken):
+            # pieces of one answer go on where the piece before ends; texts of others are apart
+            whole += ("" if self._assistant and before[0] + 1 == said[0] else "\n\n") + said[1]
+        message = "a message has one text on this wire"
+        loss.replace((*path, kept[0], "text"), whole, "merged_turn", "shape", message)
+        for index, _ in spoken[1:]:
+            loss.drop((*path, index), "merged_turn", "shape", message)
+        return [(kept[0], whole)]
+
+    def _fill(self) -> None:
+        value = [{"type": "text", "text": ""}]
+        message = "an empty message is written as an empty text"
+        self._writing.loss.replace(self._path, value, "filler", "shape", message)
+
+
+def _was_empty(form: Mapping[str, Any]) -> bool:
+    return "content" in form.get("absent", ()) or "content" in form.get("empty", NOTHING)
+
+
+# -- order
+
+
+def _order(messages: list[Message], writing: Writing) -> list[int] | range:
+    """Positions of the messages in the order of the wire: results directly behind their calls."""
+    if writing.own or _is_in_order(messages):
+        return range(len(messages))
+    order: list[int] = []
+    position, count = 0, len(messages)
+    while position < count:
+        order.append(position)
+        message = messages[position]
+        position += 1
+        if message["role"] != "assistant":
+            continue
+        calls = [block["id"] for block in message["content"] if block["type"] == "tool_use"]
+        start = position
+        while calls and position < count and messages[position]["role"] != "assistant":
+            position += 1
+        order += _window(messages, start, position, calls, writing)
+    return order
+
+
+def _is_in_order(messages: list[Message]) -> bool:
+    """Whether all results stand directly behind their turn in the order of its calls, as they usually do."""
+    waiting: list[str] = []
+    for message in messages:
+        role = message["role"]
+        if role == "assistant":
+            waiting = [block["id"] for block in message["content"] if block["type"] == "tool_use"]
+        elif role == "tool":
+            call = _answered(message)
+            if call not in waiting:
+                return False
+            del waiting[: waiting.index(call) + 1]
+        elif waiting:
+            return False
+    return True
+
+
+def _window(messages: list[Message], start: int, end: int, calls: list[str], writing: Writing) -> list[int]:
+    """The messages between two turns of the model: results first, in the order of the calls."""
+    results: list[tuple[int, int]] = []
+    others: list[int] = []
+    for position in range(start, end):
+        call = _answered(messages[position])
+        if call in calls:
+            results.append((calls.index(call), position))
+        else:
+            others.append(position)
+    ranked = [position for _, position in sorted(results)]
+    stays = longest_rising(ranked)
+    last = max(stays, default=-1)
+    stays.update(position for position in others if position > last)
+    writing.moves += moves(ranked + others, stays, end)
+    return ranked + others
+
+
+def _answered(message: Message) -> str | None:
+    content = message["content"]
+    return content[0].get("tool_use_id") if message["role"] == "tool" and content else None
+
+
+def longest_rising(values: list[int]) -> set[int]:
+    """The longest selection of values that rises: what keeps its place."""
+    tails: list[int] = []
+    before: dict[int, int | None] = {}
+    for value in values:
+        at = bisect_left(tails, value)
+        before[value] = tails[at - 1] if at else None
+        tails[at : at + 1] = [value]
+    found: set[int] = set()
+    value: int | None = tails[-1] if tails else None
+    while value is not None:
+        found.add(value)
+        value = before[value]
+    return found
+
+
+def moves(target: list[int], stays: set[int], end: int) -> list[tuple[int, int]]:
+    """What leaves its place to reach an order, and before what it stands then; `end` is behind the last."""
+    found: list[tuple[int, int]] = []
+    to = end
+    for position in reversed(target):
+        if position in stays:
+            to = position
+        else:
+            found.append((position, to))
+    found.reverse()
+    return found
+
+
+# -- blocks
+
+
+def finish_block(block: Mapping[str, Any], known: frozenset[str], path: Path, writing: Writing) -> None:
+    """What all blocks may have and none has a place for: a cache hint, state, members that nobody knows."""
+    loss = writing.loss
+    if block.get("cache") is not None:
+        loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire has no cache marks")
+    if state := writing.owns(block):
+        report_own_state(state, loss, path, fields=True)
+    elif "provider_state" in block:
+        report_foreign_state(block, writing.endpoint, loss, path)
+    report_unknown(block, known, loss, path)
+
+
+def _finish_text(block: Block, path: Path, writing: Writing) -> None:
+    for name, message in (("refusal", "the wire marks no refusals"), ("citations", "the wire has no citations")):
+        if block.get(name):
+            writing.loss.drop((*path, name), "unsupported_field", "weakened", message)
+    finish_block(block, _TEXT, path, writing)
+
+
+def _may_go_back(block: Block, writing: Writing, *, answer: bool) -> bool:
+    """Reasoning of another provider is not replayed; in an answer that is played it is shown all the same."""
+    return answer or not block.get("provider_state") or bool(writing.owns(block))
+
+
+def _finish_thinking(block: Block, path: Path, writing: Writing) -> None:
+    if block.get("signature") is not None:
+        message = "reasoning carries no proof on this wire"
+        writing.loss.drop((*path, "signature"), "unsupported_field", "lost", message)
+    if len(block) > 2:
+        finish_block(block, _THINKING, path, writing)
+
+
+def _no_place(block: Block, writing: Writing) -> tuple[str, str]:
+    """Code and message for a block that has no form."""
+    match block["type"]:
+        case "opaque":
+            return "foreign_state", "an item of another provider has no form here"
+        case "thinking" | "redacted_thinking" if block.get("provider_state") and not writing.owns(block):
+            return "foreign_state", "reasoning of another provider is not replayed"
+        case "thinking" | "redacted_thinking":
+            return "unsupported_block", "reasoning has no form in this place"
+        case "audio" | "video" | "document":
+            return "unsupported_block", f"the wire has no form for {block['type']}"
+        case _:
+            return "unknown_block", "a block of a type that this version does not know"
+
+
+# -- images
+
+
+def _image_refused(block: Block, writing: Writing) -> tuple[str, str] | None:
+    """Code and message when an image cannot be written."""
+    if writing.refuses("images"):
+        return "unsupported_model", "the model takes no image"
+    accepted = writing.capabilities.get("accepted_image_media_types")
+    if accepted is not None and block.get("media_type", accepted) not in (accepted, *accepted):
+        return "unsupported_source", "the model does not take this media type"
+    source = block["source"]
+    data = source.get("data", "")
+    if source["kind"] == "url":
+        inline = parse_data_uri(data)
+        data = inline[1] if inline is not None else ""
+    if (source["kind"] in ("base64", "url") and data and _may_be_base64(data)) or _link(block, writing) is not None:
+        return None
+    return "unsupported_source", "the wire takes images as base64 data only"
+
+
+def _link(block: Block, writing: Writing) -> str | None:
+    """The spelling of an own image that is no bare base64 data, when it still says the image."""
+    written = (writing.owns(block).get("form") or NOTHING).get("image")
+    if not isinstance(written, str):
+        return None
+    read = image_from_wire(written, Reading(writing.endpoint, DERIVED_IDS))
+    return written if read.get("source") == block["source"] else None
+
+
+def image_to_wire(block: Block, path: Path, writing: Writing) -> str:
+    """The base64 data of an image; the server tells its type from the bytes."""
+    loss, source = writing.loss, block["source"]
+    if len(block) > 3 or "media_type" not in block:
+        if block.get("detail") is not None:
+            loss.drop((*path, "detail"), "unsupported_field", "weakened", "the wire has no detail of an image")
+        finish_block(block, _IMAGE, path, writing)
+    if len(source) > 2:
+        report_unknown(source, _SOURCE, loss, (*path, "source"))
+    if (written := _link(block, writing)) is not None:
+        return written
+    data: str = source["data"]
+    if source["kind"] == "url":
+        _, data = parse_data_uri(data) or ("", "")
+        value = {"kind": "base64", "data": data}
+        loss.replace((*path, "source"), value, "unsupported_source", "shape", "a data URI is written as its bytes")
+    told = media_type_of(data)
+    if block.get("media_type") != told:
+        code = "unsupported_value" if block.get("media_type") else "required_default"
+        message = "the server tells the type of an image from its bytes"
+        loss.replace((*path, "media_type"), told, code, "shape", message)
+    return data
+
+
+# -- calls
+
+
+def call_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
+    """A call, as it stands in `tool_calls`."""
+    state = writing.owns(block)
+    wire_id = writing.call_id(block, state)
+    call: Wire = {} if wire_id is None else {"id": wire_id}
+    if len(block) == 4:
+        call["function"] = {"name": block["name"], "arguments": block["input"]}
+        return call
+    form, fields = state.get("form") or NOTHING, state.get("fields") or NOTHING
+    inner: Wire = {"name": block["name"]}
+    if "index" in form:
+        inner["index"] = form["index"]
+    inner["arguments"] = _arguments(block, form, path, writing)
+    if "arguments" in form.get("absent", ()) and not block["input"]:
+        del inner["arguments"]
+    if fields:
+        inner = {**fields.get("function", NOTHING), **inner}
+        call = {**{name: value for name, value in fields.items() if name != "function"}, **call}
+    if "type" in form:
+        call["type"] = form["type"]
+    call["function"] = inner
+    if not state or "cache" in block or "signature" in state or not block.keys() <= _CALL:
+        if block.get("cache") is not None:
+            writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire has no cache marks")
+        if state:
+            report_own_state(state, writing.loss, path)
+        else:
+            report_foreign_state(block, writing.endpoint, writing.loss, path)
+        report_unknown(block, _CALL, writing.loss, path)
+    return call
+
+
+def _arguments(block: Block, form: Mapping[str, Any], path: Path, writing: Writing) -> Any:
+    raw, loss = block.get("input_raw"), writing.loss
+    if (text := form.get("arguments")) is not None and _same_arguments(text, block):
+        return text
+    if block.get("kind", "function") != "function":
+        arguments = {TEXT_ARGUMENT: raw or ""}
+        message = "a free-text call travels as a call with one text argument"
+        loss.replace((*path, "kind"), "function", "custom_tool", "shape", message)
+        loss.replace((*path, "input"), arguments, "custom_tool", "shape", message)
+        if raw is not None:
+            loss.drop((*path, "input_raw"), "custom_tool", "shape", message)
+        return arguments
+    if raw is not None:
+        loss.drop((*path, "input_raw"), "arguments_invalid", "lost", "the wire takes a JSON object as arguments")
+    return block["input"]
+
+
+def _same_arguments(text: Any, block: Block) -> bool:
+    """Whether a kept argument text still says what the call says; the conversation may have been edited."""
+    if not isinstance(text, str):
+        return False
+    parsed = parse_arguments(text)
+    if parsed is None:
+        return block.get("input_raw") == text and not block["input"]
+    return "input_raw" not in block and arguments_text(parsed) == arguments_text(block["input"])
+
+
+def _raw_item(block: Block, writing: Writing) -> tuple[Any] | None:
+    """The item that could not be read and goes back where it stood; None when it is no such item."""
+    value, reading = block["value"], Reading(writing.endpoint, DERIVED_IDS)
+    match block.get("kind"):
+        case "tool_calls" if not _is_call(value):
+            return (value,)
+        case "images" if value.keys() == {"image"} and image_from_wire(value["image"], reading)["type"] == "opaque":
+            return (value["image"],)
+        case _:
+            return None
+
+
+# -- results
+
+
+def _result_to_wire(message: Message, path: Path, form: Mapping[str, Any], writing: Writing) -> Wire:
+    content = message["content"]
+    if len(content) != 1 or content[0]["type"] != "tool_result":
+        raise InvalidRequest(
+            "a tool message holds exactly one tool_result", path=pointer((*path, "content")), adapter=NAME
+        )
+    block, where = content[0], (*path, "content", 0)
+    inner = block["content"]
+    wire: Wire = {"role": "tool", "content": ""}
+    if len(inner) == 1 and len(inner[0]) == 2 and inner[0]["type"] == "text":
+        wire["content"] = inner[0]["text"]
+        empty = False
+    else:
+        said = _Said((*where, "content"), writing)
+        for index, item in enumerate(inner):
+            if item["type"] in ("tool_use", "tool_result"):
+                raise InvalidRequest(
+                    f"a {item['type']} does not stand in a result",
+                    path=pointer((*where, "content", index)),
+                    adapter=NAME,
+                )
+            said.add(item, index)
+        text = said.text()
+        empty = text is None
+        wire["content"] = text or ""
+        if images := said.images():
+            wire["images"] = images
+        elif empty and not block.get("is_error") and not _was_empty(form):
+            value = [{"type": "text", "text": ""}]
+            note = "an empty result is written as an empty text"
+            writing.loss.replace((*where, "content"), value, "filler", "shape", note)
+    if block.get("is_error"):
+        wire["content"] = TOOL_ERROR if empty else f"{TOOL_ERROR}\n{wire['content']}"
+        note = "the failure is told in the first line of the result"
+        writing.loss.replace((*where, "is_error"), True, "envelope", "shape", note)
+    elif wire["content"][:1] == "[" and is_enveloped(wire["content"]):
+        wire["content"] = f"{TOOL_OK}\n{wire['content']}"
+    if (name := writing.names.get(block["tool_use_id"])) is not None:
+        wire["tool_name"] = name
+    if (wire_id := writing.result_id(block)) is not None:
+        wire["tool_call_id"] = wire_id
+    if len(block) > 3:
+        finish_block(block, _RESULT, where, writing)
+    return wire
+
+
+# ---------------------------------------------------------------------------------------------------- from the wire
+
+
+_OPAQUE = _ENVELOPE | {"adapter", "provider", "kind", "value"}
+_ROLES = ("system", "user", "assistant", "tool")
+
+
+def messages_from_wire(messages: Any, reading: Reading) -> list[Message]:
+    """All messages. Raises `InvalidWire` with the pointer of the message that cannot be read."""
+    if not isinstance(messages, list):
+        raise InvalidWire("messages must be a list", path="/messages", adapter=NAME)
+    read: list[Message] = []
+    try:
+        for message in messages:
+            read.append(message_from_wire(message, reading))
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
+        raise malformed("the message", "messages", len(read)) from problem
+    return read
+
+
+def message_from_wire(message: Wire, reading: Reading) -> Message:
+    """A message, by its role, which the server reads without regard to case."""
+    written = message["role"]
+    role: str = written if written in _ROLES else written.lower()
+    if role not in _ROLES:
+        raise ValueError(role)
+    content = message.get("content")
+    if len(message) == 2 and type(content) is str and role != "tool":
+        read: Message = {"role": role, "content": [{"type": "text", "text": content}]}
+        return read if role == written else reading.mark(read, None, {"role": written})
+    calls = message.get("tool_calls")
+    if len(message) == 3 and type(content) is str and type(calls) is list and calls and role == written == "assistant":
+        reading.turn()
+        blocks: list[Block] = [{"type": "text", "text": content}] if content else []
+        return {"role": role, "content": blocks + [call_from_wire(call, reading) for call in calls]}
+    form: dict[str, Any] = {} if role == written else {"role": written}
+    if role == "tool":
+        return _result_from_wire(message, reading, form)
+    read = {"role": role, "content": _blocks(message, role, reading, form)}
+    known = _ASSISTANT if role == "assistant" else _PLAIN
+    return reading.mark(read, _fields(message, known), form)
+
+
+def answer_from_wire(message: Wire, reading: Reading) -> Message:
+    """The message of an answer: an empty text is an empty answer, and the role goes without saying."""
+    form: dict[str, Any] = {}
+    role = message.get("role")
+    if role is None:
+        form["absent"] = ["role"]
+        if "role" in message:
+            form["empty"] = {"role": None}
+    elif role != "assistant":
+        form["role"] = role
+    read = {"role": "assistant", "content": _blocks(message, "assistant", reading, form, answer=True)}
+    return reading.mark(read, _fields(message, _ASSISTANT), form)
+
+
+_PLAIN = frozenset(("role", "content", "images"))
+_ASSISTANT = _PLAIN | {"thinking", "tool_calls"}
+_TOOL = _PLAIN | {"tool_name", "tool_call_id"}
+
+
+def _fields(message: Wire, known: frozenset[str]) -> dict[str, Any] | None:
+    return None if message.keys() <= known else {name: item for name, item in message.items() if name not in known}
+
+
+def _blocks(message: Wire, role: str, reading: Reading, form: dict[str, Any], *, answer: bool = False) -> list[Block]:
+    """Thinking, images, text, calls; what they do not tell of their spelling goes to the form."""
+    blocks: list[Block] = []
+    calls: Any = None
+    if role == "assistant":
+        thinking, calls = message.get("thinking"), message.get("tool_calls")
+        if thinking:
+            if not isinstance(thinking, str):
+                raise TypeError(thinking)
+            blocks.append({"type": "thinking", "text": thinking, "provider_state": reading.endpoint.state()})
+        elif "thinking" in message:
+            form.setdefault("empty", {})["thinking"] = thinking
+    if images := message.get("images"):
+        blocks += [image_from_wire(image, reading) for image in _list(images)]
+    elif "images" in message:
+        form.setdefault("empty", {})["images"] = images
+    content = message.get("content")
+    if content is None:
+        if "content" in message:
+            form.setdefault("empty", {})["content"] = None
+        else:
+            form.setdefault("absent", []).append("content")
+    elif not isinstance(content, str):
+        raise TypeError(content)
+    elif content or not (blocks or calls or answer):
+        blocks.append({"type": "text", "text": content})
+    if calls:
+        reading.turn()
+        blocks += [call_from_wire(call, reading) for call in _list(calls)]
+    elif "tool_calls" in message and role == "assistant":
+        form.setdefault("empty", {})["tool_calls"] = calls
+    return blocks
+
+
+def _list(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise TypeError(value)
+    return value
+
+
+def image_from_wire(image: Any, reading: Reading) -> Block:
+    """An image. The wire wants bare base64 data; servers that also take addresses are taken at their word."""
+    if isinstance(image, str):
+        if _may_be_base64(image):
+            source = {"kind": "base64", "data": image}
+            return {"type": "image", "source": source, "media_type": media_type_of(image)}
+        if (inline := parse_data_uri(image)) is not None and _may_be_base64(inline[1]):
+            source = {"kind": "base64", "data": inline[1]}
+            block: Block = {"type": "image", "source": source, "media_type": media_type_of(inline[1])}
+            return reading.mark(block, None, {"image": image})
+        if image.startswith(("http://", "https://")):
+            return reading.mark({"type": "image", "source": {"kind": "url", "data": image}}, None, {"image": image})
+    return _opaque({"image": image}, IMAGES, reading)
+
+
+def _may_be_base64(data: str) -> bool:
+    """Told by its length and its beginning: long data is never read through."""
+    return len(data) % 4 == 0 and data != "" and not data[:64].strip(_BASE64)
+
+
+_BASE64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="
+
+
+def _opaque(value: Any, kind: str, reading: Reading) -> Block:
+    """An item of the wire, kept whole."""
+    if not isinstance(value, dict):
+        raise TypeError(value)
+    block: Block = {"type": "opaque", "adapter": reading.endpoint.adapter, "kind": kind, "value": value}
+    if reading.endpoint.provider is not None:
+        block["provider"] = reading.endpoint.provider
+    return block
+
+
+def call_from_wire(call: Any, reading: Reading) -> Block:
+    """A call from `tool_calls`. What is no readable call is kept whole."""
+    if type(call) is dict and len(call) == 2 and type(wire_id := call.get("id")) is str:
+        inner = call.get("function")
+        if type(inner) is dict and len(inner) == 2 and type(arguments := inner.get("arguments")) is dict:
+            name = inner.get("name")
+            if type(name) is str and name:  # the usual call, on a straight way
+                state = reading.endpoint.state(id=wire_id)
+                canonical = reading.call(wire_id, name)
+                return {"type": "tool_use", "id": canonical, "name": name, "input": arguments, "provider_state": state}
+    if not _is_call(call):
+        return _opaque(call, CALLS, reading)
+    inner, wire_id = call["function"], call.get("id")
+    block: Block = {"type": "tool_use", "id": reading.call(wire_id, inner["name"]), "name": inner["name"]}
+    form: dict[str, Any] = {}
+    arguments = inner.get("arguments", _MISSING)
+    if isinstance(arguments, dict):
+        block["input"] = arguments
+    elif arguments is _MISSING:
+        block["input"] = {}
+        form["absent"] = ["arguments"]
+    else:  # a text, which older clients send
+        form["arguments"] = arguments
+        if (parsed := parse_arguments(arguments)) is not None:
+            block["input"] = parsed
+        else:
+            block["input"], block["input_raw"] = {}, arguments
+    state = block["provider_state"] = reading.endpoint.state()
+    if wire_id is not None:
+        state["id"] = wire_id
+    if inner.get("index") is not None:
+        form["index"] = inner["index"]
+    if call.get("type") is not None:
+        form["type"] = call["type"]
+    fields = {name: item for name, item in call.items() if name not in _CALL_MEMBERS or item is None}
+    if not inner.keys() <= _FUNCTION_MEMBERS:
+        fields["function"] = {name: item for name, item in inner.items() if name not in _FUNCTION_MEMBERS}
+    if fields:
+        state["fields"] = fields
+    if form:
+        state["form"] = form
+    return block
+
+
+_MISSING = object()
+_CALL_MEMBERS = frozenset(("id", "type", "function"))
+_FUNCTION_MEMBERS = frozenset(("index", "name", "arguments"))
+
+
+def _is_call(call: Any) -> bool:
+    if not isinstance(call, dict) or not isinstance(inner := call.get("function"), dict):
+        return False
+    return (
+        isinstance(inner.get("name"), str)
+        and inner["name"] != ""
+        and isinstance(inner.get("arguments", {}), (dict, str))
+        and isinstance(call.get("id"), (str, type(None)))
+        and isinstance(inner.get("index", 0), (int, float))
+        and isinstance(call.get("type"), (str, type(None)))
+    )
+
+
+def _result_from_wire(message: Wire, reading: Reading, form: dict[str, Any]) -> Message:
+    wire_id, name = message.get("tool_call_id"), message.get("tool_name")
+    if type(wire_id) is str and type(name) is str and len(message) == 4 and not form:
+        content = message.get("content")
+        if type(content) is str and TOOL_ERROR not in content:  # the usual result, on a straight way
+            canonical, by_id = reading.result(wire_id, name)
+            if by_id and reading.names.get(canonical) == name:
+                said = {"type": "tool_result", "tool_use_id": canonical, "content": [{"type": "text", "text": content}]}
+                return {"role": "tool", "content": [said], "metadata": {"parent_tool_use_id": canonical}}
+            return _finish_result(message, canonical, by_id, reading, form)
+    canonical, by_id = reading.result(*(item if isinstance(item, str) else None for item in (wire_id, name)))
+    return _finish_result(message, canonical, by_id, reading, form)
+
+
+def _finish_result(message: Wire, canonical: str, by_id: bool, reading: Reading, form: dict[str, Any]) -> Message:
+    wire_id, name = message.get("tool_call_id"), message.get("tool_name")
+    fields = _fields(message, _TOOL) or {}
+    for member, item in (("tool_call_id", wire_id), ("tool_name", name)):
+        if item is None:
+            form.setdefault("absent", []).append(member)
+            if member in message:
+                form.setdefault("empty", {})[member] = None
+        elif not isinstance(item, str):
+            raise TypeError(item)
+    if name is not None and name != reading.names.get(canonical):
+        fields["tool_name"] = name
+    blocks = _blocks(message, "tool", reading, form)
+    block: Block = {"type": "tool_result", "tool_use_id": canonical, "content": blocks}
+    if _open_envelope(blocks):
+        block["is_error"] = True
+    if not by_id:
+        block["provider_state"] = reading.endpoint.state(id=wire_id)
+    read: Message = {"role": "tool", "content": [block], "metadata": {"parent_tool_use_id": canonical}}
+    return reading.mark(read, fields, form)
+
+
+def _open_envelope(blocks: list[Block]) -> bool:
+    """Takes the envelope off the text. Whether it told of a failure."""
+    if not blocks or blocks[-1]["type"] != "text" or not is_enveloped(blocks[-1]["text"]):
+        return False
+    line, newline, rest = blocks[-1]["text"].partition("\n")
+    if newline:
+        blocks[-1] = {"type": "text", "text": rest}
+    else:
+        del blocks[-1]
+    return line == TOOL_ERROR

@@ -1,0 +1,628 @@
+"""Requests: `to_wire` above `from_wire_request`, their members beside messages, and tools."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from interlingua.adapters._kit import (
+    Wire,
+    expect,
+    malformed,
+    report_foreign_options,
+    report_foreign_state,
+    report_unknown,
+)
+from interlingua.adapters.ollama_chat.messages import messages_from_wire, messages_to_wire
+from interlingua.adapters.ollama_chat.schemas import kept
+from interlingua.adapters.ollama_chat.tables import (
+    LEVELS,
+    NAME,
+    NOTHING,
+    OPTIONS,
+    TEXT_ARGUMENT,
+    Reading,
+    Writing,
+    is_number,
+    report_own_state,
+)
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.ids import DERIVED_IDS, IdSource
+from interlingua.canonical.loss import Entry, Loss, Path
+
+Request = dict[str, Any]
+Tool = dict[str, Any]
+
+_MOST_LOGPROBS = 20
+_TOOL = frozenset(
+    (
+        "kind",
+        "name",
+        "description",
+        "input_schema",
+        "strict",
+        "format",
+        "cache",
+        "provider_state",
+        "side_effects",
+        "requires_workspace",
+        "adapter",
+        "definition",
+    )
+)
+
+
+# ---------------------------------------------------------------------------------------------------- to the wire
+
+
+def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
+    """Writes a canonical request as a WireRequest, and reports what the wire cannot say.
+
+    Raises `InvalidRequest` with a pointer for a conversation that has no valid wire.
+    """
+    loss = Loss(request.get("loss_policy"))
+    try:
+        body = _body(request, endpoint, loss)
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
+        # the schema has checked all but what providers left in `form` and `fields`
+        raise InvalidRequest("a provider state of the request has an unexpected shape", adapter=NAME) from problem
+    return {"method": "POST", "path": "/api/chat", "headers": {}, "body": body}, loss.entries
+
+
+def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
+    state = request.get("provider_state")
+    own = state is not None and endpoint.owns(state)
+    named: str | None = request.get("model")
+    if named is not None:
+        named = named.partition(":")[2] or named
+    model = endpoint.model or named
+    writing = Writing(endpoint, loss, own=own, other_model=model != named)
+    body: Wire = {} if model is None else {"model": model}
+    body["messages"] = messages_to_wire(request, writing)
+    if not body["messages"] and not own:
+        raise InvalidRequest("a request needs at least one message", path="/messages", adapter=NAME)
+    form: Mapping[str, Any] = (state.get("form") or NOTHING) if state is not None and own else NOTHING
+    if request.get("tools"):
+        _tools_to_wire(request, body, writing)
+    if request.get("tool_choice") is not None:
+        _report_choice(request["tool_choice"], loss)
+    sampling: Wire = {}
+    for name, value in request.items():
+        if value is None or name in _STRUCTURE:
+            continue
+        if (option := OPTIONS.there.get(name)) is not None:
+            _sampling(name, option, value, sampling, writing)
+        else:
+            _MEMBERS.get(name, _unknown_member)(name, value, body, writing)
+    stream = bool(request.get("stream"))
+    if not (stream and form.get("stream")):
+        body["stream"] = stream  # the wire's own default is to stream
+    _options_to_wire(request, body, sampling, writing)
+    if sampling:
+        body["options"] = sampling
+    if form.get("messages") == "absent" and not body["messages"]:
+        del body["messages"]
+    for name, value in form.get("empty", NOTHING).items():
+        body.setdefault(name, value)
+    if own and state is not None:
+        report_own_state(state, loss, (), fields=True)
+    elif state is not None:
+        report_foreign_state(request, endpoint, loss, ())
+    return body
+
+
+_STRUCTURE = frozenset(
+    ("model", "messages", "system", "tools", "tool_choice", "options", "loss_policy", "provider_state", "stream")
+)
+
+Writer = Callable[[str, Any, Wire, Writing], None]
+
+
+def _unknown_member(name: str, value: Any, body: Wire, writing: Writing) -> None:
+    writing.loss.drop((name,), "unknown_field", "lost", "a member that this version does not know")
+
+
+def _no_member(name: str, value: Any, body: Wire, writing: Writing) -> None:
+    if value != {}:
+        writing.loss.drop((name,), "unsupported_field", "weakened", f"the wire has no {name.replace('_', ' ')}")
+
+
+def _one_answer(name: str, value: int, body: Wire, writing: Writing) -> None:
+    severity = "weakened" if value > 1 else "shape"
+    writing.loss.drop((name,), "unsupported_field", severity, "the wire gives one answer")
+
+
+def _parallel(name: str, value: bool, body: Wire, writing: Writing) -> None:
+    severity = "shape" if value else "weakened"
+    writing.loss.drop((name,), "unsupported_field", severity, "the wire has no switch for parallel calls")
+
+
+def _cache(name: str, value: Any, body: Wire, writing: Writing) -> None:
+    writing.loss.drop((name,), "cache_hint", "weakened", "the wire has no cache marks")
+
+
+def _report_refused(name: str, writing: Writing) -> None:
+    writing.loss.drop((name,), "unsupported_model", "weakened", f"the model takes no {name}")
+
+
+def _sampling(name: str, option: str, value: Any, sampling: Wire, writing: Writing) -> None:
+    if value == []:
+        return
+    if writing.refuses(name):
+        _report_refused(name, writing)
+        return
+    highest = writing.capabilities.get(name) if name == "max_output_tokens" else None
+    if highest is not None and value > highest:
+        writing.loss.replace((name,), highest, "limit_exceeded", "weakened", "the model gives fewer tokens")
+        value = highest
+    sampling[option] = value
+
+
+def _logprobs(name: str, value: Any, body: Wire, writing: Writing) -> None:
+    if writing.refuses("logprobs"):
+        _report_refused(name, writing)
+        return
+    if name == "top_logprobs" and value > _MOST_LOGPROBS and not writing.own:
+        value = _MOST_LOGPROBS
+        writing.loss.replace((name,), value, "limit_exceeded", "weakened", f"the wire gives {value} alternatives")
+    body[name] = value
+
+
+# -- reasoning
+
+
+def _reasoning(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
+    value = {key: item for key, item in value.items() if item is not None}
+    if not value:
+        return
+    if writing.refuses("thinking"):
+        writing.loss.drop((name,), "unsupported_model", "weakened", "the model takes no reasoning settings")
+        return
+    think = _think(value)
+    if think is not None:
+        body["think"] = think
+    written = _think_from_wire(think)
+    if written == value:
+        return
+    message = "reasoning is asked for in the target's terms"
+    if written:
+        writing.loss.replace((name,), written, "reasoning_mapped", "weakened", message)
+    else:
+        writing.loss.drop((name,), "reasoning_mapped", "weakened", message)
+
+
+_LEVEL_FOR = {"minimal": "low", "xhigh": "max"}
+
+
+def _think(value: Mapping[str, Any]) -> bool | str | None:
+    """The one member that the wire has: a switch or a level. A budget becomes a level."""
+    mode, effort, budget = value.get("mode"), value.get("effort"), value.get("budget_tokens")
+    if mode == "disabled" or effort == "none":
+        return False
+    if effort is not None:
+        level = _LEVEL_FOR.get(effort, effort)
+        return level if level in LEVELS else True
+    if budget is not None:
+        return "low" if budget <= 2_048 else "medium" if budget <= 16_384 else "high"
+    return True if mode is not None else None
+
+
+def _think_from_wire(value: Any) -> dict[str, Any] | None:
+    match value:
+        case True:
+            return {"mode": "enabled"}
+        case False:
+            return {"mode": "disabled"}
+        case "low" | "medium" | "high" | "max":
+            return {"effort": value}
+        case _:
+            return None
+
+
+# -- the form of the answer
+
+
+def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
+    loss, kind = writing.loss, value["type"]
+    if kind == "text":
+        return
+    if writing.refuses("structured_output") and kind == "json_schema":
+        message = "the answer is asked for as a JSON object without a schema"
+        loss.replace((name,), {"type": "json"}, "unsupported_model", "weakened", message)
+        body["format"] = "json"
+        return
+    report_unknown(value, _FORMAT, loss, (name,))
+    schema = value.get("schema") if kind == "json_schema" else None
+    if kind == "json_schema" and schema is None:
+        message = "without a schema the answer is asked for as a JSON object"
+        loss.replace((name, "type"), "json", "unsupported_value", "weakened", message)
+    for member, severity in (("name", "shape"), ("description", "weakened"), ("strict", "shape"), ("schema", "shape")):
+        if value.get(member) is not None and not (member == "schema" and schema is not None):
+            message = f"the form of an answer has no {member} on this wire"
+            loss.drop((name, member), "unsupported_field", severity, message)
+    body["format"] = "json" if schema is None else schema
+
+
+_FORMAT = frozenset(("type", "name", "description", "schema", "strict"))
+
+_MEMBERS: dict[str, Writer] = {
+    "reasoning": _reasoning,
+    "response_format": _response_format,
+    "logprobs": _logprobs,
+    "top_logprobs": _logprobs,
+    "n": _one_answer,
+    "parallel_tool_calls": _parallel,
+    "cache": _cache,
+    "verbosity": _no_member,
+    "service_tier": _no_member,
+    "user": _no_member,
+    "metadata": _no_member,
+}
+
+
+# -- tools
+
+
+def _tools_to_wire(request: Request, body: Wire, writing: Writing) -> None:
+    tools: list[Tool] = request["tools"]
+    offered = _offered(request)
+    written: list[Wire] = []
+    for position, tool in enumerate(tools):
+        path: Path = ("tools", position)
+        if writing.refuses("tools"):
+            writing.loss.drop(path, "unsupported_model", "lost", "the model takes no tools")
+        elif tool["name"] not in offered:
+            message = "the wire has no choice of tools: only those are offered that may be called"
+            writing.loss.drop(path, "tool_choice", "weakened", message)
+        elif (wire := _tool_to_wire(tool, path, writing)) is not None:
+            written.append(wire)
+    if written:
+        body["tools"] = written
+
+
+def _offered(request: Request) -> set[str]:
+    """The names of the tools that may be called; the choice itself has no form."""
+    names = {tool["name"] for tool in request["tools"]}
+    choice: Mapping[str, Any] = request.get("tool_choice") or NOTHING
+    match choice.get("type"):
+        case "none":
+            return set()
+        case "tool":
+            chosen = {choice.get("name")}
+        case "allowed":
+            chosen = set(choice.get("names") or ())
+        case _:
+            return names
+    return names & chosen or names
+
+
+def _report_choice(choice: Mapping[str, Any], loss: Loss) -> None:
+    severity = "shape" if choice["type"] in ("auto", "none") else "weakened"
+    loss.drop(("tool_choice",), "tool_choice", severity, "the wire has no choice of tools")
+
+
+def _tool_to_wire(tool: Tool, path: Path, writing: Writing) -> Wire | None:
+    """A tool; None when it was dropped."""
+    loss, kind = writing.loss, tool.get("kind") or "function"
+    if kind == "provider":
+        if tool.get("adapter") != writing.endpoint.adapter or not isinstance(tool.get("definition"), dict):
+            loss.drop(path, "provider_tool", "lost", "a tool of another provider cannot be offered here")
+            return None
+        report_unknown(tool, _TOOL, loss, path)
+        return tool["definition"]
+    schema = tool.get("input_schema")
+    if schema is not None and not writing.own and tool.keys() <= _SAID:  # the usual tool, on a straight way
+        function: Wire = {"name": tool["name"], "parameters": kept(schema, loss, (*path, "input_schema"))}
+        if tool.get("description") is not None:
+            function["description"] = tool["description"]
+        return {"type": "function", "function": function}
+    state = writing.owns(tool)
+    fields, form = state.get("fields") or NOTHING, state.get("form") or NOTHING
+    if kind == "custom":
+        schema = _report_custom(tool, path, writing)
+    elif schema is not None and not writing.own:
+        schema = kept(schema, loss, (*path, "input_schema"))
+    inner: Wire = {**fields.get("function", NOTHING), "name": tool["name"]}
+    if tool.get("description") is not None:
+        inner["description"] = tool["description"]
+    if schema is not None:
+        inner["parameters"] = schema
+    if not tool.keys() <= _SAID:
+        _finish_tool(tool, kind, state, path, writing)
+    wire: Wire = {name: item for name, item in fields.items() if name != "function"}
+    if "type" not in form.get("absent", ()):
+        wire["type"] = "function"
+    wire["function"] = inner
+    return wire
+
+
+_SAID = frozenset(("name", "description", "input_schema", "side_effects", "requires_workspace"))
+
+
+def _finish_tool(tool: Tool, kind: str, state: Mapping[str, Any], path: Path, writing: Writing) -> None:
+    loss = writing.loss
+    if kind == "function":
+        for name in ("strict", "format"):
+            if tool.get(name) is not None:
+                severity = "weakened" if tool[name] else "shape"
+                loss.drop((*path, name), "unsupported_field", severity, f"a tool has no {name} on this wire")
+    if tool.get("cache") is not None:
+        loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire has no cache marks")
+    for name in ("adapter", "definition"):
+        if tool.get(name) is not None:
+            loss.drop((*path, name), "unsupported_field", "shape", "only a provider's own tool has such a member")
+    if state:
+        report_own_state(state, loss, path)
+    else:
+        report_foreign_state(tool, writing.endpoint, loss, path)
+    report_unknown(tool, _TOOL, loss, path)
+
+
+def _report_custom(tool: Tool, path: Path, writing: Writing) -> Wire:
+    """A free-text tool as a function with one text argument."""
+    schema = {"type": "object", "properties": {TEXT_ARGUMENT: {"type": "string"}}, "required": [TEXT_ARGUMENT]}
+    loss, message = writing.loss, "a free-text tool travels as a function with one text argument"
+    loss.replace((*path, "kind"), "function", "custom_tool", "shape", message)
+    loss.replace((*path, "input_schema"), schema, "custom_tool", "shape", message)
+    severity = "weakened" if tool.get("format", {"type": "text"}) != {"type": "text"} else "shape"
+    for name in ("format", "strict"):
+        if tool.get(name) is not None:
+            loss.drop((*path, name), "custom_tool", severity, f"the {name} of a free-text tool has no form")
+    return schema
+
+
+# -- options
+
+
+def _options_to_wire(request: Request, body: Wire, sampling: Wire, writing: Writing) -> None:
+    """Own options are members of the wire, verbatim; those for other adapters have no meaning here."""
+    options = request.get("options")
+    if not options:
+        return
+    report_foreign_options(request, writing.endpoint, writing.loss)
+    for name, value in (options.get(NAME) or NOTHING).items():
+        path: Path = ("options", NAME, name)
+        if name == "options" and isinstance(value, dict):
+            _sampling_options(value, sampling, path, writing)
+        elif name in ("model", "messages", "stream"):
+            _report_said(path, writing)
+        elif _option_to_wire(name, value, body, path, writing):
+            _report_meaning({name: value}, name, path, writing)
+
+
+def _sampling_options(given: Mapping[str, Any], sampling: Wire, path: Path, writing: Writing) -> None:
+    """The members of the wire's own `options`; what is left of them when the contract has words for all is nothing."""
+    said = [
+        key for key in given if key in sampling or _meaning({"options": {key: given[key]}}, key, writing) is not None
+    ]
+    if len(said) == len(given):
+        message = "what these options say stands elsewhere in the request"
+        severity = "weakened" if any(key in sampling for key in said) else "shape"
+        writing.loss.drop(path, "combination", severity, message)
+    for key, value in given.items():
+        where = None if len(said) == len(given) else (*path, key)
+        if _option_to_wire(key, value, sampling, where, writing):
+            _report_meaning({"options": {key: value}}, key, where, writing)
+
+
+def _option_to_wire(name: str, value: Any, item: Wire, path: Path | None, writing: Writing) -> bool:
+    """Writes an option unless another member says it; whether what it says is still to be reported."""
+    if name not in item:
+        item[name] = value
+        return value is not None
+    if path is not None:
+        _report_said(path, writing)
+    return False
+
+
+def _report_said(path: Path, writing: Writing) -> None:
+    writing.loss.drop(path, "combination", "weakened", "another member of the request says it already")
+
+
+def _meaning(part: Wire, name: str, writing: Writing) -> Request | None:
+    """What an option says in words of the contract, which may be nothing; None when it has none for it."""
+    if name not in _READABLE:
+        return None
+    read, form = _read_members(part, Reading(writing.endpoint, DERIVED_IDS))
+    return None if read.keys() <= {"options"} and not form else read
+
+
+def _report_meaning(part: Wire, name: str, path: Path | None, writing: Writing) -> None:
+    """An option that the contract has a word for is read back as that word. `path` is None when it is dropped already."""
+    read = _meaning(part, name, writing)
+    if read is None:
+        return
+    message = "an option that the contract has a word for"
+    if path is not None:
+        writing.loss.drop(path, "combination", "shape", message)
+    for member, value in read.items():
+        if member != "options":
+            writing.loss.replace((member,), value, "combination", "shape", message)
+
+
+# ---------------------------------------------------------------------------------------------------- from the wire
+
+
+def from_wire_request(
+    wire: Mapping[str, Any], endpoint: Endpoint, ids: IdSource = DERIVED_IDS
+) -> tuple[Request, list[Entry]]:
+    """Reads a WireRequest. Nothing is lost: what has no canonical meaning is kept as an option, a field or a form.
+
+    Raises `InvalidWire` with the pointer of what cannot be read.
+    """
+    body: Wire = expect(expect(wire, dict, "the wire request").get("body"), dict, "the body", "body")
+    reading = Reading(endpoint, ids)
+    messages = messages_from_wire(body.get("messages") or [], reading)
+    try:
+        request, form = _read_members(body, reading)
+    except (KeyError, TypeError, AttributeError, ValueError) as problem:
+        raise malformed("the request") from problem
+    request["messages"] = messages
+    if not body.get("messages"):
+        form["messages"] = "absent"
+        if "messages" in body:
+            form.setdefault("empty", {})["messages"] = body["messages"]
+    if body.get("stream") is None:  # the wire's own default
+        request["stream"] = True
+        form["stream"] = "absent"
+    request["provider_state"] = endpoint.state(form=form) if form else endpoint.state()
+    return request, []
+
+
+def _read_members(body: Wire, reading: Reading) -> tuple[Request, dict[str, Any]]:
+    """The members of a request beside its messages, and those that say nothing.
+
+    A member of an unexpected type is no error: it goes to the options and back as it came.
+    """
+    request: Request = {}
+    empty: dict[str, Any] = {}
+    options: dict[str, Any] = {}
+    for name, value in body.items():
+        if name == "messages":
+            continue
+        if value is None or (value in ("", [], {}) and name in _EMPTY):
+            empty[name] = value
+        elif (reader := _READERS.get(name)) is None or not reader(value, request, options, reading):
+            options[name] = value
+    if options:
+        request["options"] = {reading.endpoint.adapter: options}
+    return request, {"empty": empty} if empty else {}
+
+
+_EMPTY = frozenset(("format", "tools", "options", "keep_alive"))
+
+Reader = Callable[[Any, Request, dict[str, Any], Reading], bool]
+
+
+def _read_model(value: Any, request: Request, options: dict[str, Any], reading: Reading) -> bool:
+    if not isinstance(value, str) or not value:
+        return False
+    request["model"] = reading.endpoint.model_id(value)
+    return True
+
+
+def _read_stream(value: Any, request: Request, options: dict[str, Any], reading: Reading) -> bool:
+    if not isinstance(value, bool):
+        return False
+    request["stream"] = value
+    return True
+
+
+def _read_think(value: Any, request: Request, options: dict[str, Any], reading: Reading) -> bool:
+    read = _think_from_wire(value) if isinstance(value, (bool, str)) else None
+    if read is not None:
+        request["reasoning"] = read
+    return read is not None
+
+
+def _read_format(value: Any, request: Request, options: dict[str, Any], reading: Reading) -> bool:
+    if isinstance(value, dict):
+        request["response_format"] = {"type": "json_schema", "schema": value}
+    elif value == "json":
+        request["response_format"] = {"type": "json"}
+    else:
+        return False
+    return True
+
+
+def _read_logprobs(value: Any, request: Request, options: dict[str, Any], reading: Reading) -> bool:
+    if not isinstance(value, bool):
+        return False
+    request["logprobs"] = value
+    return True
+
+
+def _read_top_logprobs(value: Any, request: Request, options: dict[str, Any], reading: Reading) -> bool:
+    if type(value) is not int or value < 0:
+        return False
+    request["top_logprobs"] = value
+    return True
+
+
+def _read_options(value: Any, request: Request, options: dict[str, Any], reading: Reading) -> bool:
+    if not isinstance(value, dict):
+        return False
+    rest: dict[str, Any] = {}
+    for option, item in value.items():
+        member = OPTIONS.back.get(option)
+        if member is not None and _is_readable(member, item):
+            request[member] = item
+        else:
+            rest[option] = item
+    if rest:
+        options["options"] = rest
+    return True
+
+
+def _is_readable(member: str, value: Any) -> bool:
+    match member:
+        case "max_output_tokens":
+            return type(value) is int and value >= 0
+        case "seed":
+            return type(value) is int
+        case "stop":
+            return isinstance(value, list) and value != [] and all(isinstance(text, str) for text in value)
+        case _:
+            return is_number(value)
+
+
+def _read_tools(value: Any, request: Request, options: dict[str, Any], reading: Reading) -> bool:
+    if not isinstance(value, list):
+        return False
+    request["tools"] = [_tool_from_wire(tool, reading) for tool in value]
+    return True
+
+
+_READERS: dict[str, Reader] = {
+    "model": _read_model,
+    "stream": _read_stream,
+    "think": _read_think,
+    "format": _read_format,
+    "logprobs": _read_logprobs,
+    "top_logprobs": _read_top_logprobs,
+    "options": _read_options,
+    "tools": _read_tools,
+}
+_READABLE = frozenset((*_READERS, *OPTIONS.back))
+
+
+def _tool_from_wire(tool: Wire, reading: Reading) -> Tool:
+    """A tool. What is not a readable function is kept whole as a tool of the provider."""
+    inner: Any = tool.get("function")
+    if not _is_function(inner) or tool.get("type", "function") != "function":
+        name = (inner.get("name") if isinstance(inner, dict) else None) or tool.get("name") or tool.get("type")
+        return {
+            "kind": "provider",
+            "name": name if isinstance(name, str) and name else "tool",
+            "adapter": reading.endpoint.adapter,
+            "definition": tool,
+        }
+    if (
+        len(tool) == 2
+        and len(inner) == 3
+        and "type" in tool
+        and None not in inner.values()
+        and inner.keys() == _FUNCTION
+    ):
+        return {"name": inner["name"], "description": inner["description"], "input_schema": inner["parameters"]}
+    read: Tool = {"name": inner["name"]}
+    for name, member in (("description", "description"), ("input_schema", "parameters")):
+        if inner.get(member) is not None:
+            read[name] = inner[member]
+    fields = {name: item for name, item in tool.items() if name not in ("type", "function")}
+    more = {name: item for name, item in inner.items() if name not in _FUNCTION or item is None}
+    if more:
+        fields["function"] = more
+    return reading.mark(read, fields, None if "type" in tool else {"absent": ["type"]})
+
+
+_FUNCTION = frozenset(("name", "description", "parameters"))
+
+
+def _is_function(inner: Any) -> bool:
+    return (
+        isinstance(inner, dict)
+        and isinstance(inner.get("name"), str)
+        and inner["name"] != ""
+        and isinstance(inner.get("description"), (str, type(None)))
+        and isinstance(inner.get("parameters"), (dict, type(None)))
+    )

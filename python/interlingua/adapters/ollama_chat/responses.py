@@ -1,0 +1,177 @@
+"""Answers: `to_wire_response` plays the provider, `from_wire_response` reads one."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from interlingua.adapters._kit import Wire, report_foreign_state
+from interlingua.adapters.ollama_chat.errors import error_from_body
+from interlingua.adapters.ollama_chat.messages import answer_from_wire, message_to_wire
+from interlingua.adapters.ollama_chat.tables import CREATED, FINISH, FINISH_BACK, NAME, NOTHING, Reading, Writing
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import InvalidAnswer, InvalidRequest, ProviderError
+from interlingua.canonical.ids import DERIVED_IDS, IdSource
+from interlingua.canonical.loss import Entry, Loss
+
+Response = dict[str, Any]
+Usage = dict[str, Any]
+
+
+# ---------------------------------------------------------------------------------------------------- to the wire
+
+
+def to_wire_response(response: Response, endpoint: Endpoint, *, created_at: str = CREATED) -> tuple[Wire, list[Entry]]:
+    """The body with which this provider would have given an answer; its own answers come out as they were.
+
+    `created_at` is the time of answers that do not bring one of their own. Losses are reported at their place in the
+    response.
+    """
+    loss = Loss()
+    try:
+        body = _body(response, endpoint, loss, created_at)
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
+        # the schema has checked all but what providers left in `form` and `fields`
+        raise InvalidRequest("a provider state of the response has an unexpected shape", adapter=NAME) from problem
+    return body, loss.entries
+
+
+def _body(response: Response, endpoint: Endpoint, loss: Loss, created_at: str) -> Wire:
+    state = response.get("provider_state")
+    own = state is not None and endpoint.owns(state)
+    writing = Writing(endpoint, loss, own=own)
+    message = message_to_wire(response["message"], ("message",), writing, answer=True)
+    body = end_to_wire(response, endpoint, message, created_at)
+    if response.get("alternatives"):
+        loss.drop(("alternatives",), "unsupported_field", "lost", "the wire gives one answer")
+    if (logprobs := response.get("logprobs")) is not None and "logprobs" not in body:
+        loss.drop(("logprobs",), "unsupported_value", "lost", "the wire lists the probabilities of the text's tokens")
+    elif logprobs is not None:
+        for name in logprobs.keys() - {"content"}:
+            loss.drop(("logprobs", name), "unsupported_field", "lost", "the wire lists the text's tokens alone")
+    if state is not None and not own:
+        report_foreign_state(response, endpoint, loss, ())
+    return body
+
+
+def end_to_wire(response: Response, endpoint: Endpoint, message: Wire, created_at: str = CREATED) -> Wire:
+    """An answer around its message; the last line of a stream, when the message says no more."""
+    state = response.get("provider_state")
+    own = state is not None and endpoint.owns(state)
+    fields: Mapping[str, Any] = (state.get("fields") or NOTHING) if state is not None and own else NOTHING
+    form: Mapping[str, Any] = (state.get("form") or NOTHING) if state is not None and own else NOTHING
+    body: Wire = {}
+    if (model := response.get("model")) is not None:
+        body["model"] = model.partition(":")[2] or model
+    if not own:
+        body["created_at"] = created_at
+    body["message"] = message
+    if (usage := response.get("usage")) is not None:
+        body.update(usage_to_wire(usage, own=own))
+    content = (response.get("logprobs") or NOTHING).get("content")
+    if isinstance(content, list):
+        body["logprobs"] = content
+    body["done"] = True
+    if not own:
+        body["done_reason"] = FINISH_BACK.get(response["finish_reason"], "stop")
+    elif isinstance(raw := response.get("finish_reason_raw"), str):
+        body["done_reason"] = raw
+    for name in form.get("absent", ()):
+        body.pop(name, None)
+    return {**body, **form.get("empty", NOTHING), **fields}
+
+
+# ---------------------------------------------------------------------------------------------------- from the wire
+
+
+def from_wire_response(body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> tuple[Response, list[Entry]]:
+    """Reads an answer. Raises `InvalidAnswer` for what is none, `ProviderError` for an error that came with status 200."""
+    if not isinstance(body, dict):
+        raise InvalidAnswer("an answer must be an object", path="", adapter=NAME)
+    if "message" not in body and body.get("error"):
+        raise ProviderError(error_from_body(None, {}, body, endpoint))
+    return read_answer(body, Reading(endpoint, ids, salt_of(body))), []
+
+
+def salt_of(body: Wire) -> str:
+    """What tells the calls without ids of this answer from those of others."""
+    created = body.get("created_at")
+    return created if isinstance(created, str) else ""
+
+
+def read_answer(body: Wire, reading: Reading) -> Response:
+    """The response of a body."""
+    try:
+        message = answer_from_wire(body["message"], reading)
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
+        raise InvalidAnswer(
+            "the answer cannot be read: a member is missing or has the wrong type", path="/message", adapter=NAME
+        ) from problem
+    response: Response = {"message": message}
+    fields: dict[str, Any] = {}
+    empty: dict[str, Any] = {}
+    raw: Any = None
+    for name, value in body.items():
+        match name:
+            case "message":
+                pass
+            case "model" if isinstance(value, str) and value:
+                response["model"] = reading.endpoint.model_id(value)
+            case "done" if value is True:
+                pass
+            case "done_reason" if isinstance(value, str):
+                response["finish_reason_raw"] = raw = value
+            case "prompt_eval_count" | "eval_count" if _is_count(value):
+                pass
+            case "logprobs" if isinstance(value, list):
+                response["logprobs"] = {"content": value}
+            case _ if value is None:
+                empty[name] = None
+            case _:
+                fields[name] = value
+    if (usage := usage_from_wire(body)) is not None:
+        response["usage"] = usage
+    response["finish_reason"] = finish_from_wire(raw, message["content"])
+    state = response["provider_state"] = reading.endpoint.state()
+    if fields:
+        state["fields"] = fields
+    form: dict[str, Any] = {"empty": empty} if empty else {}
+    if "done" not in body:
+        form["absent"] = ["done"]
+    if form:
+        state["form"] = form
+    return response
+
+
+def finish_from_wire(raw: Any, content: list[dict[str, Any]]) -> str:
+    """Why an answer ended. The wire has no word for calls: the content decides, unless the answer was cut."""
+    reason = FINISH.get(raw, "other") if isinstance(raw, str) else "other"
+    if reason != "length" and any(block["type"] == "tool_use" for block in content):
+        return "tool_calls"
+    return reason
+
+
+# ---------------------------------------------------------------------------------------------------- usage
+
+
+def usage_from_wire(body: Wire) -> Usage | None:
+    """The two counts of the wire, None when it has neither. A prompt that was cached may be counted in part or not at all."""
+    raw = {name: body[name] for name in ("prompt_eval_count", "eval_count") if _is_count(body.get(name))}
+    if not raw:
+        return None
+    return {"input_tokens": raw.get("prompt_eval_count", 0), "output_tokens": raw.get("eval_count", 0), "raw": raw}
+
+
+def usage_to_wire(usage: Usage, *, own: bool) -> Wire:
+    """The wire's counts, in which the prompt includes what was read from and written to a cache."""
+    cached, written = usage.get("cached_input_tokens") or 0, usage.get("cache_creation_input_tokens") or 0
+    counts = {
+        "prompt_eval_count": usage["input_tokens"] + cached + written,
+        "eval_count": usage["output_tokens"],
+    }
+    raw = usage.get("raw")
+    if own and raw is not None and all(raw.get(name, 0) == count for name, count in counts.items()):
+        return {name: raw[name] for name in counts if name in raw}
+    return counts
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and value >= 0

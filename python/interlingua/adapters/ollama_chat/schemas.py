@@ -1,0 +1,140 @@
+"""
+The schema of a tool in what the server keeps of it.
+
+The server reads a tool's parameters into a structure: of the whole `type`, `$defs`, `items`, `required` and
+`properties`, of each property `type`, `items`, `description`, `enum`, `anyOf`, `properties` and `required`. Everything
+else never reaches the model. What can be said otherwise is rewritten, a limit is said in the description, and each
+keyword that is left out is reported at its pointer. What stands under `items` and `$defs` is kept as it is.
+"""
+
+from typing import Any
+
+from interlingua.canonical import json
+from interlingua.canonical.loss import Loss, Path
+
+Schema = dict[str, Any]
+
+_ROOT = frozenset(("type", "$defs", "items", "required", "properties"))
+_PROPERTY = frozenset(("type", "items", "description", "enum", "anyOf", "properties", "required"))
+_SILENT = frozenset(("title", "$schema", "$id", "$comment", "additionalProperties", "$ref"))
+"""Keywords that say nothing worth a place in a description."""
+_NO_LIMIT = frozenset(("title", "$schema", "$id", "$comment", "description"))
+_FLAT = _PROPERTY - {"properties", "anyOf"}
+_NOTHING: Schema = {}
+_MOST_REFERENCES = 64
+"""So many references of one tool are written out; a schema that refers to itself never ends."""
+
+
+def kept(schema: Schema, loss: Loss, path: Path) -> Schema:
+    """The schema of a tool as the model will see it; the same object when nothing had to change."""
+    if _is_usual(schema):
+        return schema
+    written = _Keeper(schema, loss).properties(schema, path)
+    if "type" in schema and not isinstance(schema["type"], str):
+        loss.replace((*path, "type"), "object", "schema_rewritten", "shape", "the server takes one type here")
+        written = {**written, "type": "object"}
+    if schema.keys() <= _ROOT:
+        return written
+    for name in schema:
+        if name not in _ROOT:
+            _drop(name, loss, path)
+    return {name: value for name, value in written.items() if name in _ROOT}
+
+
+def _is_usual(schema: Schema) -> bool:
+    """Whether the server keeps the whole schema: one level of properties without anything that it drops."""
+    if not schema.keys() <= _ROOT or not isinstance(schema.get("type", ""), str):
+        return False
+    parts = schema.get("properties", _NOTHING)
+    if not isinstance(parts, dict):
+        return True
+    return all(isinstance(part, dict) and part.keys() <= _FLAT for part in parts.values())
+
+
+class _Keeper:
+    """Goes through the properties of one tool's schema."""
+
+    __slots__ = ("_definitions", "_left", "_loss")
+
+    def __init__(self, root: Schema, loss: Loss) -> None:
+        self._loss = loss
+        self._left = _MOST_REFERENCES
+        self._definitions = {
+            f"#/{place}/{name}": part
+            for place in ("$defs", "definitions")
+            if isinstance(parts := root.get(place), dict)
+            for name, part in parts.items()
+        }
+
+    def properties(self, schema: Schema, path: Path) -> Schema:
+        """The schema with properties that the server keeps."""
+        parts = schema.get("properties")
+        if not isinstance(parts, dict):
+            return schema
+        fitted = {name: self._property(part, (*path, "properties", name)) for name, part in parts.items()}
+        return schema if all(fitted[name] is parts[name] for name in parts) else {**schema, "properties": fitted}
+
+    def _property(self, part: Any, path: Path) -> Any:
+        if not isinstance(part, dict):
+            message = "the server takes an object as the schema of a property"
+            self._loss.replace(path, {}, "schema_rewritten", "shape", message)
+            return {}
+        if "$ref" in part:
+            part = self._resolved(part, path)
+        if part.keys() <= _PROPERTY and "properties" not in part and "anyOf" not in part:
+            return part
+        written = _united(_listed(self.properties(part, path), self._loss, path), self._loss, path)
+        options = written.get("anyOf")
+        if isinstance(options, list):
+            fitted = [self._property(item, (*path, "anyOf", number)) for number, item in enumerate(options)]
+            if any(new is not old for new, old in zip(fitted, options, strict=True)):
+                written = {**written, "anyOf": fitted}
+        return _limited(written, self._loss, path)
+
+    def _resolved(self, part: Schema, path: Path) -> Schema:
+        """What a reference stands for, with what stands beside the reference."""
+        target = part
+        while self._left and isinstance(found := self._definitions.get(str(target.get("$ref"))), dict):
+            self._left -= 1
+            target = {**found, **{name: value for name, value in target.items() if name != "$ref"}}
+        if target is not part:
+            message = "the server takes no references: what it stands for is written out"
+            self._loss.replace(path, target, "schema_rewritten", "shape", message)
+        return target
+
+
+def _united(schema: Schema, loss: Loss, path: Path) -> Schema:
+    if "oneOf" not in schema or "anyOf" in schema:
+        return schema
+    message = "the target has anyOf in the place of oneOf"
+    loss.move((*path, "oneOf"), (*path, "anyOf"), "schema_rewritten", "shape", message)
+    return {**{name: value for name, value in schema.items() if name != "oneOf"}, "anyOf": schema["oneOf"]}
+
+
+def _listed(schema: Schema, loss: Loss, path: Path) -> Schema:
+    if "const" not in schema or "enum" in schema:
+        return schema
+    message = "the target has an enum of one value in the place of const"
+    loss.drop((*path, "const"), "schema_rewritten", "shape", message)
+    loss.replace((*path, "enum"), [schema["const"]], "schema_rewritten", "shape", message)
+    return {**{name: value for name, value in schema.items() if name != "const"}, "enum": [schema["const"]]}
+
+
+def _limited(schema: Schema, loss: Loss, path: Path) -> Schema:
+    dropped = [name for name in schema if name not in _PROPERTY]
+    if not dropped:
+        return schema
+    for name in dropped:
+        _drop(name, loss, path)
+    written = {name: value for name, value in schema.items() if name in _PROPERTY}
+    if said := ", ".join(f"{name}: {json.dumps(schema[name]).decode()}" for name in dropped if name not in _SILENT):
+        before = schema.get("description")
+        written["description"] = f"{before}\n\n{{{said}}}" if isinstance(before, str) and before else f"{{{said}}}"
+        message = "the server drops the keyword; the description says it"
+        loss.replace((*path, "description"), written["description"], "schema_weakened", "weakened", message)
+    return written
+
+
+def _drop(name: str, loss: Loss, path: Path) -> None:
+    severity = "shape" if name in _NO_LIMIT else "weakened"
+    loss.drop((*path, name), "schema_weakened", severity, "the server drops this keyword of a tool's schema")

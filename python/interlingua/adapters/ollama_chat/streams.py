@@ -1,0 +1,276 @@
+"""
+Streams: one JSON object a line. `stream_decoder` from lines to events above `encode_stream`, the way back.
+
+Text and reasoning come in pieces and end when something else begins; calls come whole. The line with `done: true` is the
+last one: without it the answer broke off. The decoder keeps the members of all lines and reads them once more at the
+end, so that a stream gives the same response as the body that says the same.
+"""
+
+from collections.abc import Generator, Iterable, Iterator
+from typing import Any
+
+from interlingua.adapters._kit import Wire, arguments_text
+from interlingua.adapters.ollama_chat.errors import error_from_body
+from interlingua.adapters.ollama_chat.messages import (
+    Block,
+    call_from_wire,
+    call_to_wire,
+    image_from_wire,
+    message_to_wire,
+)
+from interlingua.adapters.ollama_chat.responses import end_to_wire, finish_from_wire, read_answer, salt_of
+from interlingua.adapters.ollama_chat.tables import CREATED, NAME, NOTHING, Reading, Writing
+from interlingua.canonical import json
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import InterlinguaError
+from interlingua.canonical.ids import DERIVED_IDS, IdSource
+from interlingua.canonical.loss import Loss
+from interlingua.wire.sse import Frame
+
+Event = dict[str, Any]
+
+
+# ---------------------------------------------------------------------------------------------------- from the wire
+
+
+def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Generator[list[Event], Frame | None, None]:
+    """Give it lines, and None at the end of input; it gives the events that each line completes.
+
+    Ends after `message_complete` or `error`. An answer that breaks off is an `error` event with what had arrived.
+    """
+    answer = _Answer(endpoint, ids)
+    frame = yield []
+    while frame is not None:
+        events = answer.take(frame)
+        frame = yield events
+        if answer.ended:
+            return
+    yield answer.end_of_input()
+
+
+_SAID = frozenset(("content", "thinking", "tool_calls", "images"))
+_DELTAS = {"text": "text_delta", "thinking": "thinking_delta"}
+
+
+class _Answer:
+    """What has arrived of one answer, and the block that is being told."""
+
+    __slots__ = ("_blocks", "_kind", "_logprobs", "_message", "_pieces", "_reading", "_started", "_whole", "ended")
+
+    def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
+        self.ended = False
+        self._reading = Reading(endpoint, ids)
+        self._started = False
+        self._whole: Wire = {}
+        self._message: Wire = {}
+        self._logprobs: list[Any] = []
+        self._blocks: list[Block] = []
+        self._kind = ""
+        self._pieces: list[str] = []
+
+    def take(self, frame: Frame) -> list[Event]:
+        """The events that a line completes."""
+        try:
+            chunk = json.loads(frame.data)
+            if not isinstance(chunk, dict):
+                return self._malformed()
+            if chunk.get("error") and not isinstance(chunk.get("message"), dict):
+                return self._end(error_from_body(None, {}, chunk, self._reading.endpoint))
+            return self._chunk(chunk)
+        except (InterlinguaError, KeyError, TypeError, AttributeError, IndexError, ValueError):
+            return self._malformed()
+
+    def end_of_input(self) -> list[Event]:
+        """The events that the end of input brings."""
+        message = "the stream ended before the answer did; what had arrived is in the response"
+        return self._end({"category": "stream_truncated", "message": message, "retryable": True, "adapter": NAME})
+
+    def _chunk(self, chunk: Wire) -> list[Event]:
+        events: list[Event] = []
+        message = chunk.get("message")
+        if not self._started and (message is not None or chunk.get("done")):
+            self._started = True
+            self._reading.salt = salt_of(chunk)
+            events.append(self._start(chunk))
+        for name, value in chunk.items():
+            if name != "message" and value is not None:
+                self._whole[name] = value
+        if isinstance(logprobs := chunk.get("logprobs"), list):
+            self._logprobs += logprobs
+        if message is not None:
+            self._take_message(message, events)
+        return events + self._complete() if chunk.get("done") is True else events
+
+    def _start(self, chunk: Wire) -> Event:
+        model = chunk.get("model")
+        named = self._reading.endpoint.model_id(model) if isinstance(model, str) else None
+        return {"type": "message_start"} if named is None else {"type": "message_start", "model": named}
+
+    def _take_message(self, message: Wire, events: list[Event]) -> None:
+        if text := message.get("thinking"):
+            self._more("thinking", text, events)
+        for image in message.get("images") or ():
+            self._whole_block(image_from_wire(image, self._reading), events)
+        if text := message.get("content"):
+            self._more("text", text, events)
+        for call in message.get("tool_calls") or ():
+            self._call(call_from_wire(call, self._reading), events)
+        for name, value in message.items():
+            if name not in _SAID and value is not None:
+                self._message[name] = value
+
+    def _more(self, kind: str, text: Any, events: list[Event]) -> None:
+        if not isinstance(text, str):
+            raise TypeError(text)
+        if kind != self._kind:
+            self._close(events)
+            self._kind = kind
+            block: Block = {"type": kind, "text": ""}
+            if kind == "thinking":
+                block["provider_state"] = self._reading.endpoint.state()
+            self._blocks.append(block)
+            events.append({"type": "block_start", "index": len(self._blocks) - 1, "block": dict(block)})
+        self._pieces.append(text)
+        events.append({"type": _DELTAS[kind], "index": len(self._blocks) - 1, "text": text})
+
+    def _close(self, events: list[Event]) -> None:
+        """The block that is being told ends."""
+        if self._kind:
+            self._settle()
+            events.append({"type": "block_stop", "index": len(self._blocks) - 1, "block": self._blocks[-1]})
+            self._kind = ""
+
+    def _settle(self) -> None:
+        self._blocks[-1] = {**self._blocks[-1], "text": "".join(self._pieces)}
+        self._pieces = []
+
+    def _whole_block(self, block: Block, events: list[Event]) -> None:
+        self._close(events)
+        self._blocks.append(block)
+        index = len(self._blocks) - 1
+        events.append({"type": "block_start", "index": index, "block": block})
+        events.append({"type": "block_stop", "index": index, "block": block})
+
+    def _call(self, block: Block, events: list[Event]) -> None:
+        if block["type"] != "tool_use":
+            self._whole_block(block, events)
+            return
+        self._close(events)
+        self._blocks.append(block)
+        index = len(self._blocks) - 1
+        raw = block.get("input_raw")
+        text = arguments_text(block["input"]) if raw is None else raw
+        named = {"index": index, "id": block["id"], "name": block["name"]}
+        opened = {name: value for name, value in block.items() if name != "input_raw"} | {"input": {}}
+        end: Event = {"type": "tool_use_end", **named, "input": block["input"]}
+        if raw is not None:
+            end["input_raw"] = raw
+        events.append({"type": "block_start", "index": index, "block": opened})
+        events.append({"type": "tool_use_start", **named})
+        events.append({"type": "tool_use_input_delta", "index": index, "id": block["id"], "text": text})
+        events.append(end)
+        events.append({"type": "block_stop", "index": index, "block": block})
+
+    def _complete(self) -> list[Event]:
+        self.ended = True
+        events: list[Event] = []
+        self._close(events)
+        response = self._response()
+        if "usage" in response:
+            events.append({"type": "usage_update", "usage": response["usage"]})
+        events.append({"type": "message_complete", "response": response})
+        return events
+
+    def _response(self) -> dict[str, Any]:
+        """What the body that says the same would read as, with the blocks that have been told."""
+        body = {**self._whole, "message": {"role": "assistant", **self._message, "content": ""}}
+        if self._logprobs:
+            body["logprobs"] = self._logprobs
+        response = read_answer(body, Reading(self._reading.endpoint, DERIVED_IDS))
+        response["message"]["content"] = list(self._blocks)
+        response["finish_reason"] = finish_from_wire(response.get("finish_reason_raw"), self._blocks)
+        return response
+
+    def _malformed(self) -> list[Event]:
+        message = "a line of the stream cannot be read"
+        return self._end({"category": "invalid_response", "message": message, "retryable": True, "adapter": NAME})
+
+    def _end(self, error: dict[str, Any]) -> list[Event]:
+        """The answer failed; what had arrived stays available."""
+        self.ended = True
+        if self._kind:
+            self._settle()
+        message = {"role": "assistant", "content": list(self._blocks), "metadata": {"status": "error"}}
+        response: dict[str, Any] = {"message": message, "finish_reason": "error"}
+        endpoint = self._reading.endpoint
+        if isinstance(model := self._whole.get("model"), str) and model:
+            response["model"] = endpoint.model_id(model)
+        if endpoint.provider is not None:
+            error.setdefault("provider", endpoint.provider)
+        return [{"type": "error", "error": error, "response": response}]
+
+
+# ---------------------------------------------------------------------------------------------------- to the wire
+
+
+def encode_stream(events: Iterable[Event], endpoint: Endpoint, *, created_at: str = CREATED) -> Iterator[Frame]:
+    """The lines for these events, whatever their origin: pieces of reasoning and text, whole calls, and the end.
+
+    `created_at` is the time that the lines bear, unless the answer brings one of its own.
+    """
+    writing = Writing(endpoint, Loss(), own=True)
+    model = endpoint.model
+    told: dict[int, str] = {}
+    blocks: dict[int, Block] = {}
+
+    def line(**said: Any) -> Frame:
+        chunk: Wire = {} if model is None else {"model": model}
+        return _frame({**chunk, "created_at": created_at, "message": {"role": "assistant", **said}, "done": False})
+
+    def piece(index: int, text: str) -> Iterator[Frame]:
+        kind = blocks[index]["type"]
+        if text and kind in _DELTAS:
+            told[index] = told.get(index, "") + text
+            yield line(content=text) if kind == "text" else line(content="", thinking=text)
+
+    for event in events:
+        if event.get("choice"):
+            continue
+        match event["type"]:
+            case "message_start":
+                named: str | None = event.get("model")
+                model = model if named is None else named.partition(":")[2] or named
+            case "block_start":
+                blocks[event["index"]] = event["block"]
+                yield from piece(event["index"], event["block"].get("text", ""))
+            case "text_delta" | "thinking_delta":
+                yield from piece(event["index"], event["text"])
+            case "block_stop":
+                index, block = event["index"], event["block"]
+                if block["type"] in _DELTAS:
+                    yield from piece(index, block["text"].removeprefix(told.get(index, "")))
+                elif block["type"] == "tool_use":
+                    yield line(content="", tool_calls=[call_to_wire(block, (), writing)])
+                else:
+                    message = {"role": "assistant", "content": [block]}
+                    whole = message_to_wire(message, (), writing, answer=True)
+                    if said := {name: whole[name] for name in ("images", "tool_calls") if name in whole}:
+                        yield line(content="", **said)
+            case "message_complete":
+                yield _frame(_last(event["response"], endpoint, writing, created_at))
+                return
+            case "error":
+                yield _frame({"error": event["error"]["message"]})
+                return
+            case _:
+                pass
+
+
+def _last(response: dict[str, Any], endpoint: Endpoint, writing: Writing, created_at: str) -> Wire:
+    """The line that ends an answer, with the members that the message has beside its content."""
+    fields = writing.owns(response["message"]).get("fields") or NOTHING
+    return end_to_wire(response, endpoint, {"role": "assistant", "content": "", **fields}, created_at)
+
+
+def _frame(chunk: Wire) -> Frame:
+    return Frame(None, json.dumps(chunk).decode())

@@ -1,0 +1,194 @@
+"""What reads the same in both directions, and what travels along while one body is read or written."""
+
+import re
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from interlingua.adapters._kit import Mirror, WireIds
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.ids import IdSource
+from interlingua.canonical.loss import Loss, Path
+
+NAME = "ollama_chat"
+
+OPTIONS = Mirror(
+    {
+        "max_output_tokens": "num_predict",
+        "temperature": "temperature",
+        "top_p": "top_p",
+        "top_k": "top_k",
+        "frequency_penalty": "frequency_penalty",
+        "presence_penalty": "presence_penalty",
+        "seed": "seed",
+        "stop": "stop",
+    }
+)
+"""Members of a request that stand in the wire's `options`."""
+
+FINISH = {"stop": "stop", "length": "length"}
+"""`done_reason`; `load`, `unload`, none at all and any other word are `other`."""
+
+FINISH_BACK = {"length": "length"}
+"""What is written for an answer of another provider; everything else is `stop`."""
+
+LEVELS = ("low", "medium", "high", "max")
+"""The words of `think`."""
+
+CREATED = "1970-01-01T00:00:00Z"
+"""The time of an answer that brings none of its own."""
+
+TOOL_ERROR = "[tool_error]"
+TOOL_OK = "[tool_ok]"
+
+CALLS = "tool_calls"
+IMAGES = "images"
+"""Kinds of opaque blocks: an item of one of these lists that cannot be read."""
+
+TEXT_ARGUMENT = "input"
+"""Name of the one argument of a free-text tool that is written as a function."""
+
+BEGINNINGS = (("iVBOR", "image/png"), ("/9j/", "image/jpeg"), ("R0lG", "image/gif"), ("UklG", "image/webp"))
+"""The wire has no media types: the first characters of the base64 data tell one."""
+
+NOTHING: Mapping[str, Any] = {}
+_ANYTHING = re.compile("")
+_NUMBERS = (int, float, Decimal)
+
+
+def media_type_of(data: str) -> str:
+    """The media type that an image's base64 data begins like; PNG when it is like none."""
+    return next((media_type for start, media_type in BEGINNINGS if data.startswith(start)), "image/png")
+
+
+def is_number(value: Any) -> bool:
+    """A JSON number; true and false are none."""
+    return type(value) in _NUMBERS
+
+
+def is_enveloped(text: str) -> bool:
+    """Whether a text begins like an envelope, be it one of a failure or one that guards such a beginning."""
+    while text.startswith(TOOL_OK + "\n"):
+        text = text[len(TOOL_OK) + 1 :]
+    return text == TOOL_ERROR or text.startswith(TOOL_ERROR + "\n")
+
+
+class Reading:
+    """Reads one body: whose it is, and which call has which canonical id.
+
+    Results find their call by id, by name, or, when they say neither, by their order among the open calls of the turn.
+    `salt` tells apart the calls without ids of different answers.
+    """
+
+    __slots__ = ("_ids", "_latest", "_met", "_open", "endpoint", "names", "salt")
+
+    def __init__(self, endpoint: Endpoint, ids: IdSource, salt: str = "") -> None:
+        self.endpoint = endpoint
+        self.salt = salt
+        self.names: dict[str, str] = {}
+        self._ids = ids
+        self._met: dict[str, int] = {}
+        self._latest: dict[str, str] = {}
+        self._open: list[tuple[str | None, str]] = []
+
+    def mark(self, item: dict[str, Any], fields: dict[str, Any] | None, form: dict[str, Any] | None) -> dict[str, Any]:
+        """The item with a provider state, when there is something to keep in one."""
+        if fields or form:
+            state = item["provider_state"] = self.endpoint.state()
+            if fields:
+                state["fields"] = fields
+            if form:
+                state["form"] = form
+        return item
+
+    def turn(self) -> None:
+        """An assistant turn with calls begins: results answer its calls from here on."""
+        self._open.clear()
+
+    def call(self, wire_id: str | None, name: str) -> str:
+        """The canonical id of a call; an id that the wire repeats names a further call."""
+        key = f"{self.salt}/{name}" if wire_id is None else wire_id
+        met = self._met.get(key, 0)
+        self._met[key] = met + 1
+        canonical = self._ids.tool(self.endpoint.adapter, key, met)
+        self.names[canonical] = name
+        self._open.append((wire_id, canonical))
+        if wire_id is not None:
+            self._latest[wire_id] = canonical
+        return canonical
+
+    def result(self, wire_id: str | None, name: str | None) -> tuple[str, bool]:
+        """The canonical id of the call that a result answers, and whether that is said by its id or for want of one."""
+        if wire_id is None:
+            found = self._take(None, name) or self._take_any(name)
+            return found or self._ids.tool(self.endpoint.adapter, f"name:{name}", 0), True
+        found = self._take(wire_id, None) or self._latest.get(wire_id)
+        if found is not None:
+            return found, True
+        return self._take(None, name) or self._ids.tool(self.endpoint.adapter, wire_id, 0), False
+
+    def _take(self, wire_id: str | None, name: str | None) -> str | None:
+        """Closes the first open call of this id and, when one is given, of this name."""
+        for at, (given, canonical) in enumerate(self._open):
+            if given == wire_id and name in (None, self.names[canonical]):
+                del self._open[at]
+                return canonical
+        return None
+
+    def _take_any(self, name: str | None) -> str | None:
+        return next((found for given, _ in self._open if (found := self._take(given, name)) is not None), None)
+
+
+class Writing:
+    """Writes one body: for whom, what is lost on the way, and which ids and names the calls have.
+
+    `own` says that the whole body was read from this wire: it is written back as it was, not mended. `other_model` says
+    that it goes to another model than it names: it is then fitted to what that model takes.
+    """
+
+    __slots__ = ("_ids", "_without_id", "capabilities", "endpoint", "loss", "moves", "names", "own")
+
+    def __init__(self, endpoint: Endpoint, loss: Loss, *, own: bool, other_model: bool = False) -> None:
+        self.endpoint = endpoint
+        self.capabilities = NOTHING if own and not other_model else endpoint.capabilities
+        self.loss = loss
+        self.own = own
+        self.names: dict[str, str] = {}
+        self.moves: list[tuple[int, int]] = []
+        self._ids = WireIds(_ANYTHING, "call_")
+        self._without_id: set[str] = set()
+
+    def owns(self, item: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The provider state of an item when it may be replayed here, else nothing."""
+        state = item.get("provider_state")
+        return state if state is not None and self.endpoint.owns(state) else NOTHING
+
+    def call_id(self, block: Mapping[str, Any], state: Mapping[str, Any]) -> str | None:
+        """The wire id of a call; None for one that this wire told without an id."""
+        self.names[block["id"]] = block["name"]
+        if state and "id" not in state:
+            self._without_id.add(block["id"])
+            return None
+        return self._ids.call(block, self.endpoint)
+
+    def result_id(self, block: Mapping[str, Any]) -> str | None:
+        """The wire id that a result names; None for the result of a call that has none."""
+        if (own := self.owns(block).get("id")) is not None:
+            return own
+        canonical = block["tool_use_id"]
+        return None if canonical in self._without_id else self._ids.result(canonical)
+
+    def refuses(self, name: str) -> bool:
+        """Whether the model is known not to take something."""
+        return self.capabilities.get(f"supports_{name}") is False
+
+
+def report_own_state(state: Mapping[str, Any], loss: Loss, path: Path, *, fields: bool = False) -> None:
+    """Reports what an own state holds without a place on this wire: a signature, and, where told, its fields."""
+    if state.get("signature"):
+        message = "the wire has no signatures"
+        loss.drop((*path, "provider_state", "signature"), "unsupported_field", "lost", message)
+    if fields:
+        for name in state.get("fields") or ():
+            message = "the item has no further members on this wire"
+            loss.drop((*path, "provider_state", "fields", name), "unsupported_field", "weakened", message)
