@@ -15,6 +15,7 @@ Per wire and per check: how many, how many hold, and the first kinds of failure 
 """
 
 import argparse
+import base64
 import gzip
 import itertools
 import json as standard_json
@@ -32,6 +33,7 @@ from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InterlinguaError
 from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.translate import load, project
+from interlingua.wire import eventstream
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "conformance"))
@@ -41,18 +43,21 @@ FILES = {
     "anthropic_messages": "anthropic_messages",
     "openai_chat": "openai_chat",
     "openai_compat": "openai_chat",
+    "openai_responses": "openai_responses",
     "ollama": "ollama_chat",
+    "bedrock_converse": "bedrock_converse",
 }
 """Files of the corpus, by the adapter that reads them."""
 
 VENDORS = {
     "azure_openai": "azure-openai",
     "llama_cpp": "llama.cpp",
-    "bedrock": "anthropic",
-    "vertex": "anthropic",
     "anthropic_compat": "anthropic",
 }
 """Vendors of the corpus whose row in the registry has another name."""
+
+HOSTS = {"anthropic_messages": {"bedrock": "anthropic", "vertex": "anthropic"}}
+"""Clouds that host another provider's models, by the wire on which they pass for that provider."""
 
 Entry = dict[str, Any]
 
@@ -94,7 +99,7 @@ def _general(pointer: str) -> str:
 
 
 def _endpoint(adapter: str, entry: Entry) -> Endpoint:
-    vendor = VENDORS.get(entry["vendor"], entry["vendor"])
+    vendor = HOSTS.get(adapter, VENDORS).get(entry["vendor"]) or VENDORS.get(entry["vendor"], entry["vendor"])
     try:
         return registry.endpoint(adapter=adapter, provider=vendor, model=entry.get("model"))
     except InterlinguaError:
@@ -144,7 +149,7 @@ def _bare(message: Entry) -> Entry:
 
 def check_stream(adapter: str, entry: Entry, endpoint: Endpoint) -> str | None:
     """A stream folds to the answer that the unary body says."""
-    events = _events([entry["stream"].encode()], endpoint)
+    events = _events([_raw(entry)], endpoint)
     if not events:
         return "no events"
     if events[-1]["type"] == "error":
@@ -155,6 +160,16 @@ def check_stream(adapter: str, entry: Entry, endpoint: Endpoint) -> str | None:
     again, _ = adapters.get(adapter).from_wire_response(json.loads(json.dumps(body)), endpoint, DERIVED_IDS)
     where = difference(_said(response), _said(again))
     return None if where is None else f"differs at {_general(where)}"
+
+
+def _raw(entry: Entry) -> bytes:
+    """The bytes of a streamed answer. Of an AWS event stream the text is the decoded messages, the bytes stand beside it."""
+    if entry.get("stream_format") != "aws_eventstream":
+        return entry["stream"].encode()
+    if "stream_raw_b64" in entry:
+        return base64.b64decode(entry["stream_raw_b64"])
+    messages = (next(iter(standard_json.loads(line).items())) for line in entry["stream"].splitlines())
+    return b"".join(eventstream.encode(eventstream.Frame(name, standard_json.dumps(data))) for name, data in messages)
 
 
 def _targeted(raw: bytes) -> list[bytes]:
@@ -168,7 +183,7 @@ def _targeted(raw: bytes) -> list[bytes]:
 
 def check_cuts(adapter: str, entry: Entry, endpoint: Endpoint) -> str | None:
     """The same events, whatever the cuts."""
-    raw = entry["stream"].encode()
+    raw = _raw(entry)
     whole = _events([raw], endpoint)
     for name, chunks in (("bytewise", [raw[at : at + 1] for at in range(len(raw))]), ("targeted", _targeted(raw))):
         if _events(chunks, endpoint) != whole:

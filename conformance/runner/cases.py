@@ -22,6 +22,7 @@ EXCHANGE_FILES = (
     "response.canonical.json",
     "stream.wire.sse",
     "stream.wire.jsonl",
+    "stream.wire.eventstream",
     "stream.events.jsonl",
     "route.input.json",
     "route.decision.json",
@@ -66,7 +67,8 @@ class Case:
 
     @cached_property
     def stream_file(self) -> str | None:
-        return next((name for name in ("stream.wire.sse", "stream.wire.jsonl") if self.has(name)), None)
+        names = ("stream.wire.sse", "stream.wire.jsonl", "stream.wire.eventstream")
+        return next((name for name in names if self.has(name)), None)
 
     def has(self, name: str) -> bool:
         return self.row is None and (self.folder / name).is_file()

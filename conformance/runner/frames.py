@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import re
+import struct
+from binascii import crc32
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -15,15 +17,21 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True)
 class Frame:
-    """One event of a stream: the name (SSE only) and the data text."""
+    """One event of a stream: the name (not in JSON lines) and the data text.
+
+    `kind` is the `:message-type` of an AWS event stream: `event`, or `exception` for an error.
+    """
 
     event: str | None
     data: str
+    kind: str = "event"
 
     def encode(self, framing: str) -> bytes:
         """The plainest bytes of this frame."""
         if framing == "jsonl":
             return self.data.encode() + b"\n"
+        if framing == "eventstream":
+            return _event_stream_message(self)
         head = f"event: {self.event}\n" if self.event else ""
         body = "".join(f"data: {line}\n" for line in self.data.split("\n"))
         return f"{head}{body}\n".encode()
@@ -31,7 +39,7 @@ class Frame:
 
 def split(data: bytes, framing: str) -> list[bytes]:
     """The bytes cut after each frame; joined they are the same bytes."""
-    cuts = list(_json_line_cuts(data) if framing == "jsonl" else _sse_cuts(data))
+    cuts = list(_CUTTERS.get(framing, _sse_cuts)(data))
     edges = [0, *cuts, len(data)]
     return [data[start:end] for start, end in itertools.pairwise(edges) if end > start]
 
@@ -53,10 +61,26 @@ def _sse_cuts(data: bytes) -> Iterator[int]:
         start = match.end()
 
 
+def _event_stream_cuts(data: bytes) -> Iterator[int]:
+    """Positions behind each message; each begins with its own length."""
+    end = 0
+    while end + 4 <= len(data):
+        length = _NUMBER.unpack_from(data, end)[0]
+        end += length
+        if length < 16 or end > len(data):
+            return
+        yield end
+
+
+_CUTTERS = {"jsonl": _json_line_cuts, "eventstream": _event_stream_cuts}
+
+
 def parse(data: bytes, framing: str) -> list[Frame]:
     """The frames that a stream dispatches. A last frame without its blank line is not dispatched (SSE)."""
     if framing == "jsonl":
         return [Frame(None, line.decode().strip()) for line in data.split(b"\n") if line.strip()]
+    if framing == "eventstream":
+        return [_event_stream_frame(message) for message in split(data, framing)]
     return list(_parse_sse(data))
 
 
@@ -81,6 +105,42 @@ def _parse_sse(data: bytes) -> Iterator[Frame]:
             event = value or None
 
 
+# --- AWS event streams: length, length of headers, checksum of both, headers, payload, checksum of all ----------------------
+
+_NUMBER = struct.Struct("!I")
+_PRELUDE = struct.Struct("!III")
+_NAMES = {"event": ":event-type", "exception": ":exception-type", "error": ":error-code"}
+
+
+def _event_stream_frame(message: bytes) -> Frame:
+    """The frame of one sound message, whose headers are texts. Raises ValueError for any other."""
+    total, length, _ = _PRELUDE.unpack_from(message)
+    if total != len(message) or crc32(message[:-4]) != _NUMBER.unpack(message[-4:])[0]:
+        raise ValueError("a message of the event stream is damaged")
+    headers: dict[str, str] = {}
+    at, end = _PRELUDE.size, _PRELUDE.size + length
+    while at < end:
+        name_end = at + 1 + message[at]
+        size = int.from_bytes(message[name_end + 1 : name_end + 3], "big")
+        headers[message[at + 1 : name_end].decode()] = message[name_end + 3 : name_end + 3 + size].decode()
+        at = name_end + 3 + size
+    kind = headers[":message-type"]
+    return Frame(headers.get(_NAMES[kind]), message[end:-4].decode(), kind)
+
+
+def _event_stream_message(frame: Frame) -> bytes:
+    named = {_NAMES[frame.kind]: frame.event} if frame.event is not None else {}
+    texts = {**named, ":content-type": "application/json", ":message-type": frame.kind}
+    headers = b"".join(
+        bytes((len(name),)) + name.encode() + b"\x07" + len(value.encode()).to_bytes(2, "big") + value.encode()
+        for name, value in texts.items()
+    )
+    payload = frame.data.encode()
+    prelude = struct.pack("!II", len(headers) + len(payload) + 16, len(headers))
+    message = prelude + _NUMBER.pack(crc32(prelude)) + headers + payload
+    return message + _NUMBER.pack(crc32(message))
+
+
 # --- cuts ------------------------------------------------------------------------------------------------------------------
 
 
@@ -98,8 +158,10 @@ def inside_characters(data: bytes, framing: str) -> list[bytes] | None:
     return _cut(data, cuts) if cuts else None
 
 
-def between_cr_and_lf(data: bytes, framing: str) -> list[bytes]:
-    """The same stream with CRLF line ends, cut between each CR and LF."""
+def between_cr_and_lf(data: bytes, framing: str) -> list[bytes] | None:
+    """The same stream with CRLF line ends, cut between each CR and LF; None for a framing without lines."""
+    if framing == "eventstream":
+        return None
     spelt = _LINE_END.sub(b"\r\n", data)
     return _cut(spelt, [match.start() + 1 for match in re.finditer(rb"\r\n", spelt)])
 
@@ -128,5 +190,5 @@ def _cut(data: bytes, cuts: list[int]) -> list[bytes]:
     return [data[start:end] for start, end in itertools.pairwise(edges)]
 
 
-def json_frame(event: str | None, value: object) -> Frame:
-    return Frame(event, dumps(value))
+def json_frame(event: str | None, value: object, kind: str = "event") -> Frame:
+    return Frame(event, dumps(value), kind)

@@ -18,10 +18,10 @@ from interlingua.canonical.errors import CannotAdapt, InvalidRequest, InvalidWir
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import SEVERITIES, Entry, parse_pointer
 from interlingua.canonical.validate import check_numbers, validate
-from interlingua.wire import jsonl, sse
+from interlingua.wire import eventstream, jsonl, sse
 
 _LOG = logging.getLogger("interlingua.translate")
-_FRAMINGS: dict[str, ModuleType] = {"sse": sse, "jsonl": jsonl}
+_FRAMINGS: dict[str, ModuleType] = {"sse": sse, "jsonl": jsonl, "eventstream": eventstream}
 
 
 @runtime_checkable

@@ -49,3 +49,23 @@ def test_a_frame_reads_back() -> None:
 
     assert frames.parse(frame.encode("sse"), "sse") == [frame]
     assert frames.parse(frames.Frame(None, '{"a":1}').encode("jsonl"), "jsonl") == [frames.Frame(None, '{"a":1}')]
+
+
+def test_messages_of_an_event_stream_read_back() -> None:
+    sent = [
+        frames.Frame("messageStart", '{"role":"assistant"}'),
+        frames.Frame("throttlingException", "{}", "exception"),
+    ]
+    data = b"".join(frame.encode("eventstream") for frame in sent)
+
+    assert frames.parse(data, "eventstream") == sent
+    assert b"".join(frames.split(data, "eventstream")) == data
+    assert frames.between_cr_and_lf(data, "eventstream") is None
+
+
+def test_a_damaged_message_of_an_event_stream_is_no_frame() -> None:
+    data = bytearray(frames.Frame("messageStart", '{"role":"assistant"}').encode("eventstream"))
+    data[-6] ^= 1
+
+    with pytest.raises(ValueError, match="damaged"):
+        frames.parse(bytes(data), "eventstream")

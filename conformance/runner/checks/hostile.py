@@ -54,7 +54,7 @@ def check_hostile_stream(session: Session, case: Case) -> Note:
             continue
         for turn, steps in enumerate(spread(_places(value, []), 8)):
             wrong = WRONG_VALUES[(number + turn) % len(WRONG_VALUES)]
-            changed = frames.json_frame(frame.event, _replaced(value, steps, wrong))
+            changed = frames.json_frame(frame.event, _replaced(value, steps, wrong), frame.kind)
             what = f"{show(wrong)} at {pointer_of(steps) or '/'} of frame {number}"
             streams.append((what, [*parsed[:number], changed, *parsed[number + 1 :]]))
     for what, found in streams:

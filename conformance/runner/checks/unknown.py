@@ -105,7 +105,7 @@ def planted_stream(case: Case, rule: dict[str, Any]) -> bytes | None:
         if isinstance(value, dict) and "put" in rule:
             changed = plant(value, rule["put"], rule["value"])
             if changed is not None:
-                frame, done = frames.json_frame(frame.event, changed), True
+                frame, done = frames.json_frame(frame.event, changed, frame.kind), True
         result.append(frame)
         if isinstance(value, dict) and not done and "after" in rule and _fits(value, rule["after"]):
             data = {**rule["data"], **{name: value[name] for name in rule.get("copy", []) if name in value}}

@@ -8,16 +8,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from interlingua.adapters._kit import Wire, data_uri, parse_data_uri, report_foreign_state, report_unknown
+from interlingua.adapters._kit import Wire, data_uri, report_foreign_state, report_unknown
+from interlingua.adapters._media import inline, may_be_base64, sniff
 from interlingua.adapters.openai_chat.context import Reading, Writing, report_own_state
-from interlingua.adapters.openai_chat.tables import (
-    AUDIO,
-    BREAKPOINT_TTLS,
-    MEDIA_TYPE,
-    MOST_BREAKPOINTS,
-    TIME_TO_LIVE,
-    sniff,
-)
+from interlingua.adapters.openai_chat.tables import AUDIO, BREAKPOINT_TTLS, MOST_BREAKPOINTS, TIME_TO_LIVE
 from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Path
 
@@ -273,10 +267,10 @@ def _address(block: Block, path: Path, writing: Writing) -> str | None:
             return data_uri(written, source["data"])
         case "url":
             url: str = source.get("data", "")
-            inline = _inline(url)
-            if inline is not None:
-                _replace_media_type(inline[0], block.get("media_type"), path, writing)
-                value = {"kind": "base64", "data": inline[1]}
+            found = inline(url)
+            if found is not None:
+                _replace_media_type(found[0], block.get("media_type"), path, writing)
+                value = {"kind": "base64", "data": found[1]}
                 message = "a data URI is read back as its bytes"
                 writing.loss.replace((*path, "source"), value, "unsupported_source", "shape", message)
             elif block.get("media_type") is not None:
@@ -372,27 +366,13 @@ def _linked(part: Wire, member: str, kind: str, known: frozenset[str], reading: 
 
 
 def _source(url: str) -> dict[str, Any]:
-    inline = _inline(url)
-    return {"kind": "url", "data": url} if inline is None else {"kind": "base64", "data": inline[1]}
+    found = inline(url)
+    return {"kind": "url", "data": url} if found is None else {"kind": "base64", "data": found[1]}
 
 
 def _read_media_type(block: Block, url: str) -> None:
     if block["source"]["kind"] == "base64":
         block["media_type"] = url[5 : url.index(";")]
-
-
-def _inline(url: str) -> tuple[str, str] | None:
-    """Media type and data of a data URI that can be written again from both."""
-    inline = parse_data_uri(url) if url.startswith("data:") else None
-    return inline if inline is not None and MEDIA_TYPE.fullmatch(inline[0]) and _may_be_base64(inline[1]) else None
-
-
-_BASE64_START = re.compile(r"[A-Za-z0-9+/]*={0,2}")
-
-
-def _may_be_base64(data: str) -> bool:
-    """Told by its length and its beginning: long data is never read through."""
-    return len(data) % 4 == 0 and _BASE64_START.fullmatch(data[:64]) is not None
 
 
 _FORMAT = re.compile(r"[A-Za-z0-9_.+-]+")
@@ -401,10 +381,10 @@ _FORMAT = re.compile(r"[A-Za-z0-9_.+-]+")
 def _audio_from_wire(part: Wire, reading: Reading) -> Block | None:
     inner = part.get("input_audio")
     if isinstance(inner, str):
-        kind = "base64" if _may_be_base64(inner) else "url"
+        kind = "base64" if may_be_base64(inner) else "url"
         block: Block = {"type": "audio", "source": {"kind": kind, "data": inner}}
         return _finish_part(part, block, _AUDIO_PART, reading, form={"input_audio": "string"})
-    if not isinstance(inner, dict) or not isinstance(inner.get("data"), str) or not _may_be_base64(inner["data"]):
+    if not isinstance(inner, dict) or not isinstance(inner.get("data"), str) or not may_be_base64(inner["data"]):
         return None
     name = inner.get("format")
     if not isinstance(name, str) or not _FORMAT.fullmatch(name) or name in ("mpeg", "x-wav", "wave", "vnd.wave"):
@@ -425,7 +405,7 @@ def _file_from_wire(part: Wire, reading: Reading) -> Block | None:
         if reading.endpoint.provider is not None:
             source["provider"] = reading.endpoint.provider
         block: Block = {"type": "document", "source": source}
-    elif isinstance(data, str) and "file_id" not in file and (data.startswith("http") or _inline(data)):
+    elif isinstance(data, str) and "file_id" not in file and (data.startswith("http") or inline(data)):
         block = {"type": "document", "source": _source(data)}
         _read_media_type(block, data)
     else:

@@ -54,7 +54,6 @@ SERVICE_TIERS = ("auto", "default", "flex", "scale", "priority", "fast")
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 TOOL_ID = re.compile(r"(?s).{1,40}\Z")
 PARTICIPANT = re.compile(r"[^\s<|\\/>]+")
-MEDIA_TYPE = re.compile(r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*")
 TIME_TO_LIVE = re.compile(r"[0-9]+[mh]")
 
 BREAKPOINT_TTLS = ("30m", "12h")
@@ -66,28 +65,9 @@ FILLER = "(empty)"
 TOOL_ERROR = "[tool_error]"
 TOOL_OK = "[tool_ok]"
 
-SNIFFED: dict[str, tuple[tuple[str, str], ...]] = {
-    "image": (
-        ("iVBOR", "image/png"),
-        ("/9j/", "image/jpeg"),
-        ("R0lG", "image/gif"),
-        ("UklG", "image/webp"),
-        ("", "image/png"),
-    ),
-    "document": (("", "application/pdf"),),
-    "audio": (("UklG", "audio/wav"), ("SUQz", "audio/mpeg"), ("//", "audio/mpeg"), ("", "audio/wav")),
-    "video": (("", "video/mp4"),),
-}
-"""The first characters of base64 data tell the media type that a data URI demands; the empty text is the fallback."""
-
 NUMBER = (int, float, Decimal)
 
 
 def is_number(value: Any) -> bool:
     """A JSON number; true and false are none."""
     return type(value) in NUMBER
-
-
-def sniff(kind: str, data: str) -> str:
-    """The media type that base64 data begins like."""
-    return next(media_type for start, media_type in SNIFFED[kind] if data.startswith(start))

@@ -1,0 +1,40 @@
+"""Media in addresses: data URIs that can be written again as they were, and the media type that bytes tell of."""
+
+import re
+
+from interlingua.adapters._kit import parse_data_uri
+
+MEDIA_TYPE = re.compile(r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*")
+
+SNIFFED: dict[str, tuple[tuple[str, str], ...]] = {
+    "image": (
+        ("iVBOR", "image/png"),
+        ("/9j/", "image/jpeg"),
+        ("R0lG", "image/gif"),
+        ("UklG", "image/webp"),
+        ("", "image/png"),
+    ),
+    "document": (("", "application/pdf"),),
+    "audio": (("UklG", "audio/wav"), ("SUQz", "audio/mpeg"), ("//", "audio/mpeg"), ("", "audio/wav")),
+    "video": (("", "video/mp4"),),
+}
+"""The first characters of base64 data tell the media type that a data URI demands; the empty text is the fallback."""
+
+
+def sniff(kind: str, data: str) -> str:
+    """The media type that base64 data begins like."""
+    return next(media_type for start, media_type in SNIFFED[kind] if data.startswith(start))
+
+
+def inline(url: str) -> tuple[str, str] | None:
+    """Media type and data of a data URI that can be written again from both."""
+    found = parse_data_uri(url) if url.startswith("data:") else None
+    return found if found is not None and MEDIA_TYPE.fullmatch(found[0]) and may_be_base64(found[1]) else None
+
+
+_BASE64_START = re.compile(r"[A-Za-z0-9+/]*={0,2}")
+
+
+def may_be_base64(data: str) -> bool:
+    """Told by its length and its beginning: long data is never read through."""
+    return len(data) % 4 == 0 and _BASE64_START.fullmatch(data[:64]) is not None

@@ -1,0 +1,240 @@
+"""Errors as OpenAI and those who speak its wires tell them: every shape in which they say that something failed."""
+
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from interlingua.canonical import json
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import InvalidRequest
+
+Error = dict[str, Any]
+
+_BY_STATUS: dict[int, tuple[str, bool]] = {
+    400: ("invalid_request", False),
+    401: ("authentication", False),
+    402: ("billing", False),
+    403: ("permission", False),
+    404: ("not_found", False),
+    405: ("invalid_request", False),
+    408: ("timeout", True),
+    409: ("server_error", True),
+    413: ("invalid_request", False),
+    415: ("invalid_request", False),
+    422: ("invalid_request", False),
+    425: ("server_error", True),
+    429: ("rate_limit", True),
+    498: ("overloaded", True),
+    499: ("cancelled", False),
+    500: ("server_error", True),
+    501: ("unsupported", False),
+    502: ("server_error", True),
+    503: ("overloaded", True),
+    504: ("timeout", True),
+    524: ("timeout", True),
+    529: ("overloaded", True),
+}
+
+_BY_WORD: dict[str, tuple[str, bool]] = {
+    "context_length_exceeded": ("context_overflow", False),
+    "exceed_context_size_error": ("context_overflow", False),
+    "too_many_prompt_tokens": ("context_overflow", False),
+    "string_above_max_length": ("invalid_request", False),
+    "content_filter": ("content_filter", False),
+    "content_policy_violation": ("content_filter", False),
+    "bio_policy": ("content_filter", False),
+    "cyber_policy": ("content_filter", False),
+    "misalignment_policy_violation": ("content_filter", False),
+    "invalid_prompt": ("invalid_request", False),
+    "responsibleaipolicyviolation": ("content_filter", False),
+    "insufficient_quota": ("billing", False),
+    "billing_hard_limit_reached": ("billing", False),
+    "billing_not_active": ("billing", False),
+    "insufficient_balance": ("billing", False),
+    "invalid_api_key": ("authentication", False),
+    "authentication_error": ("authentication", False),
+    "permission_error": ("permission", False),
+    "unsupported_country_region_territory": ("permission", False),
+    "model_not_found": ("not_found", False),
+    "not_found_error": ("not_found", False),
+    "rate_limit_exceeded": ("rate_limit", True),
+    "rate_limit_error": ("rate_limit", True),
+    "ratelimitreached": ("rate_limit", True),
+    "tool_use_failed": ("server_error", True),
+    "overloaded_error": ("overloaded", True),
+    "overloaded": ("overloaded", True),
+    "server_error": ("server_error", True),
+    "api_error": ("server_error", True),
+    "internal_server_error": ("server_error", True),
+    "invalid_request_error": ("invalid_request", False),
+    "timeout": ("timeout", True),
+}
+"""Codes and types. Those of the first group say more than the status; the others count only where there is none."""
+
+_DECISIVE = frozenset(
+    (
+        "context_length_exceeded",
+        "exceed_context_size_error",
+        "too_many_prompt_tokens",
+        "content_filter",
+        "content_policy_violation",
+        "bio_policy",
+        "cyber_policy",
+        "misalignment_policy_violation",
+        "responsibleaipolicyviolation",
+        "insufficient_quota",
+        "billing_hard_limit_reached",
+        "billing_not_active",
+        "insufficient_balance",
+        "tool_use_failed",
+        "model_not_found",
+        "invalid_api_key",
+    )
+)
+
+_OVERFLOW_HINTS = (
+    "maximum context length",
+    "exceeded max context length",
+    "exceeds the available context size",
+    "context window",
+    "total length of all messages is too long",
+    "prompt is too long",
+)
+
+_TEXTS: dict[str, str] = {
+    "invalid_request": "the provider refused the request as invalid",
+    "unsupported": "the provider does not do this",
+    "authentication": "the provider did not accept the credentials; check the key",
+    "permission": "the provider forbids this to the account",
+    "billing": "the account has no credit or quota left",
+    "not_found": "the provider does not know the model or address",
+    "rate_limit": "the provider limits the rate of calls; wait and try again",
+    "context_overflow": "the prompt is longer than the model's context; shorten the conversation",
+    "content_filter": "a content filter of the provider refused the request",
+    "timeout": "the provider did not answer in time",
+    "server_error": "the provider failed; try again",
+    "overloaded": "the provider is overloaded; wait and try again",
+    "cancelled": "the call was cancelled",
+    "other": "the provider answered with an error",
+}
+
+
+def error(status: int, headers: Mapping[str, str], body: bytes | str | None, endpoint: Endpoint) -> Error:
+    """The canonical error for an error answer: any status, any body, HTML and nothing included.
+
+    The provider's own text may hold content, so it is only in `raw`.
+    """
+    try:
+        value = json.loads(body) if body else None
+    except InvalidRequest:
+        value = body.decode("utf-8", "replace") if isinstance(body, bytes) else body
+    return error_from_body(status, headers, value, endpoint)
+
+
+def error_from_body(status: int | None, headers: Mapping[str, str], body: Any, endpoint: Endpoint) -> Error:
+    """The canonical error for a decoded body. Without a status the words decide: an error inside a stream."""
+    words, text = _words(body)
+    number = status if status is not None else _number(body)
+    category, retryable = _verdict(number, words, text)
+    lower = {name.lower(): value for name, value in headers.items()}
+    if (told := lower.get("x-should-retry")) in ("true", "false") and category != "billing":
+        retryable = told == "true"
+    found: Error = {
+        "category": category,
+        "message": _TEXTS[category],
+        "retryable": retryable,
+        "adapter": endpoint.adapter,
+    }
+    if endpoint.provider is not None:
+        found["provider"] = endpoint.provider
+    if number is not None:
+        found["status"] = number
+    if words:
+        found["code"] = words[0]
+    if (seconds := _retry_after(lower)) is not None:
+        found["retry_after"] = seconds
+    if body is not None:
+        found["raw"] = body
+    return found
+
+
+def _words(body: Any) -> tuple[list[str], str]:
+    """The provider's own words for the error, the most telling first, and its text."""
+    found: list[str] = []
+    text = ""
+    for place in _places(body):
+        if isinstance(place, str):
+            text = text or place
+            continue
+        for name in ("code", "type", "status"):
+            word = place.get(name)
+            if isinstance(word, str) and word and word not in found and not (name == "code" and word.isdigit()):
+                found.append(word)
+        for name in ("message", "detail"):
+            if isinstance(place.get(name), str):
+                text = text or place[name]
+    return found, text
+
+
+def _places(body: Any) -> list[Any]:
+    """Where an error may be told: under `error`, under its inner error, beside it, or in the body itself."""
+    if isinstance(body, str):
+        return [body]
+    if isinstance(body, list):
+        return _places(body[0]) if body else []
+    if not isinstance(body, dict):
+        return []
+    inner = body.get("error")
+    if isinstance(inner, dict):
+        cause = inner.get("innererror")
+        return [inner, cause, body] if isinstance(cause, dict) else [inner, body]
+    return [inner, body] if isinstance(inner, str) else [body]
+
+
+def _number(body: Any) -> int | None:
+    """A status that is told inside a body, as OpenRouter does."""
+    for place in _places(body):
+        if isinstance(place, dict):
+            for name in ("code", "status", "raw_status_code", "status_code"):
+                value = place.get(name)
+                if isinstance(value, str) and value.isdigit() and len(value) == 3:
+                    value = int(value)
+                if type(value) is int and 400 <= value <= 599:
+                    return value
+    return None
+
+
+def _verdict(status: int | None, words: list[str], text: str) -> tuple[str, bool]:
+    known = [word for given in words if (word := given.lower()) in _BY_WORD]
+    for word in known:
+        if word in _DECISIVE:
+            return _BY_WORD[word]
+    if status in (None, 400, 413, 422) and any(hint in text.lower() for hint in _OVERFLOW_HINTS):
+        return "context_overflow", False
+    if status is not None and status >= 400:
+        if status in _BY_STATUS:
+            return _BY_STATUS[status]
+        return ("server_error", True) if status >= 500 else ("invalid_request", False)
+    return _BY_WORD[known[0]] if known else ("other", False)
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds to wait: `retry-after-ms`, or `retry-after` in seconds."""
+    for name, unit in (("retry-after-ms", 1_000.0), ("retry-after", 1.0)):
+        if (text := headers.get(name)) is None:
+            continue
+        try:
+            seconds = float(text) / unit
+        except ValueError:
+            seconds = _until(text, headers.get("date"))
+        if seconds is not None and 0 <= seconds < float("inf"):
+            return seconds
+    return None
+
+
+def _until(date: str, now: str | None) -> float | None:
+    """Seconds between the date of the answer and the date to wait for: no clock is needed."""
+    try:
+        return (parsedate_to_datetime(date) - parsedate_to_datetime(now)).total_seconds() if now else None
+    except (TypeError, ValueError):
+        return None

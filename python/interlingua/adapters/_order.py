@@ -1,0 +1,140 @@
+"""
+The order of turns for wires that demand the results of calls directly behind their calls and in the order of the calls.
+
+The longest run of results that is in order already stays where it is; the others move, and so does what stands between.
+"""
+
+from bisect import bisect_left
+from typing import Any
+
+from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.loss import Path, pointer
+
+Message = dict[str, Any]
+Moves = list[tuple[int, int]]
+
+
+def ordered(messages: list[Message], first: int) -> tuple["range | list[int]", Moves]:
+    """The positions of messages from `first` on as the wire wants them, and the moves (position, before) behind that.
+
+    Raises `InvalidRequest` with a pointer when calls and results do not pair.
+    """
+    if _in_order(messages, first):
+        return range(first, len(messages)), []
+    return _arranged(messages, first)
+
+
+def _in_order(messages: list[Message], first: int) -> bool:
+    calls: list[str] = []
+    answered = 0
+    previous = ""
+    for position in range(first, len(messages)):
+        message = messages[position]
+        role = message["role"]
+        if role == "tool":
+            content = message["content"]
+            if answered == len(calls) or len(content) != 1 or content[0].get("tool_use_id") != calls[answered]:
+                return False
+            answered += 1
+        elif role == "assistant":
+            if previous != "assistant":
+                if answered != len(calls):
+                    return False
+                calls, answered = [], 0
+            for block in message["content"]:
+                if block["type"] == "tool_use":
+                    calls.append(block["id"])
+        elif answered != len(calls):
+            return False
+        previous = role
+    return answered == len(calls) or previous == "assistant"
+
+
+def _arranged(messages: list[Message], first: int) -> tuple[list[int], Moves]:
+    order: list[int] = []
+    moves: Moves = []
+    seen: set[str] = set()
+    position, count = first, len(messages)
+    while position < count:
+        calls: dict[str, tuple[int, Path]] = {}
+        while position < count and messages[position]["role"] == "assistant":
+            for index, block in enumerate(messages[position]["content"]):
+                if block["type"] == "tool_use":
+                    calls[block["id"]] = (len(calls), ("messages", position, "content", index))
+            order.append(position)
+            position += 1
+        start = position
+        while position < count and messages[position]["role"] != "assistant":
+            position += 1
+        results, others = _split(messages, start, position, calls, seen)
+        moves += _moves(results, others, position)
+        order += results + others
+    return order, moves
+
+
+def _split(
+    messages: list[Message], start: int, end: int, calls: dict[str, tuple[int, Path]], seen: set[str]
+) -> tuple[list[int], list[int]]:
+    """The messages between two turns of the model: results in the order of the calls, and the others."""
+    results: dict[int, int] = {}
+    others: list[int] = []
+    for position in range(start, end):
+        message = messages[position]
+        if message["role"] != "tool":
+            others.append(position)
+            continue
+        rank = _rank(message, position, calls, seen)
+        if rank in results:
+            raise InvalidRequest(
+                "the call has a result already; send one result for each call", path=pointer(("messages", position))
+            )
+        results[rank] = position
+    if len(results) < len(calls) and (start < end or end < len(messages)):
+        missing = next(path for rank, path in calls.values() if rank not in results)
+        raise InvalidRequest("the call has no result; add a tool message that answers it", path=pointer(missing))
+    seen.update(calls)
+    return [results[rank] for rank in sorted(results)], others
+
+
+def _rank(message: Message, position: int, calls: dict[str, tuple[int, Path]], seen: set[str]) -> int:
+    path: Path = ("messages", position)
+    content = message["content"]
+    if len(content) != 1 or content[0]["type"] != "tool_result":
+        raise InvalidRequest("a tool message holds exactly one tool result", path=pointer((*path, "content")))
+    call = calls.get(content[0]["tool_use_id"])
+    if call is None:
+        late = content[0]["tool_use_id"] in seen
+        raise InvalidRequest(
+            "the result does not follow the turn of its call" if late else "the result answers no call before it",
+            path=pointer((*path, "content", 0, "tool_use_id")),
+        )
+    return call[0]
+
+
+def _moves(results: list[int], others: list[int], end: int) -> Moves:
+    staying = _longest_increasing(results)
+    last = max(staying, default=-1)
+    staying.update(position for position in others if position > last)
+    target = end
+    moves: Moves = []
+    for position in reversed(results + others):
+        if position in staying:
+            target = position
+        else:
+            moves.append((position, target))
+    return moves[::-1]
+
+
+def _longest_increasing(values: list[int]) -> set[int]:
+    tails: list[int] = []
+    before: dict[int, int | None] = {}
+    for value in values:
+        at = bisect_left(tails, value)
+        before[value] = tails[at - 1] if at else None
+        tails[at : at + 1] = [value]
+    found: set[int] = set()
+    value: int | None = tails[-1] if tails else None
+    while value is not None:
+        found.add(value)
+        value = before[value]
+    return found

@@ -1,0 +1,37 @@
+"""
+Amazon Bedrock Converse.
+
+Wire:  POST /model/{model}/converse, answers as JSON; /converse-stream, answers as an AWS event stream.
+       Documented version: service model bedrock-runtime 2023-09-30, as of botocore 1.44.5.
+Spec:  spec/adapters/bedrock_converse.md
+
+Strategy: a request is written top-down. Leading instructions leave the list and become `system`; each run of tool
+results and the user message after it travel as one user message, results first; the turns of user and model alternate.
+A mark for the cache is a block of its own on the wire and a hint on the block before it here.
+What has no canonical meaning is kept: whole items as opaque blocks, members in provider state as trees of the same
+shape, top-level members in options. A request that came from this wire is not repaired; one that did not is made valid,
+and every repair is reported. The stream decoder puts the provider's own final message together and reads it as the
+unary answer is read.
+
+Sections: tables · requests (members) · turns (messages) · blocks · tools · reasoning · responses · streams · errors
+(and estimate).
+"""
+
+from interlingua.adapters.bedrock_converse.errors import error, estimate
+from interlingua.adapters.bedrock_converse.requests import from_wire_request, to_wire
+from interlingua.adapters.bedrock_converse.responses import from_wire_response, to_wire_response
+from interlingua.adapters.bedrock_converse.streams import encode_stream, stream_decoder
+from interlingua.adapters.bedrock_converse.tables import FRAMING, NAME
+
+__all__ = [
+    "FRAMING",
+    "NAME",
+    "encode_stream",
+    "error",
+    "estimate",
+    "from_wire_request",
+    "from_wire_response",
+    "stream_decoder",
+    "to_wire",
+    "to_wire_response",
+]

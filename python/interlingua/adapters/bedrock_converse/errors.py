@@ -1,0 +1,264 @@
+"""Errors of the provider as canonical errors, and an estimate of what a request takes."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from interlingua.adapters._kit import text_length
+from interlingua.canonical import json
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import InvalidRequest
+
+_BY_TYPE = {
+    "accessdeniedexception": "permission",
+    "expiredtokenexception": "authentication",
+    "unrecognizedclientexception": "authentication",
+    "invalidsignatureexception": "authentication",
+    "incompletesignatureexception": "authentication",
+    "missingauthenticationtokenexception": "authentication",
+    "validationexception": "invalid_request",
+    "resourcenotfoundexception": "not_found",
+    "modeltimeoutexception": "timeout",
+    "modelerrorexception": "server_error",
+    "modelstreamerrorexception": "server_error",
+    "throttlingexception": "rate_limit",
+    "servicequotaexceededexception": "rate_limit",
+    "modelnotreadyexception": "overloaded",
+    "internalserverexception": "server_error",
+    "serviceunavailableexception": "overloaded",
+}
+_BY_STATUS = {
+    400: "invalid_request",
+    401: "authentication",
+    402: "billing",
+    403: "permission",
+    404: "not_found",
+    408: "timeout",
+    413: "invalid_request",
+    424: "server_error",
+    429: "rate_limit",
+    503: "overloaded",
+    504: "timeout",
+}
+_RETRYABLE = frozenset(("rate_limit", "timeout", "server_error", "overloaded"))
+_FIRST_SERVER_STATUS = 500
+
+# what the provider says in words only
+_OVERFLOW = re.compile(
+    r"input is too long|too many (input )?tokens|tokens exceed|prompt is too long|context (window|length|limit)",
+    re.IGNORECASE,
+)
+_TOKEN = re.compile(r"security token|signature (has|we calculated)|api key", re.IGNORECASE)
+_CODE = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+
+
+def error(status: int, headers: Mapping[str, str] | None, body: Any, endpoint: Endpoint) -> dict[str, Any]:
+    """The canonical error of a failed call. `body` may be parsed JSON, text, bytes or nothing.
+
+    The message holds nothing of what the provider said; that is in `raw`.
+    """
+    lower = {name.lower(): value for name, value in (headers or {}).items()}
+    parsed = _parsed(body)
+    named = lower.get("x-amzn-errortype", "").partition(":")[0]
+    text = ""
+    origin = None
+    if isinstance(parsed, dict):
+        kind = parsed.get("__type")
+        named = named or (kind.rpartition("#")[2] if isinstance(kind, str) else "")
+        message = parsed.get("message") or parsed.get("Message")
+        text = message if isinstance(message, str) else ""
+        origin = parsed.get("originalStatusCode")
+    elif isinstance(parsed, str):
+        text = parsed
+    code = named if _CODE.fullmatch(named) else None
+    return described(status, code, text, origin, parsed, lower, endpoint)
+
+
+def in_band(name: str | None, data: str, endpoint: Endpoint) -> dict[str, Any]:
+    """The canonical error of an exception inside a stream: its name and its payload."""
+    parsed = _parsed(data)
+    members = parsed if isinstance(parsed, dict) else {}
+    text = members.get("message")
+    code = name if name is not None and _CODE.fullmatch(name) else None
+    return described(
+        200, code, text if isinstance(text, str) else "", members.get("originalStatusCode"), parsed, {}, endpoint
+    )
+
+
+def described(
+    status: int, code: str | None, text: str, origin: Any, raw: Any, headers: Mapping[str, str], endpoint: Endpoint
+) -> dict[str, Any]:
+    """The canonical error object of what the provider said."""
+    category = _category(status, code, text)
+    # a model's own error is worth another try unless the model blames the request
+    blamed = category == "server_error" and type(origin) is int and origin < _FIRST_SERVER_STATUS
+    name = endpoint.provider or endpoint.adapter
+    found: dict[str, Any] = {
+        "category": category,
+        "message": f"{name} answered with status {status}" + (f" ({code})" if code else ""),
+        "retryable": category in _RETRYABLE and not blamed,
+        "status": status,
+        "adapter": endpoint.adapter,
+    }
+    if endpoint.provider:
+        found["provider"] = endpoint.provider
+    if code:
+        found["code"] = code
+    after = _retry_after(headers)
+    if after is not None:
+        found["retry_after"] = after
+    if raw is not None and raw != "":
+        found["raw"] = raw
+    return found
+
+
+def _parsed(body: Any) -> Any:
+    if isinstance(body, (bytes, bytearray, memoryview)):
+        body = bytes(body).decode("utf-8", "replace")
+    if isinstance(body, str):
+        try:
+            return json.loads(body)
+        except InvalidRequest:
+            return body
+    return body
+
+
+def _category(status: int, code: str | None, text: str) -> str:
+    category = _BY_TYPE.get((code or "").lower()) or _BY_STATUS.get(status)
+    if category is None:
+        category = "server_error" if status >= _FIRST_SERVER_STATUS or status == 200 else "other"
+    if category == "invalid_request" and _OVERFLOW.search(text):
+        return "context_overflow"
+    if category == "permission" and code is None and _TOKEN.search(text):
+        return "authentication"
+    return category
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds to wait, from lower-case headers; a date needs a clock and gives None."""
+    try:
+        seconds = float(headers["retry-after"])
+    except (KeyError, ValueError, TypeError):
+        return None
+    return seconds if 0 <= seconds < float("inf") else None
+
+
+# ---------------------------------------------------------------------------------------------- estimate
+
+Range = tuple[int, int, int]
+
+_LIKELY = 3.8  # characters a token, over prose, code and JSON
+_MESSAGE = 4
+# what the models add by themselves, low, likely and high: to every prompt, and for what is asked of them
+_PROMPT: Range = (0, 8, 60)
+_TOOLS: Range = (150, 520, 950)
+_PROVIDER_TOOLS: Range = (50, 300, 1500)
+_CITED: Range = (0, 600, 1400)
+_FORMAT: Range = (0, 140, 300)
+_REASONING: Range = (0, 30, 150)
+# tokens of a picture, a film, and of a page of a document with its picture
+_IMAGE: Range = (30, 600, 1800)
+_VIDEO: Range = (500, 3000, 30_000)
+_PAGE: Range = (40, 1600, 3500)
+_PAGE_BYTES = 20_000
+
+
+def estimate(request: dict[str, Any], endpoint: Endpoint) -> dict[str, int]:
+    """How many prompt tokens a request will take, without the model's tokeniser.
+
+    The models behind this wire add up to a thousand tokens of their own for tools, and none tells how many; the
+    dialect says it of those that were measured.
+    """
+    messages = request.get("messages") or []
+    tools = request.get("tools") or []
+    characters = text_length([request.get("system") or [], *(_said_in(message) for message in messages)])
+    characters += text_length({k: v for k, v in tool.items() if k != "provider_state"} for tool in tools)
+    extras = [_measured(endpoint, "prompt_overhead", _PROMPT)]
+    if tools:
+        provided = all(tool.get("kind") == "provider" for tool in tools)
+        extras.append(_PROVIDER_TOOLS if provided else _measured(endpoint, "tools_overhead", _TOOLS))
+    if "response_format" in request:
+        characters += text_length([request["response_format"]])
+        extras.append(_FORMAT)
+    if "reasoning" in request or "options" in request:
+        extras.append(_REASONING)
+    blocks = [block for message in messages for block in _blocks(message["content"])]
+    if any(_is_cited(block) for block in blocks):
+        extras.append(_CITED)
+    extras += [size for block in blocks if (size := _medium(block))]
+    low, likely, high = (sum(extra[at] for extra in extras) for at in range(3))
+    text, turns = characters / _LIKELY, _MESSAGE * len(messages)
+    return {
+        "low": int(text * 0.65 + low),
+        "likely": int(text + turns + likely),
+        "high": int(text * 1.6 + turns * 2 + high) + 1,
+    }
+
+
+def _measured(endpoint: Endpoint, switch: str, unknown: Range) -> Range:
+    count = endpoint.dialect.get(switch)
+    return unknown if count is None else (min(unknown[0], count), count, max(unknown[2], count))
+
+
+def _said_in(message: dict[str, Any]) -> list[Any]:
+    return [_text(block) for block in _blocks(message["content"])]
+
+
+def _text(block: dict[str, Any]) -> Any:
+    match block["type"]:
+        case "text" | "thinking":
+            return block.get("text", "")
+        case "tool_use":
+            return [block.get("name", ""), block.get("input") or block.get("input_raw") or ""]
+        case "document":
+            source = block.get("source") or {}
+            text = source.get("data") or "" if source.get("kind") == "text" else ""
+            if _is_text(block):
+                text = "x" * (len(source.get("data") or "") * 3 // 4)
+            return [block.get("name") or block.get("title") or "", block.get("context", ""), [text]]
+        case "opaque":
+            return block.get("value", "")
+        case _:
+            return ""
+
+
+def _blocks(content: list[Any]) -> Iterator[dict[str, Any]]:
+    for block in content:
+        yield block
+        match block["type"]:
+            case "tool_result":
+                yield from _blocks(block.get("content") or [])
+            case "document":
+                yield from _blocks((block.get("source") or {}).get("content") or [])
+            case _:
+                pass
+
+
+def _is_text(block: dict[str, Any]) -> bool:
+    """Whether a document is a text that travels as bytes."""
+    source = block.get("source") or {}
+    return source.get("kind") == "base64" and (block.get("media_type") or "").startswith("text/")
+
+
+def _is_cited(block: dict[str, Any]) -> bool:
+    match block["type"]:
+        case "document":
+            return bool(block.get("citations_enabled"))
+        case "opaque":
+            return "searchResult" in (block.get("value") or ())
+        case _:
+            return False
+
+
+def _medium(block: dict[str, Any]) -> Range | None:
+    match block["type"]:
+        case "image":
+            return _IMAGE
+        case "video":
+            return _VIDEO
+        case "document" if not _is_text(block) and block["source"]["kind"] in ("base64", "url", "file_id"):
+            size = len(block["source"].get("data") or "") * 3 // 4 if block["source"]["kind"] == "base64" else 0
+            pages = max(1, size // _PAGE_BYTES)
+            return (_PAGE[0] * pages, _PAGE[1] * pages, _PAGE[2] * pages)
+        case _:
+            return None

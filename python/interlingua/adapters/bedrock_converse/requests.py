@@ -1,0 +1,593 @@
+"""Requests both ways: the members beside the messages."""
+
+from decimal import Decimal
+from typing import Any
+from urllib.parse import quote, unquote
+
+from interlingua.adapters._kit import (
+    Wire,
+    arguments_text,
+    parse_arguments,
+    report_foreign_options,
+    report_foreign_state,
+    report_unknown,
+)
+from interlingua.adapters.bedrock_converse.reasoning import NOVA, nova_from_wire, reasoning_to_wire, thinking_from_wire
+from interlingua.adapters.bedrock_converse.tables import (
+    METADATA,
+    THINKING_TYPES,
+    TIERS,
+    UNREADABLE,
+    Reading,
+    Writing,
+    unreadable,
+    wire_model,
+)
+from interlingua.adapters.bedrock_converse.tools import choice_to_wire, enforced, tool_config_from_wire, tools_to_wire
+from interlingua.adapters.bedrock_converse.turns import messages_from_wire, messages_to_wire, system_from_wire
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import InvalidRequest, InvalidWire
+from interlingua.canonical.ids import DERIVED_IDS, IdSource
+from interlingua.canonical.loss import Loss
+
+Request = dict[str, Any]
+Entries = list[dict[str, Any]]
+
+# ---------------------------------------------------------------------------------------------- from the wire
+
+
+def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> tuple[Request, Entries]:
+    """Reads a request of this wire, given as `{method, path, headers, body}`; the path names the model.
+
+    Raises `InvalidWire` with a pointer into the body when it cannot be read.
+    Nothing is lost: members without canonical meaning stand in `options` or in provider state.
+    """
+    body = wire.get("body") if isinstance(wire, dict) else None
+    if not isinstance(body, dict):
+        raise InvalidWire("the body must be an object", path="")
+    reading = Reading(endpoint, ids)
+    messages: list[Any] = []
+    request: Request = {"messages": messages}
+    form: Wire = {}
+    options: Wire = {}
+    _members_from_wire(body, request, options, form, reading)
+    system = body.get("system")
+    if type(system) is list and system:
+        messages.append(system_from_wire(system, reading))
+    wires = body.get("messages")
+    if type(wires) is list:
+        messages_from_wire(wires, reading, messages)
+    elif "messages" not in body:
+        form["absent"] = ["messages"]  # a stored prompt has its own
+    elif wires is not None:
+        raise InvalidWire("messages must be a list", path="/messages")
+    _address_from_wire(wire, request, endpoint)
+    if options:
+        request["options"] = {endpoint.adapter: options}
+    request["provider_state"] = reading.state(form=form)
+    return request, []
+
+
+def _members_from_wire(body: Wire, request: Request, options: Wire, form: Wire, reading: Reading) -> None:
+    for name, value in body.items():
+        match name:
+            case _ if value is None:
+                form.setdefault("null", []).append(name)
+            case "messages":
+                pass
+            case "system" if type(value) is list:
+                if not value:
+                    form.setdefault("empty", []).append(name)
+            case "inferenceConfig" | "toolConfig" | "outputConfig" | "additionalModelRequestFields" | "serviceTier" if (
+                type(value) is dict
+            ):
+                if value:
+                    _config_from_wire(name, value, request, options, form, reading)
+                else:
+                    form.setdefault("empty", []).append(name)
+            case "requestMetadata" if type(value) is dict:
+                request["metadata"] = value
+            case _ if name in _TYPES:
+                raise InvalidWire(f"{name} must be {_TYPES[name]}", path=f"/{name}")
+            case _:
+                options[name] = value
+
+
+_TYPES = {
+    "system": "a list",
+    "inferenceConfig": "an object",
+    "toolConfig": "an object",
+    "outputConfig": "an object",
+    "serviceTier": "an object",
+    "requestMetadata": "an object",
+}
+
+
+def _config_from_wire(name: str, value: Wire, request: Request, options: Wire, form: Wire, reading: Reading) -> None:
+    try:
+        match name:
+            case "inferenceConfig":
+                others = _inference_from_wire(value, request)
+            case "toolConfig":
+                tool_config_from_wire(value, request, options, reading)
+                return
+            case "outputConfig":
+                others = _output_from_wire(value, request, form)
+            case "serviceTier":
+                others = _tier_from_wire(value, request)
+            case _:
+                others = _additional_from_wire(value, request, form)
+    except UNREADABLE as problem:
+        raise unreadable(name, (name,)) from problem
+    if others:
+        options[name] = others
+
+
+_INFERENCE = {
+    "maxTokens": ("max_output_tokens", (int,)),
+    "temperature": ("temperature", (int, float, Decimal)),
+    "topP": ("top_p", (int, float, Decimal)),
+}
+
+
+def _inference_from_wire(config: Wire, request: Request) -> Wire:
+    others: Wire = {}
+    for name, value in config.items():
+        canonical, kinds = _INFERENCE.get(name, ("", ()))
+        if canonical and type(value) in kinds and not (canonical == "max_output_tokens" and value < 0):
+            request[canonical] = value
+        elif name == "stopSequences" and type(value) is list and all(type(text) is str for text in value):
+            request["stop"] = value
+        elif value is not None and (canonical or name == "stopSequences"):
+            raise TypeError(name)
+        else:
+            others[name] = value
+    return others
+
+
+def _output_from_wire(config: Wire, request: Request, form: Wire) -> Wire:
+    others: Wire = {}
+    for name, value in config.items():
+        if name == "effort" and value is not None and "effort" not in request.get("reasoning", {}):
+            if type(value) is not str:
+                raise TypeError(name)
+            request.setdefault("reasoning", {})["effort"] = value
+        elif name == "textFormat" and (found := _format_from_wire(value, form)) is not None:
+            request["response_format"] = found
+        else:
+            others[name] = value
+    return others
+
+
+def _format_from_wire(value: Any, form: Wire) -> dict[str, Any] | None:
+    match value:
+        case {"type": "json_schema", "structure": {"jsonSchema": dict(inner), **structures}, **others}:
+            pass
+        case _:
+            return None
+    text = inner.get("schema")
+    schema = parse_arguments(text) if type(text) is str else None
+    if schema is None or structures or others or not inner.keys() <= {"schema", "name", "description"}:
+        return None
+    if not all(type(inner.get(name, "")) is str for name in ("name", "description")):
+        return None
+    if arguments_text(schema) != text:
+        form["schema"] = text
+    return {"type": "json_schema", "schema": schema} | {
+        name: inner[name] for name in ("name", "description") if name in inner
+    }
+
+
+def _tier_from_wire(tier: Wire, request: Request) -> Wire:
+    if tier.keys() == {"type"} and type(tier["type"]) is str:
+        request["service_tier"] = tier["type"]
+        return {}
+    return tier
+
+
+def _additional_from_wire(fields: Wire, request: Request, form: Wire) -> Wire:
+    others: Wire = {}
+    for name, value in fields.items():
+        match name:
+            case "thinking" | "reasoning_config" | "reasoningConfig":
+                found = nova_from_wire(value) if name == NOVA else thinking_from_wire(value)
+                if found is None or not found.keys().isdisjoint(request.get("reasoning", {})) or "thinking" in form:
+                    others[name] = value
+                    continue
+                request.setdefault("reasoning", {}).update(found)
+                form["thinking"] = name
+            case "top_k" if type(value) in _NUMBER and "top_k" not in request:
+                request["top_k"] = value
+            case "inferenceConfig" if (top_k := _nova_top_k(value)) is not None and "top_k" not in request:
+                request["top_k"] = top_k
+                form["top_k"] = name
+            case _:
+                others[name] = value
+    if form.get("thinking") == "thinking":
+        del form["thinking"]
+    return others
+
+
+_NUMBER = (int, float, Decimal)
+
+
+def _nova_top_k(value: Any) -> Any:
+    """The `topK` of Amazon's models, which stands alone in a configuration among the additional fields."""
+    if type(value) is dict and value.keys() == {"topK"} and type(value["topK"]) in _NUMBER:
+        return value["topK"]
+    return None
+
+
+def _address_from_wire(wire: Wire, request: Request, endpoint: Endpoint) -> None:
+    """What the path says: the model, and whether to stream."""
+    path = wire.get("path")
+    if not isinstance(path, str):
+        return
+    _, placed, rest = path.partition("?")[0].partition("/model/")
+    name, _, verb = rest.rpartition("/")
+    if placed and name and verb in ("converse", "converse-stream"):
+        request["model"] = endpoint.model_id(unquote(name)) or ""
+        if verb == "converse-stream":
+            request["stream"] = True
+
+
+# ---------------------------------------------------------------------------------------------- to the wire
+
+_KNOWN = frozenset(
+    (
+        "model",
+        "system",
+        "messages",
+        "tools",
+        "tool_choice",
+        "parallel_tool_calls",
+        "response_format",
+        "max_output_tokens",
+        "temperature",
+        "top_p",
+        "top_k",
+        "stop",
+        "reasoning",
+        "service_tier",
+        "user",
+        "metadata",
+        "cache",
+        "stream",
+        "options",
+        "loss_policy",
+        "provider_state",
+    )
+)
+_UNSUPPORTED = {
+    "frequency_penalty": "weakened",
+    "presence_penalty": "weakened",
+    "seed": "weakened",
+    "n": "lost",
+    "logprobs": "lost",
+    "top_logprobs": "lost",
+    "verbosity": "weakened",
+}
+_ACCOUNTED_FOR = _KNOWN | _UNSUPPORTED.keys()
+
+
+def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
+    """Writes a request for this wire, with the report of all that changes (spec/6-loss.md).
+
+    Raises `InvalidRequest` for a request that has no valid wire (calls and results that do not pair, two tools of one
+    name) and `CannotAdapt` for one that the model refuses, both with a pointer into the request.
+    """
+    loss = Loss(request.get("loss_policy"))
+    writing = Writing(request, endpoint, loss)
+    body: Wire = {}
+    try:
+        tools = _tools_to_wire(request, writing)
+        messages_to_wire(request, body, writing)
+        _tool_config_to_wire(request, tools, body, writing)
+        _members_to_wire(request, body, writing)
+    except UNREADABLE as problem:
+        raise InvalidRequest("the request lacks a member or has one of a wrong type", path="") from problem
+    writing.finish()
+    if writing.swept:
+        _sweep(body)
+    model = endpoint.model or wire_model(request.get("model")) or ""
+    verb = "converse-stream" if request.get("stream") else "converse"
+    return {
+        "method": "POST",
+        "path": f"/model/{quote(model, safe='')}/{verb}",
+        "headers": {"content-type": "application/json", "accept": _ANSWERS[verb]},
+        "body": body,
+    }, loss.entries
+
+
+_ANSWERS = {"converse": "application/json", "converse-stream": "application/vnd.amazon.eventstream"}
+
+
+def _sweep(body: Wire) -> None:
+    """Takes out the marks for the cache that were taken back."""
+    lists = [message["content"] for message in body["messages"]]
+    lists += [body.get("system") or [], (body.get("toolConfig") or {}).get("tools") or []]
+    for blocks in lists:
+        blocks[:] = [block for block in blocks if block]
+
+
+# ------------------------------------------------------------------------------------------ tools
+
+
+def _tools_to_wire(request: Request, writing: Writing) -> list[Wire] | None:
+    choice = request.get("tool_choice")
+    if (
+        choice is not None
+        and choice["type"] == "none"
+        and request.get("tools")
+        and not writing.own
+        and not _has_calls(request)
+    ):
+        # the wire cannot forbid calls; without tools there are none
+        message = "the target cannot forbid calls; no tools are offered instead"
+        writing.loss.drop(("tools",), "tool_choice", "weakened", message)
+        return []
+    return tools_to_wire(request, writing)
+
+
+def _has_calls(request: Request) -> bool:
+    return any(block["type"] == "tool_use" for message in request["messages"] for block in message["content"])
+
+
+def _tool_config_to_wire(request: Request, tools: list[Wire] | None, body: Wire, writing: Writing) -> None:
+    if not tools and writing.tools_used and not writing.own and not writing.lacks("supports_tools"):
+        schema: Wire = {"type": "object", "properties": {}}
+        named = [{"name": name, "input_schema": schema} for name in writing.tools_used]
+        message = "the target takes calls in a conversation only together with tools"
+        writing.loss.replace(("tools",), named, "required_default", "shape", message)
+        tools = [{"toolSpec": {"name": name, "inputSchema": {"json": schema}}} for name in writing.tools_used]
+    config: Wire = {}
+    if tools or (tools is not None and writing.own):
+        config["tools"] = tools
+    choice = choice_to_wire(request, tools or [], writing)
+    if choice is not None:
+        config["toolChoice"] = choice
+    if config:
+        body["toolConfig"] = config
+
+
+# ------------------------------------------------------------------------------------------ members
+
+
+def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
+    additional, effort = reasoning_to_wire(request, body, writing)
+    inference: Wire = {}
+    _inference_to_wire(request, inference, additional, writing)
+    output: Wire = {"effort": effort} if effort is not None else {}
+    if "response_format" in request:
+        _format_to_wire(request["response_format"], output, writing)
+    for name, config in (
+        ("inferenceConfig", inference),
+        ("additionalModelRequestFields", additional),
+        ("outputConfig", output),
+    ):
+        if config:
+            body[name] = config
+    if "metadata" in request or "user" in request:
+        _metadata_to_wire(request, body, writing)
+    if "service_tier" in request:
+        _tier_to_wire(request["service_tier"], body, writing)
+    if "cache" in request:
+        _cache_to_wire(request, body, writing)
+    if request.get("options"):
+        _options_to_wire(request["options"], body, writing)
+    form = writing.form
+    for name in form.get("empty") or ():
+        if name in _EMPTY:
+            body.setdefault(name, [] if name == "system" else {})
+    for name in form.get("null") or ():
+        if type(name) is str and not body.get(name):
+            body[name] = None
+    if "messages" in (form.get("absent") or ()) and not body["messages"]:
+        del body["messages"]
+    for name, severity in _UNSUPPORTED.items():
+        if request.get(name) is not None:
+            writing.loss.drop((name,), "unsupported_field", severity, f"the wire has no {name}")
+    report_unknown(request, _ACCOUNTED_FOR, writing.loss, ())
+    report_foreign_state(request, writing.endpoint, writing.loss, ())
+
+
+_EMPTY = ("system", "inferenceConfig", "toolConfig", "outputConfig", "additionalModelRequestFields", "serviceTier")
+_SAMPLING = (("temperature", "temperature"), ("top_p", "topP"))
+
+
+def _inference_to_wire(request: Request, inference: Wire, additional: Wire, writing: Writing) -> None:
+    budgeted = "budget_tokens" in additional.get("thinking", ()) and not writing.exact
+    limit = request.get("max_output_tokens")
+    if limit is not None:
+        most = writing.capabilities.get("max_output_tokens")
+        fitted = limit if writing.exact else max(limit, 1) if most is None else max(min(limit, most), 1)
+        if fitted != limit:
+            writing.loss.replace(("max_output_tokens",), fitted, "limit_exceeded", "weakened", "the model's own limit")
+        inference["maxTokens"] = fitted
+    for name, wire_name in _SAMPLING:
+        if request.get(name) is not None:
+            _sampling_to_wire(name, wire_name, request[name], inference, budgeted, writing)
+    if request.get("top_k") is not None:
+        _top_k_to_wire(request["top_k"], additional, budgeted, writing)
+    if "stop" in request:
+        _stop_to_wire(request["stop"], inference, writing)
+
+
+_TOP_P = 0.95  # the least that is taken together with reasoning of a fixed budget
+
+
+def _sampling_to_wire(name: str, wire_name: str, value: Any, inference: Wire, budgeted: bool, writing: Writing) -> None:
+    if writing.lacks("sampling"):
+        writing.loss.drop((name,), "unsupported_model", "weakened", f"the model takes no {name}")
+    elif name == "top_p" and "temperature" in inference and writing.capabilities.get("temperature_or_top_p"):
+        writing.loss.drop((name,), "combination", "weakened", "the model takes temperature or top_p")
+    elif budgeted and (value != 1 if name == "temperature" else value < _TOP_P):
+        message = f"the target does not take this {name} together with reasoning"
+        writing.loss.drop((name,), "combination", "weakened", message)
+    else:
+        fitted = value if writing.exact else min(max(value, 0), 1)
+        if fitted != value:
+            writing.loss.replace((name,), fitted, "unsupported_value", "weakened", "the target's range is narrower")
+        inference[wire_name] = fitted
+
+
+def _top_k_to_wire(value: Any, additional: Wire, budgeted: bool, writing: Writing) -> None:
+    if writing.lacks("sampling") or writing.endpoint.dialect.get("top_k") is False:
+        writing.loss.drop(("top_k",), "unsupported_model", "weakened", "the model takes no top_k")
+    elif budgeted:
+        message = "the target does not take this top_k together with reasoning"
+        writing.loss.drop(("top_k",), "combination", "weakened", message)
+    else:
+        fitted = value if writing.exact else max(int(value), 0)
+        if fitted != value:
+            writing.loss.replace(("top_k",), fitted, "unsupported_value", "weakened", "the target's range is narrower")
+        place = writing.form.get("top_k") if writing.exact else writing.endpoint.dialect.get("top_k")
+        if place == "inferenceConfig":
+            additional[place] = {"topK": fitted}
+        else:
+            additional["top_k"] = fitted
+
+
+def _stop_to_wire(stop: list[str], inference: Wire, writing: Writing) -> None:
+    kept: list[str] = []
+    for position, text in enumerate(stop):
+        if writing.own or text.strip():
+            kept.append(text)
+        else:
+            message = "the target takes no stop text of white space"
+            writing.loss.drop(("stop", position), "unsupported_value", "weakened", message)
+    if kept or writing.own:
+        inference["stopSequences"] = kept
+
+
+def _format_to_wire(wanted: dict[str, Any], output: Wire, writing: Writing) -> None:
+    path = ("response_format",)
+    match wanted["type"]:
+        case "json_schema" if "schema" in wanted:
+            pass
+        case "text":
+            for name in wanted.keys() - {"type"}:
+                writing.loss.drop((*path, name), "unsupported_field", "shape", "free text has no such member")
+            return
+        case _:
+            writing.loss.drop(path, "unsupported_value", "lost", "the target only takes a format that has a schema")
+            return
+    if writing.lacks("supports_structured_output"):
+        writing.loss.drop(path, "unsupported_model", "lost", "the model does not enforce schemas")
+        return
+    schema: dict[str, Any] = wanted["schema"]
+    if not writing.own:
+        schema = enforced(schema, writing, (*path, "schema"))
+    spelt = writing.form.get("schema")
+    inner: Wire = {"schema": spelt if spelt and parse_arguments(spelt) == schema else arguments_text(schema)}
+    for name in ("name", "description"):
+        if wanted.get(name):
+            inner[name] = wanted[name]
+        elif name in wanted:
+            writing.loss.drop((*path, name), "empty_content", "shape", f"an empty {name} is not taken")
+    if "strict" in wanted and wanted["strict"] is not None:
+        writing.loss.drop((*path, "strict"), "unsupported_field", "shape", "the format has no strict here")
+    report_unknown(wanted, _FORMAT, writing.loss, path)
+    output["textFormat"] = {"type": "json_schema", "structure": {"jsonSchema": inner}}
+
+
+_FORMAT = frozenset(("type", "schema", "name", "description", "strict"))
+_MOST_METADATA = 16
+
+
+def _metadata_to_wire(request: Request, body: Wire, writing: Writing) -> None:
+    kept: Wire = {}
+    for name, value in (request.get("metadata") or {}).items():
+        taken = METADATA.fullmatch(name) and isinstance(value, str) and METADATA.fullmatch(value)
+        if writing.own or (taken and len(kept) < _MOST_METADATA):
+            kept[name] = value
+        else:
+            where = ("metadata", name)
+            writing.loss.drop(where, "unsupported_value", "weakened", "the target takes sixteen short texts")
+    user = request.get("user")
+    if user is not None:
+        if "user" in kept or len(kept) == _MOST_METADATA or not METADATA.fullmatch(user):
+            writing.loss.drop(("user",), "unsupported_field", "weakened", "the wire has no place for the user's id")
+        else:
+            kept["user"] = user
+            writing.loss.move(("user",), ("metadata", "user"), "unsupported_field", "shape", "the user's id")
+    if kept or writing.own:
+        body["requestMetadata"] = kept
+
+
+def _tier_to_wire(tier: str, body: Wire, writing: Writing) -> None:
+    if writing.own or tier in TIERS:
+        body["serviceTier"] = {"type": tier}
+    else:
+        severity = "shape" if tier == "auto" else "weakened"
+        writing.loss.drop(("service_tier",), "unsupported_value", severity, "the target has no such service class")
+
+
+def _cache_to_wire(request: Request, body: Wire, writing: Writing) -> None:
+    """The longest prefix: a mark behind the last block of the last message."""
+    messages = request["messages"]
+    last = len(messages) - 1
+    blocks = messages[last]["content"] if messages else []
+    content = body["messages"][-1]["content"] if body["messages"] else []
+    position = len(blocks) - 1
+    if (
+        content
+        and blocks
+        and "cache" not in blocks[position]
+        and "cachePoint" not in content[-1]
+        and ("messages", last) not in writing.gone
+        and not any(source == last for source, *_ in writing.moves)
+        and blocks[position]["type"] not in (*THINKING_TYPES, "opaque")
+        and _ends_with(content, blocks)
+    ):
+        mark = writing.mark(request["cache"], (), ("messages", last, "content", position, "cache"))
+        if mark is not None:
+            content.append(mark)
+    else:
+        writing.loss.drop(("cache",), "cache_hint", "weakened", "there is no block at the end that takes the mark")
+
+
+def _ends_with(content: list[Wire], blocks: list[Any]) -> bool:
+    """Whether the last block of the request is the last one on the wire."""
+    block, wire = blocks[-1], content[-1]
+    match block["type"]:
+        case "text":
+            return wire.get("text") == block["text"] and bool(block["text"].strip())
+        case "tool_result":
+            return "toolResult" in wire
+        case _:
+            return False
+
+
+# ------------------------------------------------------------------------------------------ options
+
+
+def _options_to_wire(options: dict[str, Any], body: Wire, writing: Writing) -> None:
+    """Writes the wire's own members verbatim; what has a canonical member of its own is not taken from here."""
+    report_foreign_options(writing.source, writing.endpoint, writing.loss)
+    for name, value in (options.get(writing.endpoint.adapter) or {}).items():
+        if _is_option(name, value, writing):
+            body[name] = _merged(body.get(name), value)
+        elif value is not None:
+            where = ("options", writing.endpoint.adapter, name)
+            writing.loss.drop(where, "unsupported_field", "lost", "the request has a member of its own for this")
+
+
+def _is_option(name: str, value: Any, writing: Writing) -> bool:
+    """Whether this member, read from the wire, would be an option again."""
+    if name in ("messages", "system") or value is None:
+        return False
+    read: Request = {}
+    options: Wire = {}
+    form: Wire = {}
+    try:
+        _members_from_wire({name: value}, read, options, form, Reading(writing.endpoint, DERIVED_IDS))
+    except InvalidWire:
+        return False
+    return not read and not form and options == {name: value}
+
+
+def _merged(present: Any, option: Any) -> Any:
+    if isinstance(present, dict) and isinstance(option, dict):
+        return {**present, **{name: _merged(present.get(name), value) for name, value in option.items()}}
+    return present if option is None else option

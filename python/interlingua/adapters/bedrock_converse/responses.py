@@ -1,0 +1,235 @@
+"""Answers both ways, and their usage."""
+
+from typing import Any
+
+from interlingua.adapters._kit import Wire, report_foreign_state
+from interlingua.adapters.bedrock_converse.blocks import (
+    ASSISTANT,
+    block_to_wire,
+    blocks_from_wire,
+    blocks_to_wire,
+    can_replay,
+    overlaid,
+)
+from interlingua.adapters.bedrock_converse.tables import FINISH, NAME, STOP_REASON, UNREADABLE, Reading, Writing
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import InvalidAnswer, InvalidRequest
+from interlingua.canonical.ids import DERIVED_IDS, IdSource
+from interlingua.canonical.loss import Loss, Path
+
+Response = dict[str, Any]
+Entries = list[dict[str, Any]]
+
+# ---------------------------------------------------------------------------------------------- from the wire
+
+
+def from_wire_response(body: Any, endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> tuple[Response, Entries]:
+    """Reads an answer that is not streamed. Nothing is lost. The answer names neither itself nor its model.
+
+    Raises `InvalidAnswer` with a pointer into the body when it cannot be read.
+    """
+    output = body.get("output") if isinstance(body, dict) else None
+    message = output.get("message") if isinstance(output, dict) else None
+    content = message.get("content") if isinstance(message, dict) else None
+    if type(content) is not list:
+        raise InvalidAnswer("the answer has no message with content", path="/output/message/content", adapter=NAME)
+    reading = Reading(endpoint, ids)
+    blocks = blocks_from_wire(content, ASSISTANT, reading, ("output", "message", "content"), InvalidAnswer)
+    return assembled(body, blocks, reading, endpoint), []
+
+
+def assembled(body: Wire, blocks: list[Any], reading: Reading, endpoint: Endpoint) -> Response:
+    """The canonical answer of a wire answer whose blocks have been read."""
+    response: Response = {"message": {"role": "assistant", "content": blocks}}
+    fields: Wire = {}
+    form: Wire = {}
+    reason = None
+    for name, value in body.items():
+        match name:
+            case "output" if type(value) is dict:
+                _output_from_wire(value, fields, form)
+            case "stopReason" if type(value) is str:
+                response["finish_reason_raw"] = reason = value
+            case "usage" if type(value) is dict:
+                response["usage"] = usage_from_wire(value)
+            case "output" | "stopReason" | "usage":
+                if value is not None:
+                    raise InvalidAnswer(f"{name} has the wrong type", path=f"/{name}", adapter=NAME)
+                fields[name] = value
+            case _:
+                fields[name] = value
+    model = _served_model(body)
+    if model is not None:
+        response["model"] = endpoint.model_id(model) or ""
+    additional = body.get("additionalModelResponseFields")
+    if isinstance(additional, dict) and type(stop := additional.get("stop_sequence")) is str:
+        response["stop_sequence"] = stop
+    response["finish_reason"] = finish_reason(reason, blocks)
+    response["provider_state"] = state = reading.state()
+    if fields:
+        state["fields"] = fields
+    if form:
+        state["form"] = form
+    return response
+
+
+def _output_from_wire(output: Wire, fields: Wire, form: Wire) -> None:
+    """What stands beside the content of the message."""
+    message = output.get("message")
+    left = {name: value for name, value in output.items() if name != "message"}
+    if isinstance(message, dict):
+        beside = {name: value for name, value in message.items() if name not in ("content", "role")}
+        if "role" not in message:
+            form["absent"] = ["role"]
+        elif message["role"] != ASSISTANT:
+            raise InvalidAnswer("the role must be assistant", path="/output/message/role", adapter=NAME)
+        if beside:
+            left["message"] = beside
+    if left:
+        fields["output"] = left
+
+
+def _served_model(body: Wire) -> str | None:
+    """The model that a router of prompts chose; no other answer names one."""
+    match body.get("trace"):
+        case {"promptRouter": {"invokedModelId": str(model)}} if model:
+            return model
+        case _:
+            return None
+
+
+def finish_reason(raw: str | None, blocks: list[Any]) -> str:
+    """Why an answer ended. Content decides: an answer that holds calls to run waits for their results."""
+    reason = FINISH.get(raw, "other") if raw is not None else "other"
+    if reason not in ("length", "content_filter", "refusal") and any(block["type"] == "tool_use" for block in blocks):
+        return "tool_calls"
+    return reason
+
+
+def usage_from_wire(wire: Wire) -> dict[str, Any]:
+    """Usage in disjoint buckets, as the wire has them: the prompt is input + cache reads + cache writes."""
+    usage: dict[str, Any] = {
+        "input_tokens": _count(wire.get("inputTokens")) or 0,
+        "output_tokens": _count(wire.get("outputTokens")) or 0,
+    }
+    for canonical, name in _CACHE_COUNTS:
+        if (count := _count(wire.get(name))) is not None:
+            usage[canonical] = count
+    details = wire.get("cacheDetails")
+    if isinstance(details, list):
+        hours = [_count(part.get("inputTokens")) or 0 for part in details if _is_hour(part)]
+        if hours:
+            usage["cache_creation_1h_input_tokens"] = sum(hours)
+    usage["raw"] = wire
+    return usage
+
+
+_CACHE_COUNTS = (
+    ("cached_input_tokens", "cacheReadInputTokens"),
+    ("cache_creation_input_tokens", "cacheWriteInputTokens"),
+)
+
+
+def _is_hour(part: Any) -> bool:
+    return isinstance(part, dict) and part.get("ttl") == "1h"
+
+
+def _count(value: Any) -> int | None:
+    return value if type(value) is int and value >= 0 else None
+
+
+# ---------------------------------------------------------------------------------------------- to the wire
+
+
+def to_wire_response(response: Response, endpoint: Endpoint) -> tuple[Wire, Entries]:
+    """Writes an answer as this provider would give it, whatever its origin; one of this wire as it came.
+
+    The report names what the wire cannot say, with pointers into the response.
+    """
+    loss = Loss()
+    writing = Writing(response, endpoint, loss)
+    message = response["message"]
+    writing.message = message
+    try:
+        content = _content_to_wire(message["content"], writing)
+    except UNREADABLE as problem:
+        raise InvalidRequest("a block lacks a member or has one of a wrong type", path="/message/content") from problem
+    body: Wire = {"output": {"message": {"role": ASSISTANT, "content": content}}}
+    if writing.own:
+        body = _own_members(response, body, writing)
+    else:
+        _played_members(response, body, writing)
+    for name in ("alternatives", "logprobs"):
+        if response.get(name):
+            loss.drop((name,), "unsupported_field", "lost", "an answer of this wire holds one message and no odds")
+    return body, loss.entries
+
+
+def _content_to_wire(blocks: list[Any], writing: Writing) -> list[Wire]:
+    path: Path = ("message", "content")
+    if writing.own:
+        return blocks_to_wire(blocks, ASSISTANT, writing, path)
+    wires: list[Wire] = []
+    for position, block in enumerate(blocks):
+        wire = played_block(block, writing, (*path, position))
+        if wire is not None:
+            wires.append(wire)
+    return wires
+
+
+def played_block(block: dict[str, Any], writing: Writing, path: Path) -> Wire | None:
+    """A block of an answer from elsewhere; reasoning is shown without a signature: it could not be taken back."""
+    if block["type"] != "thinking" or can_replay(block, writing):
+        return block_to_wire(block, ASSISTANT, writing, path)
+    if block.get("signature"):
+        message = "reasoning of another provider is shown without a signature"
+        writing.loss.drop((*path, "signature"), "foreign_state", "lost", message)
+    report_foreign_state(block, writing.endpoint, writing.loss, path)
+    return {"reasoningContent": {"reasoningText": {"text": block["text"]}}}
+
+
+def _own_members(response: Response, body: Wire, writing: Writing) -> Wire:
+    if "finish_reason_raw" in response:
+        body["stopReason"] = response["finish_reason_raw"]
+    if "usage" in response:
+        body["usage"] = usage_to_wire(response["usage"], own=True)
+    state = response["provider_state"]
+    if "role" in ((state.get("form") or {}).get("absent") or ()):
+        del body["output"]["message"]["role"]
+    fields = state.get("fields")
+    return overlaid(body, fields, writing, ("provider_state", "fields")) if fields else body
+
+
+def _played_members(response: Response, body: Wire, writing: Writing) -> None:
+    reason = response["finish_reason"]
+    body["stopReason"] = STOP_REASON.get(reason, "end_turn")
+    if reason == "refusal":
+        writing.loss.replace(
+            ("finish_reason",), "content_filter", "unsupported_value", "shape", "a refusal is filtered content here"
+        )
+    elif reason not in STOP_REASON:
+        writing.loss.replace(("finish_reason",), "stop", "unsupported_value", "weakened", "the wire has no such reason")
+    usage = response.get("usage") or {}
+    body["usage"] = usage_to_wire(usage, own=False)
+    body["metrics"] = {"latencyMs": usage.get("latency_ms", 0)}
+    if isinstance(stop := response.get("stop_sequence"), str):
+        body["additionalModelResponseFields"] = {"stop_sequence": stop}
+    report_foreign_state(response, writing.endpoint, writing.loss, ())
+    report_foreign_state(response["message"], writing.endpoint, writing.loss, ("message",))
+
+
+def usage_to_wire(usage: dict[str, Any], own: bool) -> Wire:
+    """Usage as the wire counts it: the provider's own object where there is one."""
+    if own and isinstance(usage.get("raw"), dict):
+        return usage["raw"]
+    wire: Wire = {"inputTokens": usage.get("input_tokens", 0), "outputTokens": usage.get("output_tokens", 0)}
+    wire["totalTokens"] = wire["inputTokens"] + wire["outputTokens"]
+    for canonical, name in _CACHE_COUNTS:
+        if canonical in usage:
+            wire[name] = usage[canonical]
+            wire["totalTokens"] += usage[canonical]
+    hour = usage.get("cache_creation_1h_input_tokens")
+    if hour is not None:
+        rest = max(usage.get("cache_creation_input_tokens", 0) - hour, 0)
+        wire["cacheDetails"] = [{"ttl": "1h", "inputTokens": hour}, {"ttl": "5m", "inputTokens": rest}]
+    return wire

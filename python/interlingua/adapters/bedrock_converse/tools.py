@@ -1,0 +1,361 @@
+"""Tools and the choice among them, both ways."""
+
+from typing import Any
+
+from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
+from interlingua.adapters._schema import ANTHROPIC_STRICT, fitted, misfit
+from interlingua.adapters.bedrock_converse.blocks import overlaid
+from interlingua.adapters.bedrock_converse.tables import (
+    UNREADABLE,
+    Reading,
+    Writing,
+    cache_from_wire,
+    string,
+    unreadable,
+)
+from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.ids import DERIVED_IDS
+from interlingua.canonical.loss import Path, pointer
+
+Tool = dict[str, Any]
+
+# ---------------------------------------------------------------------------------------------- from the wire
+
+
+def tool_config_from_wire(config: Wire, request: dict[str, Any], options: Wire, reading: Reading) -> None:
+    """The tools and the choice; what is not known of them stays an option."""
+    others: Wire = {}
+    for name, value in config.items():
+        match name:
+            case "tools" if type(value) is list:
+                request["tools"] = _tools_from_wire(value, reading)
+            case "toolChoice" if (choice := _choice_from_wire(value)) is not None:
+                request["tool_choice"] = choice
+            case "tools":
+                raise unreadable("tools", ("toolConfig", "tools"))
+            case _:
+                others[name] = value
+    if others:
+        options["toolConfig"] = others
+
+
+def _tools_from_wire(wires: list[Any], reading: Reading) -> list[Tool]:
+    tools: list[Tool] = []
+    position = 0
+    try:
+        for position, wire in enumerate(wires):  # noqa: B007 (named by the error)
+            if (
+                "cachePoint" in wire
+                and len(wire) == 1
+                and tools
+                and "cache" not in tools[-1]
+                and (hint := cache_from_wire(wire["cachePoint"])) is not None
+            ):
+                tools[-1]["cache"] = hint
+            else:
+                tools.append(_tool_from_wire(wire, reading))
+    except UNREADABLE as problem:
+        raise unreadable("a tool", ("toolConfig", "tools", position)) from problem
+    return tools
+
+
+def _tool_from_wire(wire: Wire, reading: Reading) -> Tool:
+    """A tool of the caller, or one that the provider runs, kept whole."""
+    if "toolSpec" not in wire:
+        kind = next(iter(wire), None)
+        if kind is None:
+            raise KeyError("toolSpec")
+        inner = wire[kind]
+        name = inner.get("name") if isinstance(inner, dict) else None
+        named = name if isinstance(name, str) and name else kind
+        return {"kind": "provider", "name": named, "adapter": reading.adapter, "definition": wire}
+    spec = wire["toolSpec"]
+    tool: Tool = {"name": string(spec["name"])}
+    if not tool["name"]:
+        raise ValueError("name")
+    left: Wire = {}
+    for name, value in spec.items():
+        match name:
+            case "name":
+                pass
+            case "description":
+                tool["description"] = string(value)
+            case "inputSchema" if type(value) is dict and value.keys() == {"json"} and type(value["json"]) is dict:
+                tool["input_schema"] = value["json"]
+            case "strict" if type(value) is bool:
+                tool["strict"] = value
+            case _:
+                left[name] = value
+    fields = {name: value for name, value in wire.items() if name != "toolSpec"}
+    if left:
+        fields["toolSpec"] = left
+    if fields:
+        tool["provider_state"] = reading.state(fields=fields)
+    return tool
+
+
+def _choice_from_wire(choice: Any) -> dict[str, Any] | None:
+    """A choice; None when it is not shaped as documented."""
+    match choice:
+        case {"auto": dict(inner), **others} if not inner and not others:
+            return {"type": "auto"}
+        case {"any": dict(inner), **others} if not inner and not others:
+            return {"type": "required"}
+        case {"tool": {"name": str(name), **members}, **others} if not members and not others:
+            return {"type": "tool", "name": name}
+        case _:
+            return None
+
+
+# ---------------------------------------------------------------------------------------------- to the wire
+
+_TOOL = frozenset(
+    (
+        "kind",
+        "name",
+        "description",
+        "input_schema",
+        "strict",
+        "side_effects",
+        "requires_workspace",
+        "cache",
+        "provider_state",
+        "format",
+        "adapter",
+        "definition",
+    )
+)
+
+
+def tools_to_wire(request: dict[str, Any], writing: Writing) -> list[Wire] | None:
+    """The tools of a request, marks for the cache among them; None when it says nothing of tools."""
+    tools = request.get("tools")
+    if tools is None:
+        return None
+    wires: list[Wire] = []
+    names: set[str] = set()
+    for position, tool in enumerate(tools):
+        path: Path = ("tools", position)
+        if not writing.own:
+            if writing.lacks("supports_tools"):
+                writing.loss.drop(path, "unsupported_model", "lost", "the model takes no tools")
+                continue
+            if tool["name"] in names:
+                raise InvalidRequest("two tools have one name; give each its own", path=pointer((*path, "name")))
+            names.add(tool["name"])
+        try:
+            wire = _tool_to_wire(tool, writing, path)
+        except UNREADABLE as problem:
+            raise InvalidRequest("the tool lacks a member or has one of a wrong type", path=pointer(path)) from problem
+        if wire is None:
+            continue
+        wires.append(wire)
+        if "cache" in tool and (mark := writing.mark(tool["cache"], path)) is not None:
+            wires.append(mark)
+    return wires
+
+
+def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
+    match tool.get("kind", "function"):
+        case "provider":
+            return _provider_tool_to_wire(tool, writing, path)
+        case "custom":
+            return _custom_tool_to_wire(tool, writing, path)
+        case _:
+            return _function_to_wire(tool, writing, path)
+
+
+def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
+    spec: Wire = {"name": writing.tool_name(tool["name"], path)}
+    if "description" in tool:
+        if tool["description"] or writing.own:
+            spec["description"] = tool["description"]
+        else:
+            writing.loss.drop((*path, "description"), "empty_content", "shape", "an empty description is not taken")
+    schema = tool.get("input_schema")
+    if not writing.own:
+        schema = _schema_to_wire(schema, writing, (*path, "input_schema"))
+        if tool.get("strict"):
+            schema = _strict_to_wire(tool, schema, writing, path)
+    if schema is not None:
+        spec["inputSchema"] = {"json": schema}
+    if "strict" in tool and not (tool["strict"] and _never_strict(tool, writing)):
+        spec["strict"] = tool["strict"]
+    wire: Wire = {"toolSpec": spec}
+    if tool.keys() <= _SIMPLE:
+        return wire
+    for name in tool.keys() & {"format", "adapter", "definition"}:
+        writing.loss.drop((*path, name), "unsupported_field", "weakened", "a function has no such member")
+    return _with_state(tool, wire, writing, path)
+
+
+_SIMPLE = frozenset(
+    ("name", "description", "input_schema", "strict", "kind", "side_effects", "requires_workspace", "cache")
+)
+
+
+def _with_state(tool: Tool, wire: Wire, writing: Writing, path: Path) -> Wire:
+    report_unknown(tool, _TOOL, writing.loss, path)
+    state = tool.get("provider_state")
+    if state is None:
+        return wire
+    if not writing.endpoint.owns(state):
+        report_foreign_state(tool, writing.endpoint, writing.loss, path)
+        return wire
+    where = (*path, "provider_state")
+    if state.get("signature"):
+        writing.loss.drop((*where, "signature"), "unsupported_field", "lost", "the wire has no signature in this place")
+    return overlaid(wire, state["fields"], writing, (*where, "fields")) if state.get("fields") else wire
+
+
+_ROOT_UNIONS = ("oneOf", "anyOf", "allOf")
+
+
+def _schema_to_wire(schema: dict[str, Any] | None, writing: Writing, path: Path) -> dict[str, Any]:
+    """The schema of the arguments: its root is an object and no union."""
+    if schema is None:
+        default: dict[str, Any] = {"type": "object", "properties": {}}
+        writing.loss.replace(path, default, "required_default", "shape", "the target demands a schema")
+        return default
+    kind = schema.get("type")
+    if kind == "object" and schema.keys().isdisjoint(_ROOT_UNIONS):
+        return schema
+    made = dict(schema)
+    if kind != "object":
+        made["type"] = "object"
+        severity = "shape" if kind is None or (isinstance(kind, list) and "object" in kind) else "weakened"
+        code = "schema_rewritten" if severity == "shape" else "schema_weakened"
+        writing.loss.replace((*path, "type"), "object", code, severity, "the target takes an object at the root")
+    for name in _ROOT_UNIONS:
+        if name in made:
+            del made[name]
+            writing.loss.drop(
+                (*path, name), "schema_weakened", "weakened", "the target takes no union at the root of a schema"
+            )
+    return made
+
+
+def _never_strict(tool: Tool, writing: Writing) -> bool:
+    return not writing.own and writing.lacks("supports_structured_output")
+
+
+def _strict_to_wire(tool: Tool, schema: dict[str, Any], writing: Writing, path: Path) -> dict[str, Any]:
+    if _never_strict(tool, writing):
+        writing.loss.drop((*path, "strict"), "unsupported_model", "weakened", "the model does not enforce schemas")
+        return schema
+    return enforced(schema, writing, (*path, "input_schema"))
+
+
+def enforced(schema: dict[str, Any], writing: Writing, path: Path) -> dict[str, Any]:
+    """The schema in the dialect that is enforced; what changes is reported as a whole."""
+    if misfit(schema, ANTHROPIC_STRICT) is None:
+        return schema
+    made, weakened = fitted(schema, ANTHROPIC_STRICT)
+    if made != schema:
+        code, severity = ("schema_weakened", "weakened") if weakened else ("schema_rewritten", "shape")
+        writing.loss.replace(path, made, code, severity, "the schema in the dialect that the target enforces")
+    return made
+
+
+def _custom_tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
+    """A free-text tool as a function with the one text argument `input`."""
+    schema = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
+    message = "a free-text tool travels as a function with one text argument"
+    writing.loss.replace((*path, "input_schema"), schema, "custom_tool", "shape", message)
+    writing.loss.drop((*path, "kind"), "custom_tool", "shape", message)
+    if "format" in tool:
+        severity = "shape" if tool["format"].get("type") == "text" else "weakened"
+        writing.loss.drop((*path, "format"), "custom_tool", severity, "the text is not held to a grammar")
+    plain = {name: value for name, value in tool.items() if name not in ("kind", "format")}
+    return _function_to_wire(plain | {"input_schema": schema}, writing, path)
+
+
+def _provider_tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
+    definition = tool.get("definition")
+    if tool.get("adapter") != writing.endpoint.adapter or not isinstance(definition, dict) or not definition:
+        writing.loss.drop(path, "provider_tool", "lost", "a tool of another provider cannot be offered here")
+        return None
+    again = _tool_from_wire(definition, Reading(writing.endpoint, DERIVED_IDS))
+    if again.get("kind") != "provider" or ("cachePoint" in definition and not writing.own):
+        writing.loss.drop(path, "provider_tool", "lost", "the definition is that of no tool of the provider")
+        return None
+    if again["name"] != tool["name"]:
+        writing.loss.replace((*path, "name"), again["name"], "name_rewritten", "shape", "the definition names the tool")
+    for member in tool.keys() & {"description", "input_schema", "strict", "format"}:
+        writing.loss.drop((*path, member), "unsupported_field", "weakened", "the definition goes back verbatim")
+    return _with_state(tool, definition, writing, path)
+
+
+# ---------------------------------------------------------------------------------------------- choice
+
+
+def choice_to_wire(request: dict[str, Any], tools: list[Wire], writing: Writing) -> Wire | None:
+    """The choice of tools; without tools there is none."""
+    choice = request.get("tool_choice")
+    parallel = request.get("parallel_tool_calls")
+    if parallel is not None:
+        severity = "shape" if parallel else "weakened"
+        message = "the wire does not say whether several tools may be called at once"
+        writing.loss.drop(("parallel_tool_calls",), "unsupported_field", severity, message)
+    if choice is None:
+        return None
+    kind = choice["type"]
+    if not tools and not writing.own:
+        severity = "shape" if kind in ("auto", "none") else "weakened"
+        message = "the target takes a choice only together with tools"
+        writing.loss.drop(("tool_choice",), "combination", severity, message)
+        return None
+    if kind in _FORCED and writing.lacks("forced_tool_choice") and not writing.exact:
+        return _instead("auto", "weakened", "the model cannot be made to call a tool", writing)
+    match kind:
+        case "auto" | "required":
+            _report_members(choice, {"type"}, writing)
+            return {"auto" if kind == "auto" else "any": {}}
+        case "tool" if writing.own or _offered(choice["name"], request, writing):
+            _report_members(choice, {"type", "name"}, writing)
+            return {"tool": {"name": writing.tool_name(choice["name"], ("tool_choice",))}}
+        case "tool":
+            return _instead("auto", "weakened", "the chosen tool is not offered here", writing)
+        case "allowed":
+            return _allowed_to_wire(choice, request, writing)
+        case _:
+            return _instead("auto", "weakened", "the target cannot forbid calls while tools are given", writing)
+
+
+_FORCED = ("required", "tool")
+
+
+def _instead(kind: str, severity: str, message: str, writing: Writing) -> Wire:
+    writing.loss.replace(("tool_choice",), {"type": kind}, "tool_choice", severity, message)
+    return {"auto" if kind == "auto" else "any": {}}
+
+
+def _allowed_to_wire(choice: dict[str, Any], request: dict[str, Any], writing: Writing) -> Wire:
+    required = choice.get("mode") == "required" and not writing.lacks("forced_tool_choice")
+    names: list[str] = choice.get("names") or []
+    if required and len(names) == 1 and _offered(names[0], request, writing):
+        named = {"type": "tool", "name": names[0]}
+        path: Path = ("tool_choice",)
+        writing.loss.replace(path, named, "tool_choice", "shape", "one allowed tool that must be called is named")
+        return {"tool": {"name": writing.tool_name(names[0], path)}}
+    message = "the target cannot allow some of the tools only"
+    return _instead("required" if required else "auto", "weakened", message, writing)
+
+
+def _report_members(choice: dict[str, Any], known: set[str], writing: Writing) -> None:
+    for name in choice.keys() - known:
+        if name in ("name", "names", "mode", "kind"):
+            if name == "kind" and choice[name] == "function":
+                continue
+            writing.loss.drop(("tool_choice", name), "tool_choice", "shape", "this choice has no such member")
+        else:
+            where = ("tool_choice", name)
+            writing.loss.drop(where, "unknown_field", "lost", "a member that this version does not know")
+
+
+def _offered(name: str, request: dict[str, Any], writing: Writing) -> bool:
+    """Whether the tool of a name goes onto the wire, as one that can be named."""
+    for tool in request.get("tools") or ():
+        if tool["name"] == name:
+            return tool.get("kind") != "provider"
+    return False

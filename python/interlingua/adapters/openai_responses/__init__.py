@@ -1,0 +1,38 @@
+"""
+OpenAI Responses, and the servers that speak it too.
+
+Wire:  POST /responses, answers as JSON or as server-sent events, documented state 2026-11.
+Spec:  spec/adapters/openai_responses.md
+
+Strategy: the wire is a flat list of items. A run of items that a model said (messages, calls, reasoning, and whatever
+the provider's own tools left) is one assistant message; every other item is a message of its own. Where an item began
+and how it was spelt stands in the form of its first block, so the list comes back item for item. An item that has no
+canonical meaning, or that cannot be read in full, is an opaque block in its place. The stream decoder reads the same
+items when they are done, so both ways give the same.
+
+The sections: tables · context · parts · items · messages · tools · requests · responses · streams · encoding ·
+estimates. Errors are those of all wires of OpenAI.
+"""
+
+from interlingua.adapters._openai_errors import error
+from interlingua.adapters.openai_responses.encoding import encode_stream
+from interlingua.adapters.openai_responses.estimates import estimate
+from interlingua.adapters.openai_responses.requests import from_wire_request, to_wire
+from interlingua.adapters.openai_responses.responses import from_wire_response, to_wire_response
+from interlingua.adapters.openai_responses.streams import stream_decoder
+from interlingua.adapters.openai_responses.tables import NAME
+
+FRAMING = "sse"
+
+__all__ = [
+    "FRAMING",
+    "NAME",
+    "encode_stream",
+    "error",
+    "estimate",
+    "from_wire_request",
+    "from_wire_response",
+    "stream_decoder",
+    "to_wire",
+    "to_wire_response",
+]

@@ -1,0 +1,671 @@
+"""
+Items that a model said: `turn_to_wire` above `item_from_wire`.
+
+A message item is one text block for each of its parts; a call, a reasoning item and every other item is one block. What
+belongs to the item and not to the part (id, status, phase) stands with the first block of the item.
+"""
+
+import hashlib
+from collections.abc import Container, Mapping
+from typing import Any, Literal
+
+from interlingua.adapters._kit import Wire, arguments_text, parse_arguments, report_unknown
+from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
+from interlingua.adapters.openai_responses.parts import (
+    CACHE,
+    TEXT,
+    Block,
+    cache_from_wire,
+    cache_to_wire,
+    lost,
+    opaque,
+    own_part,
+    report_opaque,
+    report_reading,
+    text_kind,
+)
+from interlingua.adapters.openai_responses.tables import BETWEEN, NAME, NOTHING
+from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.loss import Path, pointer
+
+_CALL = frozenset(("type", "id", "name", "input", "input_raw", "kind", "cache", "critical", "provider_state"))
+_THINKING = frozenset(("type", "text", "signature", "cache", "critical", "provider_state"))
+_TEXT_ARGUMENT = "input"
+_NO_ARGUMENTS = ("", "null")
+"""What models write for a call without arguments."""
+
+
+# ---------------------------------------------------------------------------------------------------- to the wire
+
+
+class _Turn:
+    """The items of one assistant message, as far as they are written."""
+
+    __slots__ = ("items", "open", "parts", "path", "reasoning", "request", "writing")
+
+    def __init__(self, path: Path, writing: Writing, request: Mapping[str, Any]) -> None:
+        self.path = path
+        self.writing = writing
+        self.request = request
+        self.items: list[Wire | None] = []
+        self.open: Wire | None = None
+        self.parts = False
+        self.reasoning: list[tuple[int, int, Block]] = []
+
+    def close(self) -> None:
+        """Ends the message item that takes parts: one plain text is written as a string, unless it was not."""
+        item = self.open
+        self.open = None
+        if item is not None and not self.parts and not self.writing.answer:
+            content = item["content"]
+            if len(content) == 1 and len(content[0]) == 2 and content[0].get("type") == "output_text":
+                item["content"] = content[0]["text"]
+
+    def add(self, item: Wire) -> None:
+        """An item of its own."""
+        if self.open is not None:
+            self.close()
+        self.items.append(item)
+
+    def say(self, part: Wire, block: Block) -> None:
+        """A part of a message item: of the open one, or of a new one where the block began one."""
+        state = self.writing.owns(block) if len(block) > 2 else NOTHING
+        form = state.get("form") or NOTHING
+        if self.open is None or (state and _begins(state, form)):
+            self.close()
+            item: Wire = {"role": "assistant", "content": []}
+            if form.get("typed") or self.writing.answer:
+                item["type"] = "message"
+            if state:
+                _item_members(item, state, form, _OF_PARTS.union(form.get("of_parts", ())))
+            if self.writing.answer:
+                item.setdefault("id", made_id("msg_", block.get("text", ""), self.items))
+                item.setdefault("status", "completed")
+            self.parts = bool(form.get("parts"))
+            self.open = item
+            self.items.append(item)
+        self.open["content"].append(part)
+
+
+def _begins(state: Mapping[str, Any], form: Mapping[str, Any]) -> bool:
+    """Whether a block is the first of a message item: only that one has what belongs to the item."""
+    if "id" in state or form.get("starts") or "status" in form:
+        return True
+    of_parts = form.get("of_parts", ())
+    return any(name not in _OF_PARTS and name not in of_parts for name in state.get("fields") or ())
+
+
+def _item_members(
+    item: Wire, state: Mapping[str, Any], form: Mapping[str, Any], of_parts: Container[str] = frozenset()
+) -> None:
+    """Writes what belongs to an item; `of_parts` names the fields that belong to its parts."""
+    for name, value in (state.get("fields") or NOTHING).items():
+        if name not in of_parts:
+            item.setdefault(name, value)
+    if "id" in state:
+        item["id"] = state["id"]
+    if "status" in form:
+        item["status"] = form["status"]
+    for name, value in form.get("nulls", NOTHING).items():
+        item.setdefault(name, value)
+
+
+_OF_PARTS = frozenset(("annotations", "logprobs"))
+"""Members that only parts have; the form tells which others stood there."""
+
+
+def made_id(prefix: str, *said: Any) -> str:
+    """An id for an item that has none: the same item in the same place gets the same id."""
+    return prefix + hashlib.sha256(repr(said).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def turn_to_wire(message: Mapping[str, Any], path: Path, writing: Writing, request: Mapping[str, Any]) -> list[Wire]:
+    """The items of an assistant message."""
+    content = message["content"]
+    if len(content) == 1 and not writing.answer:
+        block = content[0]
+        if len(block) == 2 and block["type"] == "text":
+            return [{"role": "assistant", "content": block["text"]}]
+    turn = _Turn(path, writing, request)
+    for index, block in enumerate(content):
+        if len(block) == 2 and block["type"] == "text" and turn.open is not None:
+            turn.open["content"].append(_said_to_wire(block, path, writing))
+        else:
+            _block_to_wire(block, index, turn)
+    turn.close()
+    if turn.reasoning and not writing.reply:
+        _settle_reasoning(turn)
+    return [item for item in turn.items if item is not None]
+
+
+def _block_to_wire(block: Block, index: int, turn: _Turn) -> None:
+    writing, path = turn.writing, (*turn.path, "content", index)
+    kind = block["type"]
+    if kind == "text":
+        turn.say(_said_to_wire(block, path, writing), block)
+    elif kind == "tool_use":
+        turn.add(_call_to_wire(block, path, turn))
+    elif kind == "thinking" and (item := _reasoning_to_wire(block, path, turn)) is not None:
+        turn.add(item)
+        turn.reasoning.append((len(turn.items) - 1, index, block))
+    elif kind == "tool_result":
+        raise InvalidRequest("a tool_result stands in a tool message", path=pointer(path), adapter=NAME)
+    elif kind == "opaque" and writing.form(block).get("part"):
+        part = own_part(block, path, writing, assistant=True)
+        if part is not None:
+            turn.say(part, block)
+    elif kind == "opaque" and writing.endpoint.owns(block):
+        _opaque_to_wire(block, path, turn)
+    else:
+        _lost_block(block, path, turn)
+
+
+def _lost_block(block: Block, path: Path, turn: _Turn) -> None:
+    """A block that has no form among what a model says."""
+    match block["type"]:
+        case "thinking" | "redacted_thinking":
+            foreign = bool(block.get("provider_state")) and not turn.writing.owns(block)
+            code = "foreign_state" if foreign else "unsupported_block"
+            message = (
+                "reasoning of another provider is not replayed" if foreign else "the wire has no place for reasoning"
+            )
+        case "opaque":
+            code, message = "foreign_state", "an item of another provider has no form here"
+        case "image" | "audio" | "video" | "document":
+            code, message = "unsupported_block", f"{block['type']} has no form in a message of this role"
+        case _:
+            code, message = "unknown_block", "a block of a type that this version does not know"
+    _leave(block, path, turn, code, message)
+
+
+def _leave(block: Block, path: Path, turn: _Turn, code: str, message: str) -> None:
+    part = lost(block, path, turn.writing, code, message)
+    if part is not None:
+        text = {"type": "text", "text": part["text"]}
+        turn.say({"type": "output_text", "text": part["text"]}, text)
+
+
+def _opaque_to_wire(block: Block, path: Path, turn: _Turn) -> None:
+    """An item of the provider. One that would be read back as several blocks, or as no block, has no place."""
+    if not turn.writing.reply:
+        read = item_from_wire(block["value"], Reading(turn.writing.endpoint), starts=False)
+        if read is None or len(read) != 1:
+            _leave(block, path, turn, "unsupported_value", "the item is no item of a model's turn")
+            return
+        report_reading(block, read[0], path, turn.writing)
+    report_opaque(block, path, turn.writing)
+    turn.add(block["value"])
+    if isinstance(call_id := block["value"].get("call_id"), str):
+        turn.writing.calls.setdefault(call_id, "provider")
+
+
+# -- text
+
+
+def _said_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
+    part: Wire
+    if block.get("refusal"):
+        part = {"type": "refusal", "refusal": block["text"]}
+    else:
+        part = {"type": text_kind(block, "output_text", writing), "text": block["text"]}
+        if writing.answer:
+            part |= {"annotations": [], "logprobs": []}
+    if len(block) == 2:
+        return part
+    state = writing.owns(block)
+    form = state.get("form") or NOTHING
+    if block.get("citations"):
+        if not block.get("refusal") and all(writing.owns(citation) for citation in block["citations"]):
+            part["annotations"] = [_annotation_to_wire(citation) for citation in block["citations"]]
+        else:
+            message = "citations of another provider have no form on this wire"
+            writing.loss.drop((*path, "citations"), "unsupported_field", "weakened", message)
+    if block.get("cache") is not None:
+        cache_to_wire(block["cache"], part, form, (*path, "cache"), writing)
+    if state:
+        of_parts = form.get("of_parts", ())
+        for name, value in (state.get("fields") or NOTHING).items():
+            if name in _OF_PARTS or name in of_parts:
+                part[name] = value
+        for name, value in form.get("empty", NOTHING).items():
+            part.setdefault(name, value)
+    report_state(block, writing, path)
+    report_unknown(block, TEXT, writing.loss, path)
+    return part
+
+
+def _annotation_to_wire(citation: Mapping[str, Any]) -> Wire:
+    said = {name: citation[name] for name in _CITED if name in citation}
+    return {**citation["provider_state"].get("fields", NOTHING), "type": citation["type"], **said}
+
+
+_CITED = ("url", "title", "start_index", "end_index")
+
+
+# -- calls
+
+
+def _call_to_wire(block: Block, path: Path, turn: _Turn) -> Wire:
+    writing = turn.writing
+    state = writing.owns(block) if "provider_state" in block else NOTHING
+    form = state.get("form") or NOTHING
+    call_id = writing.call_id(block)
+    name = writing.name(block["name"], (*path, "name"), turn.request)
+    if block.get("kind") == "custom" and writing.dialect.get("custom_tools") is not False:
+        item: Wire = {"type": "custom_tool_call", "call_id": call_id, "name": name}
+        item["input"] = _custom_input(block, path, writing)
+    else:
+        item = {"type": "function_call", "call_id": call_id, "name": name}
+        item["arguments"] = _arguments_to_wire(block, form, path, writing)
+        if block.get("kind") == "custom":
+            writing.calls[block["id"]] = "function"
+    if "item_id" in form:
+        item["id"] = form["item_id"]
+    elif writing.answer:
+        item["id"] = made_id("ctc_" if "input" in item else "fc_", call_id)
+    if state:
+        _item_members(item, {"fields": state.get("fields")}, form)
+    if writing.answer:
+        item.setdefault("status", "completed")
+    if not block.keys() <= _PLAIN_CALL or "signature" in state or (not state and "provider_state" in block):
+        if block.get("cache") is not None:
+            writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "a call carries no cache mark")
+        report_state(block, writing, path)
+        report_unknown(block, _CALL, writing.loss, path)
+    return item
+
+
+_PLAIN_CALL = _CALL - {"cache"}
+
+
+def _custom_input(block: Block, path: Path, writing: Writing) -> str:
+    if block["input"]:
+        message = "a free-text call has no arguments beside its text"
+        writing.loss.replace((*path, "input"), {}, "unsupported_value", "lost", message)
+    if block.get("input_raw") is None:
+        writing.loss.replace((*path, "input_raw"), "", "required_default", "shape", "the wire demands a text")
+        return ""
+    return block["input_raw"]
+
+
+def _arguments_to_wire(block: Block, form: Mapping[str, Any], path: Path, writing: Writing) -> str:
+    raw: str | None = block.get("input_raw")
+    loss = writing.loss
+    if block.get("kind") == "custom":
+        arguments = {_TEXT_ARGUMENT: raw or ""}
+        message = "a free-text call travels as a call with one text argument"
+        loss.replace((*path, "kind"), "function", "custom_tool", "shape", message)
+        loss.replace((*path, "input"), arguments, "custom_tool", "shape", message)
+        if raw is not None:
+            loss.drop((*path, "input_raw"), "custom_tool", "shape", message)
+        return arguments_text(arguments)
+    if raw is not None:
+        parsed = {} if raw.strip() in _NO_ARGUMENTS else parse_arguments(raw)
+        message = "the argument text is what the model sees"
+        if parsed is not None:
+            loss.drop((*path, "input_raw"), "arguments_invalid", "shape", message)
+        if block["input"] != (parsed or {}):
+            loss.replace((*path, "input"), parsed or {}, "arguments_invalid", "shape", message)
+        return raw
+    written = arguments_text(block["input"])
+    text = form.get("arguments")
+    return text if text is not None and _same_arguments(text, written) else written
+
+
+def _same_arguments(text: str, written: str) -> bool:
+    """Whether a kept spelling still says what the call says; the conversation may have been edited."""
+    if text.strip() in _NO_ARGUMENTS:
+        return written == "{}"
+    parsed = parse_arguments(text)
+    return parsed is not None and arguments_text(parsed) == written
+
+
+# -- reasoning
+
+
+def _reasoning_to_wire(block: Block, path: Path, turn: _Turn) -> Wire | None:
+    """A reasoning item; None for reasoning that has no place here."""
+    writing = turn.writing
+    state = writing.owns(block)
+    form = state.get("form") or NOTHING
+    signature = block.get("signature")
+    plain = writing.dialect.get("plain_reasoning") is True
+    if not (state or writing.answer or (plain and not block.get("provider_state"))):
+        return None
+    item: Wire = {"type": "reasoning"}
+    if "id" in state:
+        item["id"] = state["id"]
+    elif writing.answer:
+        item["id"] = made_id("rs_", block["text"], turn.items)
+    fields = state.get("fields") or NOTHING
+    item |= _reasoning_text(block["text"], fields, form, "content" if plain and not state else "summary")
+    if signature is not None and (state or not block.get("provider_state")):
+        item["encrypted_content"] = signature
+    elif signature is not None:
+        message = "a signature of another provider cannot be replayed here"
+        writing.loss.drop((*path, "signature"), "foreign_state", "lost", message)
+    if state:
+        _item_members(item, {"fields": fields}, form, {name for _, _, name in form.get("of_parts", ())})
+    if len(block) > 2:
+        if block.get("cache") is not None:
+            writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "reasoning carries no cache mark")
+        report_state(block, writing, path)
+        report_unknown(block, _THINKING, writing.loss, path)
+    return item
+
+
+def _reasoning_text(text: str, fields: Mapping[str, Any], form: Mapping[str, Any], member: str) -> Wire:
+    """`summary` and `content`: as they were, while they still add up to the text."""
+    summary, content = form.get("summary"), form.get("content")
+    if (summary is not None or content is not None) and BETWEEN.join([*(summary or ()), *(content or ())]) == text:
+        item: Wire = {}
+        if summary is not None:
+            item["summary"] = [{"type": "summary_text", "text": said} for said in summary]
+        if content is not None:
+            item["content"] = [{"type": "reasoning_text", "text": said} for said in content]
+        for member, at, name in form.get("of_parts", ()):
+            item[member][at][name] = fields[name]
+        return item
+    if form.get("summary_absent") and not text:
+        return {}
+    if member == "content" or (content and not summary):
+        return {"summary": [], "content": [{"type": "reasoning_text", "text": text}]}
+    return {"summary": [{"type": "summary_text", "text": text}] if text else []}
+
+
+def _settle_reasoning(turn: _Turn) -> None:
+    """Reasoning goes only before the item that it led to, and with an id only before a message that has one.
+
+    What was read here goes back as it was; only an item that has lost its follower since then is left out.
+    """
+    writing = turn.writing
+    followed: Wire | None = None
+    places = {at: (index, block) for at, index, block in turn.reasoning}
+    for at in range(len(turn.items) - 1, -1, -1):
+        item = turn.items[at]
+        if at not in places or item is None:
+            followed = item
+            continue
+        index, block = places[at]
+        if writing.own:
+            keep = followed is not None or bool(writing.form(block).get("last"))
+        else:
+            keep = writing.dialect.get("plain_reasoning") is True or (
+                followed is not None and _is_proven(item, followed)
+            )
+        if keep:
+            continue
+        turn.items[at] = None
+        message = "reasoning goes back only with its proof, and before the item that it led to"
+        path = (*turn.path, "content", index)
+        _withdraw(path, turn)
+        part = lost(block, path, writing, "unsigned_thinking", message)
+        if part is not None:
+            turn.items[at] = {"role": "assistant", "content": part["text"]}
+
+
+def _is_proven(item: Wire, followed: Wire) -> bool:
+    """Whether a reasoning item may stand before another; takes its id away where only its proof may."""
+    if followed.get("role") == "assistant" and "id" not in followed:
+        item.pop("id", None)
+    return "id" in item or item.get("encrypted_content") is not None
+
+
+def _withdraw(path: Path, turn: _Turn) -> None:
+    """Takes back what was reported of the inside of a block that is now left out as a whole."""
+    inside = pointer(path) + "/"
+    entries = turn.writing.loss.entries
+    entries[:] = [entry for entry in entries if not entry["path"].startswith(inside)]
+
+
+# ---------------------------------------------------------------------------------------------------- from the wire
+
+
+def is_message(item: Wire) -> bool:
+    """Whether an item is a message; the type may go without saying."""
+    kind = item.get("type")
+    return kind == "message" or (kind is None and "type" not in item and "role" in item)
+
+
+def item_from_wire(item: Any, reading: Reading, *, starts: bool) -> list[Block] | None:
+    """The blocks of an item that a model said; None for an item that others said.
+
+    `starts` says that a message item stands directly before: this one does not go on with it.
+    Raises `AttributeError` and its like for what is no item at all.
+    """
+    kind = item.get("type")
+    if is_message(item):
+        if item.get("role") != "assistant":
+            return None if item.get("role") in ("user", "system", "developer") else [opaque(item, reading)]
+        return _message_from_wire(item, reading, starts) or [opaque(item, reading)]
+    if kind == "function_call" or kind == "custom_tool_call":
+        block = call_from_wire(item, reading)
+    elif kind == "reasoning":
+        block = reasoning_from_wire(item, reading)
+    elif kind == "function_call_output" or kind == "custom_tool_call_output":
+        output = item.get("output")
+        listed = isinstance(output, list) and all(isinstance(part, dict) for part in output)
+        if isinstance(item.get("call_id"), str) and (listed or isinstance(output, str)):
+            return None
+        block = None
+    else:
+        block = None
+    return [opaque(item, reading) if block is None else block]
+
+
+_MESSAGE = frozenset(("type", "role", "content", "id", "status"))
+
+
+def _message_from_wire(item: Wire, reading: Reading, starts: bool) -> list[Block] | None:
+    content = item.get("content")
+    if not _OF_PARTS.isdisjoint(item):
+        return None  # a member of parts that stands with the item is kept there
+    if type(content) is str:
+        blocks: list[Block] = [{"type": "text", "text": content}]
+        if len(item) == 2 and not starts:
+            return blocks
+        form: dict[str, Any] = {}
+    elif isinstance(content, list) and content:
+        first_part = content[0]
+        if not all(isinstance(part, dict) for part in content):
+            return None
+        if not (item.keys() - _MESSAGE).isdisjoint(first_part):
+            return None  # one name for two members: it is kept whole
+        blocks = [_said_from_wire(part, reading) for part in content]
+        form = {"parts": True} if len(blocks) == 1 else {}
+    else:
+        return None
+    if starts:
+        form["starts"] = True
+    if "type" in item:
+        form["typed"] = True
+    first = blocks[0]
+    state = first.setdefault("provider_state", reading.state())
+    if kept := _keep(item, _MESSAGE, state, form):
+        state["fields"] = {**state.get("fields", {}), **kept}
+    if form:
+        state["form"] = {**state.get("form", {}), **form}
+    elif len(state) == 2:
+        del first["provider_state"]
+    return blocks
+
+
+def _keep(item: Wire, known: frozenset[str], state: dict[str, Any], form: dict[str, Any]) -> dict[str, Any]:
+    """Notes id, status and nulls of an item; gives the members that have no canonical meaning."""
+    kept: dict[str, Any] = {}
+    for name, value in item.items():
+        if name == "id" and isinstance(value, str):
+            state["id"] = value
+        elif name == "status" and isinstance(value, str):
+            form["status"] = value
+        elif value is None and name != "type":
+            form.setdefault("nulls", {})[name] = None
+        elif name not in known or name in ("id", "status"):
+            kept[name] = value
+    return kept
+
+
+_SAID = {"output_text": "text", "refusal": "refusal", "input_text": "text", "text": "text"}
+"""Parts of what a model said, with the member that holds the words; some clients take the words of other places."""
+
+
+def _said_from_wire(part: Wire, reading: Reading) -> Block:
+    kind = part.get("type")
+    member = _SAID.get(kind) if isinstance(kind, str) else None
+    if member is None or not isinstance(text := part.get(member), str):
+        return {**opaque(part, reading), "provider_state": reading.state(form={"part": True})}
+    block: Block = {"type": "text", "text": text}
+    if kind == "refusal":
+        block["refusal"] = True
+    form: dict[str, Any] = {} if kind in ("output_text", "refusal") else {"said": kind}
+    if len(part) == 2 and not form:
+        return block
+    fields: dict[str, Any] = {}
+    for name, value in part.items():
+        if name == "type" or name == member:
+            continue
+        if value is None or value == []:
+            form.setdefault("empty", {})[name] = value
+        elif name == "annotations" and kind != "refusal" and _are_citations(value):
+            block["citations"] = [_citation_from_wire(item, reading) for item in value]
+        else:
+            fields[name] = value
+    if CACHE in fields:
+        cache_from_wire(fields, block, form)
+    if fields or form:
+        state = block["provider_state"] = reading.state()
+        if fields:
+            state["fields"] = fields
+            if of_parts := [name for name in fields if name not in _OF_PARTS]:
+                form["of_parts"] = of_parts
+        if form:
+            state["form"] = form
+    return block
+
+
+def _are_citations(value: Any) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(item, dict) and isinstance(item.get("type"), str) for item in value
+    )
+
+
+def _citation_from_wire(item: Wire, reading: Reading) -> dict[str, Any]:
+    citation: dict[str, Any] = {"type": item["type"]}
+    fields: dict[str, Any] = {}
+    for name, value in item.items():
+        if name != "type":
+            fits = isinstance(value, str) if name in ("url", "title") else type(value) is int and value >= 0
+            (citation if name in _CITED and fits else fields)[name] = value
+    citation["provider_state"] = reading.state(fields=fields) if fields else reading.state()
+    return citation
+
+
+_FUNCTION_CALL = frozenset(("type", "call_id", "name", "arguments"))
+_CUSTOM_CALL = frozenset(("type", "call_id", "name", "input"))
+
+
+def call_from_wire(item: Wire, reading: Reading, canonical: str | None = None) -> Block | None:
+    """A call; `canonical` is its id when it has one already. None for what is no readable call."""
+    custom = item["type"] == "custom_tool_call"
+    call_id, name, text = item.get("call_id"), item.get("name"), item.get("input" if custom else "arguments")
+    if not isinstance(call_id, str) or not isinstance(name, str) or not name or not isinstance(text, str):
+        return None
+    kind = "custom" if custom else "function"
+    block: Block = {"type": "tool_use", "id": canonical or reading.call(call_id, kind), "name": name}
+    state = reading.state(id=call_id)
+    form: dict[str, Any] = {}
+    if custom:
+        block |= {"kind": "custom", "input": {}, "input_raw": text}
+    else:
+        read_arguments(text, block, form)
+    if len(item) > 4:
+        if kept := _keep(item, _CUSTOM_CALL if custom else _FUNCTION_CALL, state, form):
+            state["fields"] = kept
+        if isinstance(item_id := item.get("id"), str):
+            # two ids: the one that the result names is the call's, the item's own is only its name in the list
+            form["item_id"] = item_id
+            state["id"] = call_id
+    if form:
+        state["form"] = form
+    block["provider_state"] = state
+    return block
+
+
+def read_arguments(text: str, block: Block, form: dict[str, Any]) -> None:
+    """Reads an argument text into `input`, parsed once; keeps a text that we would not write so, or that is no object."""
+    value = parse_arguments(text)
+    block["input"] = value or {}
+    if value is not None:
+        if arguments_text(value) != text:
+            form["arguments"] = text
+    elif text.strip() in _NO_ARGUMENTS:
+        form["arguments"] = text
+    else:
+        block["input_raw"] = text
+
+
+_REASONING = frozenset(("type", "summary", "content", "encrypted_content"))
+
+
+def reasoning_from_wire(item: Wire, reading: Reading) -> Block | None:
+    """A thinking block; None for a reasoning item that cannot be read in full."""
+    fields: dict[str, Any] = {}
+    of_parts: list[Any] = []
+    summary = _texts(item, "summary", "summary_text", fields, of_parts)
+    content = _texts(item, "content", "reasoning_text", fields, of_parts)
+    encrypted = item.get("encrypted_content")
+    if summary is False or content is False or not isinstance(encrypted, (str, type(None))):
+        return None
+    text = BETWEEN.join([*(summary or ()), *(content or ())])
+    block: Block = {"type": "thinking", "text": text}
+    if encrypted is not None:
+        block["signature"] = encrypted
+    state = reading.state()
+    form: dict[str, Any] = {}
+    kept = _keep(item, _REASONING, state, form)
+    if not kept.keys().isdisjoint(fields):
+        return None  # one name for two members: it is kept whole
+    if of_parts:
+        form["of_parts"] = of_parts
+        kept |= fields
+    if of_parts or summary is None or content is not None or summary != ([text] if text else []):
+        if summary is not None:
+            form["summary"] = summary
+        if content is not None:
+            form["content"] = content
+        if summary is None and content is None:
+            form["summary_absent"] = True
+    if kept:
+        state["fields"] = kept
+    if form:
+        state["form"] = form
+    block["provider_state"] = state
+    return block
+
+
+def _texts(
+    item: Wire, member: str, kind: str, fields: dict[str, Any], of_parts: list[Any]
+) -> list[str] | Literal[False] | None:
+    """The texts of a list of parts; None when there is none, False when it cannot be read in full.
+
+    What a part holds beside its text goes to the fields, and where it stood to `of_parts`.
+    """
+    parts = item.get(member)
+    if parts is None:
+        return None
+    if not isinstance(parts, list):
+        return False
+    texts: list[str] = []
+    for at, part in enumerate(parts):
+        if not isinstance(part, dict) or part.get("type") != kind or not isinstance(text := part.get("text"), str):
+            return False
+        for name in part.keys() - _TEXT_PART:
+            if name in fields:
+                return False
+            fields[name] = part[name]
+            of_parts.append([member, at, name])
+        texts.append(text)
+    return texts
+
+
+_TEXT_PART = frozenset(("type", "text"))

@@ -1,0 +1,494 @@
+"""
+The list of items as messages: `input_to_wire` above `input_from_wire`.
+
+A run of items that a model said is one assistant message. Messages of others, and each result of a call, are one item.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from interlingua.adapters._kit import Wire, malformed, report_unknown
+from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
+from interlingua.adapters.openai_responses.items import is_message, item_from_wire, turn_to_wire
+from interlingua.adapters.openai_responses.parts import Block, part_from_wire, part_to_wire
+from interlingua.adapters.openai_responses.tables import ELSEWHERE, FILLER, NAME, NOTHING, TOOL_ERROR, TOOL_OK
+from interlingua.canonical.errors import InvalidRequest, InvalidWire
+from interlingua.canonical.loss import Path
+
+Message = dict[str, Any]
+Request = Mapping[str, Any]
+
+_MESSAGE = frozenset(
+    (
+        "role",
+        "content",
+        "name",
+        "cache",
+        "provider_state",
+        "id",
+        "session_id",
+        "created_at",
+        "schema_version",
+        "metadata",
+        "priority",
+        "critical",
+        "extra",
+    )
+)
+_RESULT = frozenset(("type", "tool_use_id", "content", "is_error", "cache", "critical", "provider_state"))
+
+
+# ---------------------------------------------------------------------------------------------------- to the wire
+
+
+def input_to_wire(request: Request, writing: Writing) -> tuple[str | None, list[Wire]]:
+    """Instructions, and all items in the order of the wire.
+
+    Raises `InvalidRequest` for a conversation that no order makes valid.
+    """
+    messages: list[Message] = request["messages"]
+    items: list[Wire] = []
+    instructions: str | None = None
+    if request.get("system"):
+        content = _content_to_wire(request["system"], ("system",), writing, NOTHING)
+        items.append({"role": "system", "content": _filled(("system",), writing) if content is None else content})
+    order, moves = _order(messages, request, writing)
+    before: int | None = None
+    merges: list[tuple[int, int]] = []
+    for position in order:
+        message = messages[position]
+        path: Path = ("messages", position)
+        match message["role"]:
+            case "assistant":
+                written = turn_to_wire(message, path, writing, request)
+                _finish_turn(message, path, writing)
+                if not written:
+                    text = "a turn without items is no turn on this wire"
+                    writing.loss.drop(path, "empty_content", "shape", text)
+                elif before is None:
+                    before = position
+                else:
+                    merges.append((position, before))
+                items += written
+            case "tool":
+                before = None
+                items.append(_result_to_wire(message, path, writing))
+            case _:
+                before = None
+                items.append(_plain_to_wire(message, path, writing))
+    if items and _are_instructions(items[0], request, writing) and (len(items) > 1 or writing.own):
+        instructions = items.pop(0)["content"]
+    for position, to in moves:
+        text = "instructions do not stand between a call and its result"
+        writing.loss.move(("messages", position), ("messages", to), "reordered", "shape", text)
+    # last of all: what an entry names must still stand in its place
+    for position, to in merges:
+        text = "neighbouring turns of the model are one run of items"
+        writing.loss.merge(("messages", position), ("messages", to), "merged_turn", "shape", text)
+    return instructions, items
+
+
+def _are_instructions(item: Wire, request: Request, writing: Writing) -> bool:
+    if item.get("role") != "system" or len(item) != 2 or not isinstance(item["content"], str):
+        return False
+    if not writing.own:
+        return True
+    messages = request["messages"]
+    return bool(messages) and writing.form(messages[0]).get("member") == "instructions"
+
+
+def _order(
+    messages: list[Message], request: Request, writing: Writing
+) -> tuple[range | list[int], list[tuple[int, int]]]:
+    """Positions of the messages in the order of the wire, and which instructions move behind the results of open calls."""
+    if writing.own:
+        return range(len(messages)), []
+    asked: dict[str, tuple[int, int]] = {}
+    answered: set[str] = set()
+    order: list[int] = []
+    waiting: list[int] = []
+    moves: list[tuple[int, int]] = []
+    for position, message in enumerate(messages):
+        role = message["role"]
+        if role == "tool":
+            block = result_block(message, position)
+            call = block["tool_use_id"]
+            if call in answered or call not in asked:
+                _refuse_result(block, position, call in answered, request, writing)
+            else:
+                answered.add(call)
+        elif role in ("system", "developer") and len(answered) < len(asked):
+            waiting.append(position)
+            continue
+        elif role == "assistant":
+            for index, block in enumerate(message["content"]):
+                if block["type"] == "tool_use":
+                    if block["id"] in asked:
+                        raise InvalidRequest(
+                            "another call has this id already",
+                            path=f"/messages/{position}/content/{index}/id",
+                            adapter=NAME,
+                        )
+                    asked[block["id"]] = (position, index)
+        order.append(position)
+        if waiting and role == "tool" and len(answered) == len(asked):
+            moves += [(moved, position + 1) for moved in waiting]
+            order += waiting
+            waiting = []
+    for call_id, (position, index) in asked.items():
+        if call_id not in answered and position != len(messages) - 1:
+            raise InvalidRequest(
+                "this call has no result and other turns follow; add a result or remove the call",
+                path=f"/messages/{position}/content/{index}",
+                adapter=NAME,
+            )
+    return order, moves
+
+
+def _refuse_result(block: Block, position: int, answered: bool, request: Request, writing: Writing) -> None:
+    """Refuses a result whose call is answered already, or is nowhere: not even where the provider keeps it."""
+    path = f"/messages/{position}/content/0/tool_use_id"
+    if answered:
+        raise InvalidRequest("this call is already answered", path=path, adapter=NAME)
+    own = writing.owns(block).get("id")
+    if own is None or not (is_continued(request, writing) or own in _provider_calls(request["messages"], writing)):
+        raise InvalidRequest("no call before this result has its id", path=path, adapter=NAME)
+
+
+def is_continued(request: Request, writing: Writing) -> bool:
+    """Whether the provider keeps the beginning of the conversation, or all of it."""
+    if is_foreign(request, writing):
+        return False
+    options = (request.get("options") or NOTHING).get(NAME) or NOTHING
+    return any(options.get(name) for name in ELSEWHERE)
+
+
+def is_foreign(request: Request, writing: Writing) -> bool:
+    """Whether a request was read from this wire, but of another provider: what only that one keeps is not named."""
+    return not writing.own and (request.get("provider_state") or NOTHING).get("adapter") == NAME
+
+
+def _provider_calls(messages: list[Message], writing: Writing) -> set[str]:
+    """Wire ids of calls that stand in items of the provider's own tools."""
+    return {
+        block["value"]["call_id"]
+        for message in messages
+        if message["role"] == "assistant"
+        for block in message["content"]
+        if block["type"] == "opaque" and writing.endpoint.owns(block) and isinstance(block["value"].get("call_id"), str)
+    }
+
+
+def result_block(message: Message, position: int) -> Block:
+    """The one block of a tool message."""
+    content = message["content"]
+    if len(content) != 1 or content[0]["type"] != "tool_result":
+        raise InvalidRequest(
+            "a tool message holds exactly one tool_result", path=f"/messages/{position}/content", adapter=NAME
+        )
+    return content[0]
+
+
+# -- system, developer and user messages
+
+
+def _plain_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
+    role, content = message["role"], message["content"]
+    if len(message) == 2 and len(content) == 1 and len(content[0]) == 2 and role != "developer":
+        block = content[0]
+        if block["type"] == "text":
+            return {"role": role, "content": block["text"]}
+    if role == "developer" and writing.dialect.get("developer_role") is False:
+        role = "system"
+        writing.loss.replace((*path, "role"), role, "role_folded", "shape", "the provider knows no developer role")
+    for index, block in enumerate(content):
+        if block["type"] in ("tool_use", "tool_result"):
+            raise InvalidRequest(
+                f"a {block['type']} does not stand in a message of this role",
+                path=f"/messages/{path[1]}/content/{index}",
+                adapter=NAME,
+            )
+    form = writing.form(message)
+    wire: Wire = {"role": role}
+    if form.get("typed"):
+        wire["type"] = "message"
+    written = _content_to_wire(content, (*path, "content"), writing, form)
+    if written is not None:
+        wire["content"] = written
+    elif "absent" not in form:
+        wire["content"] = form["content"] if "content" in form else _filled(path, writing)
+    return wire if len(message) == 2 else _finish_message(message, wire, path, writing)
+
+
+def _content_to_wire(content: list[Block], path: Path, writing: Writing, form: Mapping[str, Any]) -> Any:
+    """A string for a single plain text, else parts; None when nothing is left."""
+    parts: list[Wire] = []
+    for index, block in enumerate(content):
+        if block["type"] == "text" and len(block) == 2:
+            parts.append({"type": "input_text", "text": block["text"]})
+        elif (part := part_to_wire(block, (*path, index), writing)) is not None:
+            parts.append(part)
+    return _spelt(parts, form)
+
+
+def _spelt(parts: list[Wire], form: Mapping[str, Any]) -> Any:
+    if not parts:
+        return None
+    if len(parts) == 1 and len(part := parts[0]) == 2 and part.get("type") == "input_text" and "text" in part:
+        return parts if form.get("parts") else part["text"]
+    return parts
+
+
+def _filled(path: Path, writing: Writing) -> str:
+    where = path if path == ("system",) else (*path, "content")
+    value = [{"type": "text", "text": FILLER}]
+    writing.loss.replace(where, value, "filler", "shape", "the wire takes no empty message")
+    return FILLER
+
+
+def _finish_message(message: Message, wire: Wire, path: Path, writing: Writing) -> Wire:
+    """What messages have beside content: an id, own members, and what has no place on this wire."""
+    state = writing.owns(message)
+    if state:
+        form = state.get("form") or NOTHING
+        if "id" in state:
+            wire["id"] = state["id"]
+        for name in ("status", "nulls"):
+            if name in form:
+                wire |= form[name] if name == "nulls" else {name: form[name]}
+        for name, value in (state.get("fields") or NOTHING).items():
+            wire.setdefault(name, value)
+    _report_envelope(message, path, writing)
+    report_state(message, writing, path)
+    return wire
+
+
+def _finish_turn(message: Message, path: Path, writing: Writing) -> None:
+    """A turn is no item of its own: it has no members."""
+    if len(message) > 2:
+        _report_envelope(message, path, writing)
+        report_state(message, writing, path, fields=True)
+
+
+def _report_envelope(message: Message, path: Path, writing: Writing) -> None:
+    loss = writing.loss
+    if message.get("name") is not None:
+        loss.drop((*path, "name"), "unsupported_field", "weakened", "messages have no name on this wire")
+    if message.get("cache") is not None:
+        loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire marks parts, not messages")
+    report_unknown(message, _MESSAGE, loss, path)
+
+
+# -- results
+
+
+def _result_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
+    block = result_block(message, int(path[1]))
+    trivial = len(message) == 2 or (len(message) == 3 and "metadata" in message)
+    form = NOTHING if trivial else writing.form(message)
+    kind = form.get("kind") or writing.calls.get(block["tool_use_id"])
+    wire: Wire = {"type": "custom_tool_call_output" if kind == "custom" else "function_call_output"}
+    wire["call_id"] = writing.result_id(block)
+    content = block["content"]
+    if trivial and len(block) == 3 and len(content) == 1 and len(content[0]) == 2 and content[0]["type"] == "text":
+        text: str = content[0]["text"]
+        if not text.startswith("[tool_"):
+            wire["output"] = text
+            return wire
+    where: Path = (*path, "content", 0)
+    written = _spelt(_result_parts(block, where, writing, as_part=form.get("envelope") == "part"), form)
+    if written is None and "content" in form and not block["content"]:
+        written = form["content"]
+    elif written is None:
+        written = ""
+        value = [{"type": "text", "text": ""}]
+        message_ = "an empty result is written as an empty text"
+        writing.loss.replace((*where, "content"), value, "filler", "shape", message_)
+    wire["output"] = written
+    if len(block) > 3:
+        if block.get("cache") is not None:
+            writing.loss.drop((*where, "cache"), "cache_hint", "weakened", "the wire marks parts, not results")
+        report_state(block, writing, where, fields=True)
+        report_unknown(block, _RESULT, writing.loss, where)
+    return wire if trivial else _finish_message(message, wire, path, writing)
+
+
+def _result_parts(block: Block, path: Path, writing: Writing, *, as_part: bool) -> list[Wire]:
+    parts: list[Wire] = []
+    for index, inner in enumerate(block["content"]):
+        if inner["type"] == "text" and len(inner) == 2:
+            parts.append({"type": "input_text", "text": inner["text"]})
+        elif (part := part_to_wire(inner, (*path, "content", index), writing)) is not None:
+            parts.append(part)
+    if block.get("is_error"):
+        _envelop(parts, TOOL_ERROR, as_part=as_part)
+        message = "the failure is told in the first line of the result"
+        writing.loss.replace((*path, "is_error"), True, "envelope", "shape", message)
+    elif parts and parts[0].get("type") == "input_text" and _is_enveloped(parts[0]["text"]):
+        _envelop(parts, TOOL_OK)
+    return parts
+
+
+def _envelop(parts: list[Wire], line: str, *, as_part: bool = False) -> None:
+    if parts and parts[0].get("type") == "input_text" and not as_part:
+        parts[0] = {**parts[0], "text": f"{line}\n{parts[0]['text']}"}
+    else:
+        parts.insert(0, {"type": "input_text", "text": line})
+
+
+def _is_enveloped(text: str) -> bool:
+    """Whether a text begins like an envelope, be it one of a failure or one that guards such a beginning."""
+    while text.startswith(TOOL_OK + "\n"):
+        text = text[len(TOOL_OK) + 1 :]
+    return text == TOOL_ERROR or text.startswith(TOOL_ERROR + "\n")
+
+
+# ---------------------------------------------------------------------------------------------------- from the wire
+
+
+def input_from_wire(instructions: str | None, items: Any, reading: Reading) -> list[Message]:
+    """All messages. Raises `InvalidWire` with the pointer of the item that cannot be read."""
+    messages: list[Message] = []
+    if instructions is not None:
+        state = reading.state(form={"member": "instructions"})
+        messages.append(
+            {"role": "system", "content": [{"type": "text", "text": instructions}], "provider_state": state}
+        )
+    if isinstance(items, str):
+        return [*messages, {"role": "user", "content": [{"type": "text", "text": items}]}]
+    if items is None:
+        return messages
+    if not isinstance(items, list):
+        raise InvalidWire("input must be a string or a list", path="/input", adapter=NAME)
+    turn: list[Block] | None = None
+    said = False
+    position = 0
+    try:
+        for position, item in enumerate(items):  # noqa: B007 it is told when an item cannot be read
+            blocks = None if _is_plain(item) else item_from_wire(item, reading, starts=said)
+            if blocks is None:
+                messages.append(_message_from_wire(item, reading))
+                if turn is not None:
+                    _note_last(turn)
+                turn, said = None, False
+                continue
+            said = blocks[0]["type"] != "thinking" and is_message(item) and blocks[0].get("value") is not item
+            if turn is None:
+                turn = blocks
+                messages.append({"role": "assistant", "content": turn})
+            else:
+                turn += blocks
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
+        raise malformed("the item", "input", position) from problem
+    if turn is not None:
+        _note_last(turn)
+    return messages
+
+
+def _note_last(turn: list[Block]) -> None:
+    """Notes reasoning that nothing follows: elsewhere it would be left out."""
+    for block in reversed(turn):
+        if block["type"] != "thinking":
+            return
+        block["provider_state"]["form"] = {**block["provider_state"].get("form", {}), "last": True}
+
+
+_OTHERS = frozenset(("user", "system", "developer"))
+_PLAIN = frozenset(("type", "role", "content"))
+_OUTPUT = frozenset(("type", "call_id", "output"))
+
+
+def _is_plain(item: Any) -> bool:
+    """Whether an item is a role and a text, said by anybody but the model: what most are."""
+    return (
+        type(item) is dict
+        and len(item) == 2
+        and type(item.get("content")) is str
+        and type(role := item.get("role")) is str
+        and role in _OTHERS
+    )
+
+
+def _message_from_wire(item: Wire, reading: Reading) -> Message:
+    if item.get("type") in ("function_call_output", "custom_tool_call_output"):
+        return _result_from_wire(item, reading)
+    role, content = item["role"], item.get("content")
+    if len(item) == 2 and type(content) is str:
+        return {"role": role, "content": [{"type": "text", "text": content}]}
+    form: dict[str, Any] = {}
+    if "type" in item:
+        form["typed"] = True
+    message: Message = {"role": role, "content": _content_from_wire(item, "content", reading, form)}
+    return _finish(item, message, _PLAIN, form, reading)
+
+
+def _content_from_wire(item: Wire, member: str, reading: Reading, form: dict[str, Any]) -> list[Block]:
+    content = item.get(member)
+    if type(content) is str:
+        return [{"type": "text", "text": content}]
+    if isinstance(content, list):
+        blocks = [part_from_wire(part, reading) for part in content]
+        if not blocks:
+            form["content"] = []
+        elif len(blocks) == 1 and len(blocks[0]) == 2:
+            form["parts"] = True
+        return blocks
+    if content is not None:
+        raise TypeError(content)
+    form["content" if member in item else "absent"] = None
+    return []
+
+
+def _finish(item: Wire, message: Message, known: frozenset[str], form: dict[str, Any], reading: Reading) -> Message:
+    state = reading.state()
+    fields: dict[str, Any] = {}
+    for name, value in item.items():
+        if name in known:
+            continue
+        if value is None:
+            form.setdefault("nulls", {})[name] = None
+        elif name == "id" and isinstance(value, str):
+            state["id"] = value
+        elif name == "status" and isinstance(value, str):
+            form["status"] = value
+        else:
+            fields[name] = value
+    if fields:
+        state["fields"] = fields
+    if form:
+        state["form"] = form
+    if len(state) > 2:
+        message["provider_state"] = state
+    return message
+
+
+def _result_from_wire(item: Wire, reading: Reading) -> Message:
+    wire_id = item["call_id"]
+    canonical, paired = reading.result(wire_id)
+    form: dict[str, Any] = {}
+    kind = "custom" if item["type"] == "custom_tool_call_output" else "function"
+    if reading.kinds.get(canonical, "function") != kind:
+        form["kind"] = kind
+    blocks = _content_from_wire(item, "output", reading, form)
+    block: Block = {"type": "tool_result", "tool_use_id": canonical, "content": blocks}
+    if _open_envelope(blocks, form):
+        block["is_error"] = True
+    if not paired:
+        block["provider_state"] = reading.state(id=wire_id)
+    message: Message = {"role": "tool", "content": [block], "metadata": {"parent_tool_use_id": canonical}}
+    return message if len(item) == 3 and not form else _finish(item, message, _OUTPUT, form, reading)
+
+
+def _open_envelope(blocks: list[Block], form: dict[str, Any]) -> bool:
+    """Takes the envelope off the first text. Whether it told of a failure."""
+    if not blocks or blocks[0]["type"] != "text" or not _is_enveloped(blocks[0]["text"]):
+        return False
+    text = blocks[0]["text"]
+    line, _, rest = text.partition("\n")
+    if line == TOOL_ERROR and rest == "" and not text.endswith("\n"):
+        del blocks[0]
+        if blocks and blocks[0]["type"] == "text":
+            form["envelope"] = "part"
+        return True
+    blocks[0] = {**blocks[0], "text": rest}
+    return line == TOOL_ERROR

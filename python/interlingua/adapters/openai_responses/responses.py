@@ -1,0 +1,295 @@
+"""Answers: `to_wire_response` plays the provider, `from_wire_response` reads one."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from interlingua.adapters._kit import Wire, report_foreign_state
+from interlingua.adapters._openai_errors import error_from_body
+from interlingua.adapters.openai_responses.context import Reading, Writing
+from interlingua.adapters.openai_responses.items import is_message, item_from_wire, made_id, turn_to_wire
+from interlingua.adapters.openai_responses.parts import Block, opaque
+from interlingua.adapters.openai_responses.tables import (
+    CALLS_FOR_THE_CALLER,
+    INCOMPLETE,
+    INCOMPLETE_BACK,
+    NAME,
+    NOTHING,
+    POLICY_CODES,
+    STATUS,
+)
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import InvalidAnswer, InvalidRequest, ProviderError
+from interlingua.canonical.ids import DERIVED_IDS, IdSource
+from interlingua.canonical.loss import Entry, Loss
+
+Response = dict[str, Any]
+Usage = dict[str, Any]
+
+
+# ---------------------------------------------------------------------------------------------------- to the wire
+
+
+def to_wire_response(response: Response, endpoint: Endpoint, *, created: int = 0) -> tuple[Wire, list[Entry]]:
+    """The body with which this provider would have given an answer; its own answers come out as they were.
+
+    `created` is the time of answers that do not bring one of their own, in seconds since 1970.
+    Losses are reported at their place in the response.
+    """
+    loss = Loss()
+    try:
+        body = _body(response, endpoint, loss, created)
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
+        # the schema has checked all but what providers left in `form` and `fields`
+        raise InvalidRequest("a provider state of the response has an unexpected shape", adapter=NAME) from problem
+    return body, loss.entries
+
+
+def _body(response: Response, endpoint: Endpoint, loss: Loss, created: int) -> Wire:
+    own = "provider_state" in response and endpoint.owns(response["provider_state"])
+    writing = Writing(endpoint, loss, own=own, reply=True)
+    state: Mapping[str, Any] = response["provider_state"] if own else NOTHING
+    fields: Mapping[str, Any] = state.get("fields") or NOTHING
+    form: Mapping[str, Any] = state.get("form") or NOTHING
+    body = head(response, endpoint, created, own=own)
+    content = response["message"]["content"]
+    request = {"messages": [response["message"]]}
+    body["output"] = turn_to_wire(response["message"], ("message",), writing, request) if content else []
+    if (usage := response.get("usage")) is not None:
+        body["usage"] = usage_to_wire(usage, own=own)
+    body |= {name: value for name, value in fields.items() if name not in body}
+    for name, value in form.get("empty", NOTHING).items():
+        body.setdefault(name, value)
+    if not own or finish_from_wire(body, content) != response["finish_reason"]:
+        body |= finish_to_wire(response)
+    if not own:
+        _report_rest(response, body, writing)
+    return body
+
+
+def _report_rest(response: Response, body: Wire, writing: Writing) -> None:
+    """Reports what an answer of another provider holds without a place here."""
+    loss = writing.loss
+    read = finish_from_wire(body, response["message"]["content"])
+    if read != response["finish_reason"]:
+        message = "the wire has no such word for the end of an answer"
+        loss.replace(("finish_reason",), read, "unsupported_value", "weakened", message)
+    if response.get("stop_sequence") is not None:
+        message = "the wire does not tell which text ended an answer"
+        loss.drop(("stop_sequence",), "unsupported_field", "weakened", message)
+    for position in range(len(response.get("alternatives") or ())):
+        loss.drop(("alternatives", position), "unsupported_field", "lost", "the wire gives one answer")
+    if response.get("logprobs"):
+        message = "log probabilities stand with their text on this wire"
+        loss.drop(("logprobs",), "unsupported_field", "weakened", message)
+    report_foreign_state(response, writing.endpoint, loss, ())
+    report_foreign_state(response["message"], writing.endpoint, loss, ("message",))
+
+
+def head(response: Response, endpoint: Endpoint, created: int, *, own: bool) -> Wire:
+    """The members that say which answer this is."""
+    body: Wire = {}
+    if "id" in response or not own:
+        body["id"] = response.get("id") or made_id("resp_", response.get("message"))
+    if not own:
+        body |= {"object": "response", "created_at": created, "error": None, "incomplete_details": None}
+    if (model := response.get("model")) is not None:
+        body["model"] = model.partition(":")[2] or model
+    return body
+
+
+def finish_to_wire(response: Response) -> Wire:
+    """Status and details of an answer of another provider. A refusal without words is told by the filter's word."""
+    reason = response["finish_reason"]
+    if reason == "refusal" and not any(block.get("refusal") for block in response["message"]["content"]):
+        reason = "content_filter"
+    match reason:
+        case "length" | "content_filter" | "pause":
+            return {"status": "incomplete", "incomplete_details": {"reason": INCOMPLETE_BACK[reason]}}
+        case "error":
+            error = {"code": "server_error", "message": "the provider failed"}
+            return {"status": "failed", "error": error, "incomplete_details": None}
+        case "cancelled":
+            return {"status": "cancelled", "incomplete_details": None}
+        case _:
+            return {"status": "completed", "incomplete_details": None}
+
+
+# ---------------------------------------------------------------------------------------------------- from the wire
+
+
+def from_wire_response(body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> tuple[Response, list[Entry]]:
+    """Reads an answer. Raises `InvalidAnswer` for what is none, `ProviderError` for an error that came with status 200."""
+    if not isinstance(body, dict):
+        raise InvalidAnswer("an answer must be an object", path="", adapter=NAME)
+    output = body.get("output")
+    if "output" not in body and body.get("error"):
+        raise ProviderError(error_from_body(None, {}, body, endpoint))
+    if not isinstance(output, list):
+        raise InvalidAnswer("output must be a list", path="/output", adapter=NAME)
+    return read_response(body, read_output(output, Reading(endpoint, ids)), endpoint), []
+
+
+def read_output(items: list[Any], reading: Reading) -> list[Block]:
+    """The blocks of all items of an answer."""
+    content: list[Block] = []
+    said = False
+    for position, item in enumerate(items):
+        try:
+            blocks = answer_item(item, reading, starts=said)
+        except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
+            raise InvalidAnswer(
+                "the answer cannot be read: a member is missing or has the wrong type",
+                path=f"/output/{position}",
+                adapter=NAME,
+            ) from problem
+        said = says(item, blocks)
+        content += blocks
+    return content
+
+
+def answer_item(item: Any, reading: Reading, *, starts: bool) -> list[Block]:
+    """The blocks of one item of an answer: nobody but the model speaks in it."""
+    blocks = item_from_wire(item, reading, starts=starts)
+    return [opaque(item, reading)] if blocks is None else blocks
+
+
+def says(item: Wire, blocks: list[Block]) -> bool:
+    """Whether an item is a message that further parts could be taken for."""
+    return is_message(item) and blocks[0].get("value") is not item
+
+
+def read_response(body: Wire, content: list[Block], endpoint: Endpoint) -> Response:
+    """The response of a body and the blocks of its output."""
+    response: Response = {"message": {"role": "assistant", "content": content}}
+    response["finish_reason"] = finish_from_wire(body, content)
+    details = body.get("incomplete_details")
+    reason = details.get("reason") if isinstance(details, dict) else None
+    if isinstance(raw := reason or body.get("status"), str):
+        response["finish_reason_raw"] = raw
+    fields: dict[str, Any] = {}
+    empty: dict[str, Any] = {}
+    for name, value in body.items():
+        if name == "output":
+            continue
+        if value is None:
+            empty[name] = None
+        elif name == "id" and isinstance(value, str) and value:
+            response["id"] = value
+        elif name == "model" and isinstance(value, str) and value:
+            response["model"] = endpoint.model_id(value)
+        elif name == "usage" and isinstance(value, dict):
+            response["usage"] = usage_from_wire(value)
+        else:
+            fields[name] = value
+    if probabilities := _logprobs(content):
+        response["logprobs"] = {"content": probabilities}
+    state = endpoint.state()
+    if fields:
+        state["fields"] = fields
+    if empty:
+        state["form"] = {"empty": empty}
+    response["provider_state"] = state
+    return response
+
+
+def _logprobs(content: list[Block]) -> list[Any]:
+    found: list[Any] = []
+    for block in content:
+        if block["type"] == "text":
+            given = block.get("provider_state", NOTHING).get("fields", NOTHING).get("logprobs")
+            if isinstance(given, list):
+                found += given
+    return found
+
+
+def finish_from_wire(body: Mapping[str, Any], content: list[Block]) -> str:
+    """Why an answer ended: the wire has no one word for it. The content decides whether calls are to be run."""
+    status, details = body.get("status"), body.get("incomplete_details")
+    if status == "incomplete":
+        reason = details.get("reason") if isinstance(details, dict) else None
+        return INCOMPLETE.get(reason, "other") if isinstance(reason, str) else "other"
+    if status == "failed":
+        failure = body.get("error")
+        code = failure.get("code") if isinstance(failure, dict) else None
+        return "content_filter" if isinstance(code, str) and code in POLICY_CODES else "error"
+    reason = STATUS.get(status, "other") if isinstance(status, str) else "other"
+    if reason != "stop":
+        return reason
+    answered = [
+        block["value"].get("call_id")
+        for block in content
+        if block["type"] == "opaque" and block.get("kind") == "shell_call_output"
+    ]
+    if any(_asks(block, answered) for block in content):
+        return "tool_calls"
+    texts = [block for block in content if block["type"] == "text"]
+    return "refusal" if texts and all(block.get("refusal") for block in texts) else "stop"
+
+
+def _asks(block: Block, answered: list[Any]) -> bool:
+    """Whether a block is a call that the caller has to run."""
+    if block["type"] != "opaque":
+        return block["type"] == "tool_use"
+    kind = block.get("kind")
+    if kind == "tool_search_call":
+        return block["value"].get("execution") == "client"
+    return kind in CALLS_FOR_THE_CALLER and block["value"].get("call_id") not in answered
+
+
+# ---------------------------------------------------------------------------------------------------- usage
+
+
+def usage_to_wire(usage: Usage, *, own: bool) -> Wire:
+    """The wire's counts, in which the input includes what was read from and written to a cache."""
+    raw = usage.get("raw")
+    if own and raw is not None and _same_counts(usage_from_wire(raw), usage):
+        return raw
+    cached, written = usage.get("cached_input_tokens") or 0, usage.get("cache_creation_input_tokens") or 0
+    prompt = usage["input_tokens"] + cached + written
+    return {
+        "input_tokens": prompt,
+        "input_tokens_details": {"cached_tokens": cached, **({"cache_write_tokens": written} if written else {})},
+        "output_tokens": usage["output_tokens"],
+        "output_tokens_details": {"reasoning_tokens": usage.get("reasoning_tokens") or 0},
+        "total_tokens": prompt + usage["output_tokens"],
+    }
+
+
+_COUNTS = (
+    "input_tokens",
+    "output_tokens",
+    "cached_input_tokens",
+    "cache_creation_input_tokens",
+    "reasoning_tokens",
+)
+
+
+def _same_counts(left: Usage, right: Usage) -> bool:
+    return all((left.get(name) or 0) == (right.get(name) or 0) for name in _COUNTS)
+
+
+def usage_from_wire(raw: Wire) -> Usage:
+    """Disjoint counts: what came from a cache and what went to one is taken out of the input."""
+    prompt_details, output_details = _details(raw, "input_tokens_details"), _details(raw, "output_tokens_details")
+    cached, written = _count(prompt_details.get("cached_tokens")), _count(prompt_details.get("cache_write_tokens"))
+    reasoning = _count(output_details.get("reasoning_tokens"))
+    output = _count(raw.get("output_tokens")) or 0
+    prompt = _count(raw.get("input_tokens")) or 0
+    usage: Usage = {"input_tokens": max(prompt - (cached or 0) - (written or 0), 0), "output_tokens": output}
+    if cached is not None:
+        usage["cached_input_tokens"] = cached
+    if written is not None:
+        usage["cache_creation_input_tokens"] = written
+    if reasoning is not None:
+        usage["reasoning_tokens"] = min(reasoning, output)
+    usage["raw"] = raw
+    return usage
+
+
+def _details(raw: Wire, name: str) -> Mapping[str, Any]:
+    found = raw.get(name)
+    return found if isinstance(found, dict) else NOTHING
+
+
+def _count(value: Any) -> int | None:
+    return max(value, 0) if type(value) is int else None

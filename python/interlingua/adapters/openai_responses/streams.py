@@ -1,0 +1,407 @@
+"""
+Streams: `stream_decoder` from frames to events; `encoding` is the way back.
+
+Every item is read once more when it is done, as an answer that came whole has it: `response.output_item.done` is the
+authority, because some servers leave the output of the last event empty. Status and usage come from the last event.
+"""
+
+from collections.abc import Generator
+from typing import Any
+
+from interlingua.adapters._kit import Wire
+from interlingua.adapters._openai_errors import error_from_body
+from interlingua.adapters.openai_responses.context import Reading
+from interlingua.adapters.openai_responses.items import call_from_wire, is_message
+from interlingua.adapters.openai_responses.parts import Block
+from interlingua.adapters.openai_responses.responses import answer_item, read_response, says, usage_from_wire
+from interlingua.adapters.openai_responses.tables import BETWEEN, NAME
+from interlingua.canonical import json
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import InterlinguaError
+from interlingua.canonical.ids import DERIVED_IDS, IdSource
+from interlingua.wire.sse import Frame
+
+Event = dict[str, Any]
+
+DONE = "[DONE]"
+_TEXT = "response.output_text.delta"
+_CALLS = {"function_call": "arguments", "custom_tool_call": "input"}
+_UNREADABLE = (KeyError, TypeError, AttributeError, IndexError, ValueError)
+
+
+def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Generator[list[Event], Frame | None, None]:
+    """Give it frames, and None at the end of input; it gives the events that each frame completes.
+
+    Ends after `message_complete` or `error`. An answer that breaks off is an `error` event with what had arrived.
+    """
+    answer = _Answer(endpoint, ids)
+    frame = yield []
+    while frame is not None:
+        events = answer.take(frame)
+        frame = yield events
+        if answer.ended:
+            return
+    yield answer.truncated()
+
+
+class _Item:
+    """An item that is being told: how it began, its canonical blocks, and what their deltas have said."""
+
+    __slots__ = ("before", "blocks", "canonical", "done", "kind", "last", "refused", "says", "told", "wire")
+
+    def __init__(self, wire: Wire, before: "_Item | None") -> None:
+        self.wire = wire
+        self.before = before
+        self.kind: Any = "message" if is_message(wire) else wire.get("type")
+        self.blocks: dict[int, int] = {}
+        self.told: dict[int, list[str]] = {}
+        self.canonical = ""
+        self.last: Any = None
+        self.refused: set[int] = set()
+        self.says = self.kind == "message"
+        self.done = False
+
+    def partial(self) -> Wire:
+        """The item as far as it has been told."""
+        texts = {number: "".join(pieces) for number, pieces in self.told.items()}
+        match self.kind:
+            case "message":
+                parts = [_part(self.refused, number, text) for number, text in sorted(texts.items())]
+                return {**self.wire, "content": parts}
+            case "reasoning":
+                return {**self.wire, "summary": [{"type": "summary_text", "text": text} for text in texts.values()]}
+            case "function_call" | "custom_tool_call":
+                return {**self.wire, _CALLS[self.kind]: texts.get(0, "")}
+            case _:
+                return self.wire
+
+
+def _part(refused: set[int], number: int, text: str) -> Wire:
+    return {"type": "refusal", "refusal": text} if number in refused else {"type": "output_text", "text": text}
+
+
+class _Answer:
+    """What has arrived of one answer."""
+
+    __slots__ = ("_blocks", "_ids", "_items", "_reading", "_started", "_usage", "endpoint", "ended", "head")
+
+    def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
+        self.endpoint = endpoint
+        self.ended = False
+        self.head: Wire = {}
+        self._started = False
+        self._reading = Reading(endpoint, ids)
+        self._items: dict[int, _Item] = {}
+        self._blocks: list[Block | None] = []
+        self._usage: Wire | None = None
+
+    def take(self, frame: Frame) -> list[Event]:
+        """The events that a frame completes."""
+        text = frame.data.strip()
+        if not text:
+            return []
+        if text == DONE:
+            return self.truncated()
+        try:
+            data = json.loads(text)
+            if data.get("type") == _TEXT and (events := self._word(data)) is not None:
+                return events
+            if frame.event == "error" or data.get("type") == "error" or ("type" not in data and data.get("error")):
+                told = {name: value for name, value in data.items() if name not in ("type", "sequence_number")}
+                return self._failed(error_from_body(None, {}, told, self.endpoint))
+            return self._event(data)
+        except (InterlinguaError, *_UNREADABLE):
+            message = "a frame of the stream cannot be read"
+            error = {"category": "invalid_response", "message": message, "retryable": True, "adapter": NAME}
+            return self._failed(error)
+
+    def _word(self, data: Wire) -> list[Event] | None:
+        """The one event of the frame that most are: more of a text that has begun."""
+        item = self._items.get(data["output_index"])
+        text = data["delta"]
+        if item is None or type(text) is not str or not text or "error" in data:
+            return None
+        told = item.told.get(number := data["content_index"])
+        if told is None:
+            return None
+        told.append(text)
+        return [{"type": "text_delta", "index": item.blocks[number], "text": text}]
+
+    def _event(self, data: Wire) -> list[Event]:
+        match data.get("type"):
+            case "response.output_text.delta" | "response.refusal.delta":
+                return self._said(data)
+            case "response.function_call_arguments.delta" | "response.custom_tool_call_input.delta":
+                return self._more_arguments(data)
+            case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta":
+                return self._thought(data)
+            case "response.output_item.added":
+                return self._begin(data["output_index"], data["item"])
+            case "response.output_item.done":
+                return self._finish(data["output_index"], data["item"])
+            case "response.content_part.added":
+                return self._begin_part(data)
+            case "response.completed" | "response.incomplete" | "response.cancelled":
+                return self._complete(data["response"])
+            case "response.failed":
+                return self._fail(data["response"])
+            case "response.created" | "response.in_progress" | "response.queued":
+                return self._start(data["response"])
+            case _:
+                return []  # what is told of the provider's own tools stands in their items; and what later versions add
+
+    # -- the answer
+
+    def _start(self, response: Wire) -> list[Event]:
+        self.head = response
+        if self._started:
+            return []
+        self._started = True
+        event: Event = {"type": "message_start"}
+        if isinstance(model := response.get("model"), str) and model:
+            event["model"] = self.endpoint.model_id(model)
+        if isinstance(identity := response.get("id"), str):
+            event["response_id"] = identity
+        return [event]
+
+    def _complete(self, response: Wire) -> list[Event]:
+        events = self._start(response)
+        output = response.get("output")
+        told = any(item.done for item in self._items.values())
+        for number, item in enumerate(output if isinstance(output, list) else ()):
+            known = self._items.get(number)
+            if not known.done if known is not None else not told:
+                events += self._finish(number, item)
+        for number, item in self._items.items():
+            if not item.done:
+                events += self._finish(number, item.partial())
+        events += self._tell_usage(response)
+        self.ended = True
+        return [*events, {"type": "message_complete", "response": self._response(response)}]
+
+    def _tell_usage(self, response: Wire) -> list[Event]:
+        usage = response.get("usage")
+        if not isinstance(usage, dict):
+            return []
+        self._usage = usage
+        return [{"type": "usage_update", "usage": usage_from_wire(usage)}]
+
+    def _response(self, response: Wire) -> dict[str, Any]:
+        return read_response(response, [block for block in self._blocks if block is not None], self.endpoint)
+
+    # -- failure
+
+    def truncated(self) -> list[Event]:
+        """The events for a stream that ends before the answer does."""
+        if self.ended:
+            return []
+        message = "the stream ended before the answer did; what had arrived is in the response"
+        error = {"category": "stream_truncated", "message": message, "retryable": True, "adapter": NAME}
+        return self._failed(error)
+
+    def _fail(self, response: Wire) -> list[Event]:
+        self.head = response
+        events = self._tell_usage(response)
+        told = {"error": response.get("error") or {"code": "server_error"}}
+        return events + self._failed(error_from_body(None, {}, told, self.endpoint))
+
+    def _failed(self, error: dict[str, Any]) -> list[Event]:
+        self.ended = True
+        if self.endpoint.provider is not None:
+            error.setdefault("provider", self.endpoint.provider)
+        for item in self._items.values():
+            if not item.done:
+                self._keep_partial(item)
+        content = [block for block in self._blocks if block is not None]
+        message = {"role": "assistant", "content": content, "metadata": {"status": "error"}}
+        response: dict[str, Any] = {"message": message, "finish_reason": "error"}
+        if isinstance(identity := self.head.get("id"), str):
+            response["id"] = identity
+        if isinstance(model := self.head.get("model"), str) and model:
+            response["model"] = self.endpoint.model_id(model)
+        if self._usage is not None:
+            response["usage"] = usage_from_wire(self._usage)
+        return [{"type": "error", "error": error, "response": response}]
+
+    def _keep_partial(self, item: _Item) -> None:
+        """What had arrived of an item: a call that is not whole keeps its argument text and is not one to run."""
+        for number, index in item.blocks.items():
+            text = "".join(item.told.get(number, ()))
+            begun = self._blocks[index]
+            if begun is None:
+                continue
+            match begun["type"]:
+                case "text" | "thinking":
+                    self._blocks[index] = {**begun, "text": text}
+                case "tool_use":
+                    self._blocks[index] = {**begun, "input": {}, "input_raw": text}
+                case _:
+                    pass
+
+    # -- items
+
+    def _begin(self, number: int, wire: Wire) -> list[Event]:
+        if type(number) is not int or number in self._items:
+            raise TypeError("response.output_item.added")
+        events = [] if self._started else self._start({})
+        item = self._items[number] = _Item(wire, next(reversed(self._items.values()), None))
+        match item.kind:
+            case "message":
+                pass  # its parts are the blocks
+            case "reasoning":
+                block: Block = {"type": "thinking", "text": ""}
+                if isinstance(wire.get("id"), str):
+                    block["provider_state"] = self._reading.state(id=wire["id"])
+                events.append(self._open(item, 0, block))
+            case "function_call" | "custom_tool_call":
+                events += self._begin_call(item)
+            case _:
+                events.append(self._open(item, 0, answer_item(wire, self._reading, starts=False)[0]))
+        return events
+
+    def _open(self, item: _Item, number: int, block: Block) -> Event:
+        item.blocks[number] = index = len(self._blocks)
+        item.told[number] = []
+        self._blocks.append(block)
+        return {"type": "block_start", "index": index, "block": block}
+
+    def _begin_call(self, item: _Item) -> list[Event]:
+        member = _CALLS[item.kind]
+        block = call_from_wire({**item.wire, member: ""}, self._reading)
+        if block is None:
+            return []  # it can only be read when it is done
+        item.canonical = block["id"]
+        state = {name: block["provider_state"][name] for name in ("adapter", "provider", "id")}
+        if "item_id" in block["provider_state"].get("form", {}):
+            state["form"] = {"item_id": block["provider_state"]["form"]["item_id"]}
+        block = {**block, "provider_state": state}
+        started = self._open(item, 0, block)
+        start = {"type": "tool_use_start", "index": started["index"], "id": block["id"], "name": block["name"]}
+        return [started, start]
+
+    def _begin_part(self, data: Wire) -> list[Event]:
+        item = self._items.get(data["output_index"])
+        number, part = data["content_index"], data["part"]
+        if item is None or item.kind != "message" or number in item.blocks:
+            return []
+        if part.get("type") not in ("output_text", "refusal"):
+            return []  # it is read when it is done
+        return [self._open_part(item, number, part["type"])]
+
+    def _open_part(self, item: _Item, number: int, kind: str) -> Event:
+        block: Block = {"type": "text", "text": ""}
+        if kind == "refusal":
+            block["refusal"] = True
+            item.refused.add(number)
+        if not item.blocks and isinstance(item.wire.get("id"), str):
+            block["provider_state"] = self._reading.state(id=item.wire["id"])
+        return self._open(item, number, block)
+
+    # -- deltas
+
+    def _said(self, data: Wire) -> list[Event]:
+        item, number, text = self._items.get(data["output_index"]), data["content_index"], data["delta"]
+        events: list[Event] = []
+        if item is None:
+            events += self._begin(data["output_index"], {"type": "message", "role": "assistant", "content": []})
+            item = self._items[data["output_index"]]
+        if number not in item.blocks:
+            events.append(self._open_part(item, number, data["type"].split(".")[1]))
+        if text:
+            item.told[number].append(_text(text))
+            events.append({"type": "text_delta", "index": item.blocks[number], "text": text})
+        return events
+
+    def _more_arguments(self, data: Wire) -> list[Event]:
+        item, text = self._items.get(data["output_index"]), data["delta"]
+        if item is None or not text or 0 not in item.blocks:
+            return []  # it is read when it is done
+        item.told[0].append(_text(text))
+        return [{"type": "tool_use_input_delta", "index": item.blocks[0], "id": item.canonical, "text": text}]
+
+    def _thought(self, data: Wire) -> list[Event]:
+        item, text = self._items.get(data["output_index"]), data["delta"]
+        if item is None or item.kind != "reasoning" or not text:
+            return []
+        part = (data["type"], data.get("summary_index"), data.get("content_index"))
+        if item.last is not None and item.last != part:
+            text = BETWEEN + _text(text)
+        item.last = part
+        item.told[0].append(_text(text))
+        return [{"type": "thinking_delta", "index": item.blocks[0], "text": text}]
+
+    # -- the end of an item
+
+    def _finish(self, number: int, wire: Wire) -> list[Event]:
+        events: list[Event] = []
+        item = self._items.get(number)
+        if item is None:
+            events += self._begin(number, wire)
+            item = self._items[number]
+        if item.done:
+            return events
+        item.done = True
+        for position, block in enumerate(self._read(item, wire)):
+            if position not in item.blocks:
+                events += self._open_late(item, position, block)
+            self._stop(item, position, block, events)
+        return events
+
+    def _open_late(self, item: _Item, position: int, block: Block) -> list[Event]:
+        """The start of a block of which nothing had been told."""
+        if block["type"] == "text":
+            return [self._open_part(item, position, "refusal" if block.get("refusal") else "output_text")]
+        begun = {**block, "input": {}} if block["type"] == "tool_use" else block
+        events = [self._open(item, position, begun)]
+        if block["type"] == "tool_use":
+            item.canonical = block["id"]
+            index = events[0]["index"]
+            events.append({"type": "tool_use_start", "index": index, "id": block["id"], "name": block["name"]})
+        return events
+
+    def _read(self, item: _Item, wire: Wire) -> list[Block]:
+        if item.canonical and (call := call_from_wire(wire, self._reading, item.canonical)) is not None:
+            return [call]
+        starts = item.before is not None and item.before.says
+        blocks = answer_item(wire, self._reading, starts=starts)
+        item.says = says(wire, blocks)
+        return blocks
+
+    def _stop(self, item: _Item, position: int, block: Block, events: list[Event]) -> None:
+        index = item.blocks[position]
+        told = "".join(item.told[position])
+        match block["type"]:
+            case "text" | "thinking":
+                text: str = block["text"]
+                kind = "text_delta" if block["type"] == "text" else "thinking_delta"
+                signature = block.get("signature")
+                if not text.startswith(told):
+                    block = {**block, "text": told}  # what was said cannot be taken back
+                elif len(text) > len(told):
+                    events.append({"type": kind, "index": index, "text": text[len(told) :]})
+                if signature is not None and block["type"] == "thinking":
+                    events.append({"type": kind, "index": index, "text": "", "signature": signature})
+            case "tool_use":
+                text = block["input_raw"] if "input_raw" in block else self._argument_text(block)
+                if not told and text:
+                    event: Event = {"type": "tool_use_input_delta", "index": index, "id": block["id"], "text": text}
+                    events.append(event)
+                end = {"type": "tool_use_end", "index": index, "id": block["id"], "name": block["name"]}
+                end["input"] = block["input"]
+                if "input_raw" in block:
+                    end["input_raw"] = block["input_raw"]
+                events.append(end)
+            case _:
+                pass
+        self._blocks[index] = block
+        events.append({"type": "block_stop", "index": index, "block": block})
+
+    def _argument_text(self, block: Block) -> str:
+        spelt = block["provider_state"].get("form", {}).get("arguments")
+        return spelt if spelt is not None else json.dumps(block["input"]).decode()
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(value)
+    return value

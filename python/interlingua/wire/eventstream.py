@@ -1,0 +1,149 @@
+"""
+AWS event streams: binary messages in any cuts to frames, and frames to messages.
+
+Source: the encoding of `application/vnd.amazon.eventstream` as AWS documents it for its SDKs. A message is
+
+    total length (4) · length of the headers (4) · CRC-32 of these eight bytes (4) · headers · payload · CRC-32 of all before (4)
+
+with numbers in network order. A header is the length of its name (1), the name, the type of its value (1) and the value.
+
+Strategy: a message is taken when all of it is there; both checksums are checked before anything of it is used. Behind a
+damaged message nothing can be found again, so it becomes one frame that says so, and what follows is passed over.
+"""
+
+import struct
+from binascii import crc32
+from functools import lru_cache
+from typing import NamedTuple
+
+EVENT, EXCEPTION, ERROR, DAMAGED = "event", "exception", "error", "damaged"
+
+_PRELUDE = struct.Struct("!III")
+_NUMBER = struct.Struct("!I")
+_LENGTH = struct.Struct("!H")
+_LEAST = _PRELUDE.size + _NUMBER.size
+_MOST = 25 * 1024 * 1024  # AWS allows 24 MB of payload and 128 kB of headers
+_TEXT = 7
+# sizes of the values of a header by their type: true, false, byte, short, integer, long, bytes, text, time, UUID
+_SIZES = (0, 0, 1, 2, 4, 8, None, None, 8, 16)
+
+
+class Frame(NamedTuple):
+    """One message: the name of its event, exception or error, its payload as text, and which of these it is.
+
+    `kind` is `event`, `exception` or `error` as the sender says, or `damaged` for bytes that are no message.
+    """
+
+    event: str | None
+    data: str
+    kind: str = EVENT
+
+
+class Decoder:
+    """An incremental reader with the same two methods as the one for server-sent events. It never raises."""
+
+    def __init__(self) -> None:
+        self._buffer = bytearray()
+        self._damaged = False
+
+    def feed(self, chunk: bytes) -> list[Frame]:
+        """The frames that this chunk completes."""
+        if self._damaged:
+            return []
+        buffer = self._buffer
+        buffer += chunk
+        if len(buffer) < _PRELUDE.size:
+            return []
+        frames: list[Frame] = []
+        start, available = 0, len(buffer)
+        while available - start >= _PRELUDE.size:
+            total, headers, checksum = _PRELUDE.unpack_from(buffer, start)
+            if not _LEAST + headers <= total <= _MOST or crc32(buffer[start : start + 8]) != checksum:
+                return [*frames, self._damage()]
+            if available - start < total:
+                break
+            frame = _frame(bytes(buffer[start : start + total]), headers)
+            if frame is None:
+                return [*frames, self._damage()]
+            frames.append(frame)
+            start += total
+        if start:
+            del buffer[:start]
+        return frames
+
+    def end(self) -> list[Frame]:
+        """Nothing: a message that is not whole cannot be read."""
+        self._buffer.clear()
+        return []
+
+    def _damage(self) -> Frame:
+        self._damaged = True
+        self._buffer.clear()
+        return Frame(None, "", DAMAGED)
+
+
+def _frame(message: bytes, length: int) -> Frame | None:
+    """The frame of a whole message; None when it is damaged."""
+    end = len(message) - _NUMBER.size
+    if crc32(memoryview(message)[:end]) != _NUMBER.unpack_from(message, end)[0]:
+        return None
+    start = _PRELUDE.size + length
+    try:
+        name, kind, said = _described(message[_PRELUDE.size : start])
+        data = message[start:end].decode()
+    except (IndexError, ValueError, struct.error):
+        return None
+    return Frame(name, data or said, kind)
+
+
+_NAMES = {EVENT: ":event-type", EXCEPTION: ":exception-type", ERROR: ":error-code"}
+
+
+# a stream repeats a handful of headers
+@lru_cache(maxsize=256)
+def _described(block: bytes) -> tuple[str | None, str, str]:
+    """The name of the event, what kind of message it is, and the text of an error."""
+    headers = _headers(block)
+    kind = headers.get(":message-type", EVENT)
+    return headers.get(_NAMES.get(kind, ":event-type")), kind, headers.get(":error-message", "")
+
+
+def _headers(block: bytes) -> dict[str, str]:
+    """The headers that are texts; the others have no meaning here. Raises when the block does not add up."""
+    headers: dict[str, str] = {}
+    at = 0
+    while at < len(block):
+        length = block[at]
+        name = block[at + 1 : at + 1 + length].decode()
+        at += 1 + length
+        kind = block[at]
+        at += 1
+        size = _SIZES[kind]
+        if size is None:
+            size = _LENGTH.unpack_from(block, at)[0]
+            at += _LENGTH.size
+        if at + size > len(block):
+            raise ValueError("a header is longer than the headers")
+        if kind == _TEXT:
+            headers[name] = block[at : at + size].decode()
+        at += size
+    return headers
+
+
+def encode(frame: Frame) -> bytes:
+    """A frame as one message."""
+    headers, data = _header_block(frame.kind, frame.event), frame.data.encode()
+    prelude = struct.pack("!II", _LEAST + len(headers) + len(data), len(headers))
+    message = prelude + _NUMBER.pack(crc32(prelude)) + headers + data
+    return message + _NUMBER.pack(crc32(message))
+
+
+@lru_cache(maxsize=256)
+def _header_block(kind: str, name: str | None) -> bytes:
+    named = b"" if name is None else _header(_NAMES.get(kind, ":event-type"), name)
+    return named + _header(":content-type", "application/json") + _header(":message-type", kind)
+
+
+def _header(name: str, value: str) -> bytes:
+    text = value.encode()
+    return bytes((len(name),)) + name.encode() + bytes((_TEXT,)) + _LENGTH.pack(len(text)) + text
