@@ -221,6 +221,8 @@ def _document_to_wire(block: Block, path: Path, writing: Writing, state: Mapping
         as_address = own_part == "document_url" or (by_url and not state and writing.dialect.get("document_url"))
         if by_url and not (as_address or own_part or writing.own or writing.dialect.get("file_url")):
             return None
+        if by_url and not (as_address or writing.own or _is_web_address(source["data"])):
+            return None
         url = _address(block, path, writing)
         if url is None:
             return None
@@ -236,6 +238,11 @@ def _document_to_wire(block: Block, path: Path, writing: Writing, state: Mapping
         message = "the wire demands a file name"
         writing.loss.replace((*path, "name"), "document", "required_default", "shape", message)
     return {"type": "file", "file": {**state.get("fields", {}).get("file", {}), **file}}
+
+
+def _is_web_address(url: str) -> bool:
+    """Whether a file part takes the address: a bucket's, or that of some other scheme, would be read as an unknown part."""
+    return url.startswith("http") or inline(url) is not None
 
 
 def _document_address(block: Block, url: str, path: Path, writing: Writing) -> Wire:
