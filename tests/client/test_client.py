@@ -375,14 +375,17 @@ async def test_a_deadline_covers_the_whole_call() -> None:
 
 async def test_cancelling_the_task_closes_the_connection() -> None:
     """The provider sees the connection go, whatever the call was waiting for."""
+    reached = asyncio.Semaphore(0)
     gone: asyncio.Queue[bool] = asyncio.Queue()
 
     async def silent(connection: Connection) -> None:
+        reached.release()
         await gone.put(await connection.gone())
 
     async def dripping(connection: Connection) -> None:
         await connection.begin()
         await connection.chunk(recorded(GPT)[0])
+        reached.release()
         await gone.put(await connection.gone())
 
     async with (
@@ -391,11 +394,12 @@ async def test_cancelling_the_task_closes_the_connection() -> None:
     ):
         for call in (client.generate(ask(), model=GPT), events_of(client.stream(ask(), model=GPT))):
             task = asyncio.create_task(call)
-            await asyncio.sleep(0.2)
+            await asyncio.wait_for(reached.acquire(), 30)
+            await asyncio.sleep(0.1)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
-            assert await asyncio.wait_for(gone.get(), 5)
+            assert await asyncio.wait_for(gone.get(), 30)
 
 
 async def test_a_stalled_consumer_stalls_the_provider() -> None:

@@ -9,7 +9,6 @@ from typing import Any, Generic, TypeVar
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
-from interlingua.canonical.ids import IdSource
 from interlingua.canonical.loss import Loss, Path, pointer
 
 Wire = dict[str, Any]
@@ -107,27 +106,6 @@ def report_foreign_options(request: Mapping[str, Any], endpoint: Endpoint, loss:
 
 
 # ---------------------------------------------------------------------------------------------- tool ids
-
-
-class ReadIds:
-    """Canonical ids for the wire ids of one request: a wire id that names a further call gets a further id."""
-
-    def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
-        self._adapter = endpoint.adapter
-        self._ids = ids
-        self._calls: dict[str, int] = {}
-        self._canonical: dict[str, str] = {}
-
-    def call(self, wire_id: str) -> str:
-        """The canonical id of a call."""
-        occurrence = self._calls.get(wire_id, 0)
-        self._calls[wire_id] = occurrence + 1
-        self._canonical[wire_id] = canonical = self._ids.tool(self._adapter, wire_id, occurrence)
-        return canonical
-
-    def result(self, wire_id: str) -> str:
-        """The canonical id of the call that a result answers: the latest of that wire id."""
-        return self._canonical.get(wire_id) or self._ids.tool(self._adapter, wire_id, 0)
 
 
 class WireIds:

@@ -21,7 +21,7 @@ def ordered(messages: list[Message], first: int) -> tuple["range | list[int]", M
     """
     if _in_order(messages, first):
         return range(first, len(messages)), []
-    return _arranged(messages, first)
+    return arranged(messages, first)
 
 
 def _in_order(messages: list[Message], first: int) -> bool:
@@ -50,7 +50,8 @@ def _in_order(messages: list[Message], first: int) -> bool:
     return answered == len(calls) or previous == "assistant"
 
 
-def _arranged(messages: list[Message], first: int) -> tuple[list[int], Moves]:
+def arranged(messages: list[Message], first: int) -> tuple[list[int], Moves]:
+    """What `ordered` gives for messages that are not in order already."""
     order: list[int] = []
     moves: Moves = []
     seen: set[str] = set()
@@ -60,7 +61,12 @@ def _arranged(messages: list[Message], first: int) -> tuple[list[int], Moves]:
         while position < count and messages[position]["role"] == "assistant":
             for index, block in enumerate(messages[position]["content"]):
                 if block["type"] == "tool_use":
-                    calls[block["id"]] = (len(calls), ("messages", position, "content", index))
+                    path: Path = ("messages", position, "content", index)
+                    if block["id"] in calls:
+                        raise InvalidRequest(
+                            "two tool calls have one id; give each call its own", path=pointer((*path, "id"))
+                        )
+                    calls[block["id"]] = (len(calls), path)
             order.append(position)
             position += 1
         start = position

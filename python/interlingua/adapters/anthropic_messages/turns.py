@@ -9,6 +9,7 @@ instructions stand in `system`, in a native system message, or marked in a user 
 from typing import Any
 
 from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
+from interlingua.adapters._order import arranged
 from interlingua.adapters.anthropic_messages.blocks import (
     ASSISTANT,
     SYSTEM,
@@ -24,7 +25,7 @@ from interlingua.adapters.anthropic_messages.blocks import (
     result_to_wire,
     unreadable,
 )
-from interlingua.adapters.anthropic_messages.order import PLAIN, arranged, surveyed
+from interlingua.adapters.anthropic_messages.order import PLAIN, surveyed
 from interlingua.adapters.anthropic_messages.tables import FILLER, THINKING_TYPES, UNREADABLE, Reading, Writing
 from interlingua.canonical.errors import CannotAdapt, InvalidRequest, InvalidWire
 from interlingua.canonical.loss import Path, pointer
@@ -139,7 +140,9 @@ def messages_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> N
         if in_order and plain:
             body["messages"] = _plain_turns(messages, first, writing)
             return
-        order = range(first, len(messages)) if in_order or writing.own else arranged(messages, first, writing)
+        order: range | list[int] = range(first, len(messages))
+        if not in_order and not writing.own:
+            order, writing.moves = arranged(messages, first)
         turns = _Turns(messages, order, writing)
         for at, position in enumerate(order):
             turns.add(at, position)
