@@ -323,8 +323,8 @@ class _Turns:
 
     def _note_document(self, content: list[Wire]) -> None:
         path, self.writing.document = self.writing.document, None
-        if self.documents is None and path is not None:
-            number = next(at for at, wire in enumerate(content) if "document" in wire)
+        number = next((at for at, wire in enumerate(content) if "document" in wire), None)
+        if self.documents is None and path is not None and number is not None:
             self.documents = (path, len(self.content) + number)
 
     def _speak(self, wire: Wire) -> None:

@@ -153,7 +153,7 @@ class _Answer:
     # -- the answer
 
     def _start(self, response: Wire) -> list[Event]:
-        self.head = response
+        self._read_head(response)
         if self._started:
             return []
         self._started = True
@@ -163,6 +163,11 @@ class _Answer:
         if isinstance(identity := response.get("id"), str):
             event["response_id"] = identity
         return [event]
+
+    def _read_head(self, response: Any) -> None:
+        if type(response) is not dict:
+            raise TypeError("response")
+        self.head = response
 
     def _complete(self, response: Wire) -> list[Event]:
         events = self._start(response)
@@ -200,7 +205,7 @@ class _Answer:
         return self._failed(error)
 
     def _fail(self, response: Wire) -> list[Event]:
-        self.head = response
+        self._read_head(response)
         events = self._tell_usage(response)
         told = {"error": response.get("error") or {"code": "server_error"}}
         return events + self._failed(error_from_body(None, {}, told, self.endpoint))
