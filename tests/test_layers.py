@@ -12,6 +12,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "python" / "interlingua"
 
 PURE = ["canonical", "wire", "registry", "adapters", "translate", "router"]
 BELOW_SERVICE = [*PURE, "client", "sessions"]
+APART = ["media"]  # called by users on request: nothing of ours stands on it
 
 # who may import whom; everyone may import itself
 ALLOWED: dict[str, list[str]] = {
@@ -25,9 +26,10 @@ ALLOWED: dict[str, list[str]] = {
     "router": ["canonical", "registry"],
     "client": PURE,
     "sessions": ["canonical", "registry", "router", "translate"],
+    "media": ["canonical"],
     "service": [*BELOW_SERVICE, "v1"],
     # the ways in: the public names, the command line, the conformance plug, the demonstration
-    "__init__": BELOW_SERVICE,
+    "__init__": [*BELOW_SERVICE, *APART],
     "plug": [*BELOW_SERVICE, "__init__"],
     "show": [*BELOW_SERVICE, "__init__"],
     "demo": [*BELOW_SERVICE, "service", "v1", "show", "__init__"],
@@ -121,13 +123,14 @@ def loaded_by(code: str) -> set[str]:
     return set(done.stdout.split())
 
 
-HEAVY = {"grpc", "httpx", "pydantic", "google.protobuf", "typer", "rich", "sqlite3", "asyncio"}
+HEAVY = {"PIL", "grpc", "httpx", "pydantic", "google.protobuf", "typer", "rich", "sqlite3", "asyncio"}
 
 LIGHT = {
     "the package": "import interlingua",
     "the adapters": "from interlingua import adapters\nfor name in adapters.names(): adapters.get(name)",
     "the translation": "import interlingua; interlingua.adapt",
     "the router": "import interlingua.router",
+    "the media helper": "import interlingua; interlingua.media.fit",
 }
 
 
@@ -136,3 +139,8 @@ def test_a_light_import_stays_light(what: str) -> None:
     """No server, no HTTP client and no model library is loaded for work on plain data."""
     loaded = loaded_by(LIGHT[what]) & HEAVY
     assert not loaded, f"{what} loads {', '.join(sorted(loaded))}"
+
+
+def test_nothing_calls_the_media_helper_by_itself() -> None:
+    """It is loaded when somebody names it, and not before."""
+    assert "interlingua.media" not in loaded_by("import interlingua; interlingua.adapt; import interlingua.client")

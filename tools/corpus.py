@@ -43,6 +43,7 @@ FILES = {
     "anthropic_messages": "anthropic_messages",
     "openai_chat": "openai_chat",
     "openai_compat": "openai_chat",
+    "gemini": "gemini_generate",
     "openai_responses": "openai_responses",
     "ollama": "ollama_chat",
     "bedrock_converse": "bedrock_converse",
@@ -53,6 +54,7 @@ VENDORS = {
     "azure_openai": "azure-openai",
     "llama_cpp": "llama.cpp",
     "anthropic_compat": "anthropic",
+    "google_ai": "gemini",
 }
 """Vendors of the corpus whose row in the registry has another name."""
 

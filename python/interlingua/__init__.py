@@ -73,9 +73,11 @@ _HOMES = {
         "VideoBlock",
     ),
 }
+_MODULES = ("media",)
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 if TYPE_CHECKING:
+    from interlingua import media
     from interlingua.canonical.check import check, register_tools, tool_schema_violations
     from interlingua.canonical.endpoint import Endpoint
     from interlingua.canonical.errors import (
@@ -190,6 +192,7 @@ __all__ = [
     "estimate",
     "fold",
     "load",
+    "media",
     "project",
     "read_request",
     "read_response",
@@ -204,6 +207,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"interlingua.{name}")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'interlingua' has no attribute {name!r}")
     value = getattr(import_module(_HOME_OF[name]), name)

@@ -18,10 +18,15 @@ from interlingua.canonical.errors import CannotAdapt, InvalidRequest, InvalidWir
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import SEVERITIES, Entry, parse_pointer
 from interlingua.canonical.validate import check_numbers, validate
-from interlingua.wire import eventstream, jsonl, sse
+from interlingua.wire import eventstream, jsonl, sse, sse_or_array
 
 _LOG = logging.getLogger("interlingua.translate")
-_FRAMINGS: dict[str, ModuleType] = {"sse": sse, "jsonl": jsonl, "eventstream": eventstream}
+_FRAMINGS: dict[str, ModuleType] = {
+    "sse": sse,
+    "jsonl": jsonl,
+    "eventstream": eventstream,
+    "sse_or_array": sse_or_array,
+}
 
 
 @runtime_checkable

@@ -1,7 +1,8 @@
 """
 Mutated cases: whatever is done to an input, the answer is a result or a typed error, and nothing else.
 
-The seed is printed with every failure; `FUZZ_SEED=n` runs the same mutations again, `FUZZ_ROUNDS=n` runs more of them.
+The seed is printed with every failure. The gate always takes the same one; `make fuzz` takes a new one each time.
+`FUZZ_SEED=n` runs the mutations of a seed again, `FUZZ_ROUNDS=n` runs more of them.
 """
 
 import copy
@@ -21,7 +22,7 @@ from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.translate import load, project
 
 CASES = Path(__file__).resolve().parents[2] / "conformance" / "cases"
-SEED = int(os.environ.get("FUZZ_SEED", random.SystemRandom().randrange(2**32)))
+SEED = int(os.environ.get("FUZZ_SEED", "20261121"))
 ROUNDS = int(os.environ.get("FUZZ_ROUNDS", "6"))
 ODD: list[Any] = [
     None,

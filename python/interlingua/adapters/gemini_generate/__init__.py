@@ -1,0 +1,33 @@
+"""
+Gemini generateContent.
+
+Wire:  POST …/models/{model}:generateContent and :streamGenerateContent, documented version v1beta of 2026-11, Vertex AI included.
+Spec:  spec/adapters/gemini_generate.md
+
+Strategy: a wire content is one canonical message, but for results of tools, which are messages of their own. The wire
+has no ids of calls, so results are paired by id where there is one, else by name and position. Signatures stay on the
+part that they came on. Many spellings mean the same here (two cases of every name, numbers for words, one object for a
+list): the plain spelling is written, and what differed from it is kept as `form` and written back as long as it still
+says the same.
+
+Sections: tables · requests (members) · contents (messages) · parts (blocks) · tools · schemas · responses · streams · errors.
+"""
+
+from interlingua.adapters.gemini_generate.errors import error, estimate
+from interlingua.adapters.gemini_generate.requests import from_wire_request, to_wire
+from interlingua.adapters.gemini_generate.responses import from_wire_response, to_wire_response
+from interlingua.adapters.gemini_generate.streams import encode_stream, stream_decoder
+from interlingua.adapters.gemini_generate.tables import FRAMING, NAME
+
+__all__ = [
+    "FRAMING",
+    "NAME",
+    "encode_stream",
+    "error",
+    "estimate",
+    "from_wire_request",
+    "from_wire_response",
+    "stream_decoder",
+    "to_wire",
+    "to_wire_response",
+]

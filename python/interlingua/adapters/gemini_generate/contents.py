@@ -1,0 +1,398 @@
+"""
+Contents both ways: canonical messages are turns of five roles, wire contents are turns of a user and a model.
+
+Reading: each functionResponse is a message of role tool, what stands beside it in the content a message of role user.
+Writing: results follow their calls directly, in one content and in the order of the calls; every other message is a
+content of its own; instructions stand in `systemInstruction`, later ones marked in a user turn.
+"""
+
+from typing import Any
+
+from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
+from interlingua.adapters._order import ordered
+from interlingua.adapters.gemini_generate.parts import (
+    MODEL,
+    SYSTEM,
+    USER,
+    block_from_part,
+    parts_to_wire,
+    result_to_wire,
+)
+from interlingua.adapters.gemini_generate.tables import FILLER, SENTINEL, UNREADABLE, Reading, Writing
+from interlingua.canonical.errors import InvalidRequest, InvalidWire
+from interlingua.canonical.loss import Path, pointer
+
+Message = dict[str, Any]
+
+INSTRUCTIONS = ("system", "developer")
+_CONTENT = frozenset(("role", "parts"))
+
+# ---------------------------------------------------------------------------------------------- from the wire
+
+
+def system_from_wire(content: Any, reading: Reading) -> Message:
+    """The `systemInstruction` as the first message."""
+    path: Path = ("systemInstruction",)
+    form: dict[str, Any] = {}
+    parts = _parts(content, form, path)
+    message: Message = {"role": "system", "content": [block_from_part(part, SYSTEM, reading) for part in parts]}
+    if "role" in content:
+        form["role"] = content["role"]
+    return _kept(message, content, form, reading)
+
+
+def contents_from_wire(contents: list[Any], reading: Reading, messages: list[Message]) -> None:
+    """Appends what the contents hold. Raises `InvalidWire` with the pointer of what cannot be read."""
+    previous = ""
+    for position, content in enumerate(contents):
+        path: Path = ("contents", position)
+        form: dict[str, Any] = {}
+        parts = _parts(content, form, path)
+        role = content.get("role", USER)
+        if role == MODEL:
+            if previous != MODEL:
+                reading.turn()
+            blocks = [block_from_part(part, MODEL, reading) for part in parts]
+            found: list[Message] = [{"role": "assistant", "content": blocks}]
+        else:
+            if role is not None and type(role) is not str:
+                raise InvalidWire("the role must be user or model", path=pointer((*path, "role")))
+            found = _user_from_wire(parts, reading)
+            if role != USER:
+                form["role"] = role
+        if "role" not in content:
+            form["role"] = None
+            form["absent"] = True
+        elif previous == "tool" == found[0]["role"]:
+            form["joined"] = False
+        _kept(found[0], content, form, reading)
+        messages += found
+        previous = MODEL if role == MODEL else found[-1]["role"]
+
+
+def _parts(content: Any, form: dict[str, Any], path: Path) -> list[Wire]:
+    if type(content) is not dict:
+        raise InvalidWire("a content must be an object with parts", path=pointer(path))
+    parts = content.get("parts")
+    if type(parts) is dict:
+        form["parts"] = "object"
+        return [parts]
+    if parts is None:
+        form["parts"] = "null" if "parts" in content else "absent"
+        return []
+    if type(parts) is not list:
+        raise InvalidWire("parts must be a list", path=pointer((*path, "parts")))
+    for position, part in enumerate(parts):
+        if type(part) is not dict:
+            raise InvalidWire("a part must be an object", path=pointer((*path, "parts", position)))
+    return parts
+
+
+def _kept(message: Message, content: Wire, form: dict[str, Any], reading: Reading) -> Message:
+    if form or len(content) > 2 or not content.keys() <= _CONTENT:
+        state = reading.state()
+        if fields := {name: value for name, value in content.items() if name not in _CONTENT}:
+            state["fields"] = fields
+        if form:
+            state["form"] = form
+        if len(state) > 2:
+            message["provider_state"] = state
+    return message
+
+
+def _user_from_wire(parts: list[Wire], reading: Reading) -> list[Message]:
+    found: list[Message] = []
+    run: list[Any] | None = None
+    for part in parts:
+        block = block_from_part(part, USER, reading)
+        if block["type"] == "tool_result":
+            message: Message = {
+                "role": "tool",
+                "content": [block],
+                "metadata": {"parent_tool_use_id": block["tool_use_id"]},
+            }
+            if run is not None:
+                message["provider_state"] = reading.state(form={"joined": True})
+            run = None
+        elif run is not None:
+            run.append(block)
+            continue
+        else:
+            run = [block]
+            message = {"role": "user", "content": run}
+            if found:
+                message["provider_state"] = reading.state(form={"joined": True})
+        found.append(message)
+    return found or [{"role": "user", "content": []}]
+
+
+# ---------------------------------------------------------------------------------------------- to the wire
+
+_PLAIN = frozenset(
+    ("role", "content", "metadata", "id", "session_id", "created_at", "schema_version", "priority", "critical", "extra")
+)
+_KNOWN = _PLAIN | {"name", "cache", "provider_state"}
+
+
+def contents_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
+    """Writes `systemInstruction` and `contents`."""
+    messages: list[Message] = request["messages"]
+    if not messages and not writing.own:
+        raise InvalidRequest("a conversation needs at least one message", path="/messages")
+    position = 0
+    merges: list[tuple[Path, Path]] = []
+    try:
+        first = _leading_to_wire(request, messages, body, merges, writing)
+        order: range | list[int] = range(first, len(messages))
+        if not writing.own:
+            order, moves = ordered(messages, first)
+            writing.moves += [(("messages", position), ("messages", to)) for position, to in moves]
+        contents = _Contents(messages, writing)
+        signed = _signed_from(messages, order, writing)
+        for position in order:
+            contents.add(position, demand=signed is not None and position > signed)
+    except UNREADABLE as problem:
+        message = "the message lacks a member or has one of a wrong type"
+        raise InvalidRequest(message, path=pointer(("messages", position))) from problem
+    contents.release(("messages", len(messages)))
+    body["contents"] = contents.wires
+    if not writing.own and order and _begins_with_call(messages, order):
+        contents.wires.insert(0, {"role": USER, "parts": [{"text": FILLER}]})
+        message = "the target takes no call before a user turn: a filler stands before it"
+        writing.loss.replace(("filler",), {"type": "text", "text": FILLER}, "filler", "shape", message)
+        writing.loss.move(("filler",), ("messages", order[0]), "filler", "shape", message)
+    _report_order(merges, contents, writing)
+
+
+def _report_order(merges: list[tuple[Path, Path]], contents: "_Contents", writing: Writing) -> None:
+    """The entries about whole messages and blocks, while each stands where it was written: merges first."""
+    for path, to in merges:
+        writing.loss.merge(path, to, "merged_turn", "shape", "neighbouring instructions travel as one")
+    for path, to in writing.moves:
+        if len(path) > 2:
+            writing.loss.move(path, to, "reordered", "shape", "media follow the text of a result")
+    for path, left, to in contents.released:
+        message = "results of this model hold text alone: the medium travels in the next user content"
+        value = {"type": "text", "text": left}
+        writing.loss.move(path, to, "media_moved", "weakened", message, left=value)
+    for path, to in writing.moves:
+        if len(path) == 2:
+            message = "results follow their calls directly, in the order of the calls"
+            writing.loss.move(path, to, "reordered", "shape", message)
+
+
+def _begins_with_call(messages: list[Message], order: "range | list[int]") -> bool:
+    """Whether a call comes before any user turn."""
+    for position in order:
+        message = messages[position]
+        if message["role"] != "assistant":
+            return False
+        if any(block["type"] == "tool_use" for block in message["content"]):
+            return True
+    return False
+
+
+# ------------------------------------------------------------------------------------------ leading instructions
+
+
+def _leading_to_wire(
+    request: dict[str, Any], messages: list[Message], body: Wire, merges: list[tuple[Path, Path]], writing: Writing
+) -> int:
+    """Writes `systemInstruction` from the request's own instructions and the messages before all others; gives their number."""
+    count = 0
+    while count < len(messages) and messages[count]["role"] in INSTRUCTIONS:
+        count += 1
+    if count and count == len(messages) and not writing.own:
+        count -= 1  # instructions alone are no conversation: the last of them is said by the user
+    parts: list[Wire] = []
+    anchor: Path | None = None
+    if request.get("system"):
+        anchor = ("system",)
+        parts = parts_to_wire(request["system"], SYSTEM, writing, anchor)
+    for position in range(count):
+        message, path = messages[position], ("messages", position)
+        parts += parts_to_wire(message["content"], SYSTEM, writing, (*path, "content"))
+        _members(message, writing, path)
+        if message["role"] == "developer":
+            writing.loss.replace((*path, "role"), "system", "role_folded", "shape", "instructions have one role here")
+        if anchor is None:
+            anchor = path
+        else:
+            merges.append((path, anchor))
+    own = count == 1 and anchor == ("messages", 0) and bool(writing.owned(messages[0]))
+    if parts or own:
+        body["systemInstruction"] = wire = {"parts": parts}
+        if own:
+            _spelt(wire, messages[0], writing, ("messages", 0), "")
+    elif count:
+        merges.clear()
+        for position in range(count):
+            where = ("messages", position)
+            writing.loss.drop(where, "empty_content", "shape", "the instructions hold no text")
+    return count
+
+
+def _members(message: Message, writing: Writing, path: Path) -> None:
+    """What a message holds beside role and content."""
+    if len(message) == 2 or message.keys() <= _PLAIN:
+        return
+    report_unknown(message, _KNOWN, writing.loss, path)
+    if message.get("name") is not None:
+        message_text = "the wire has no names of participants"
+        writing.loss.drop((*path, "name"), "unsupported_field", "weakened", message_text)
+    if message.get("cache") is not None:
+        writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire has no cache marks")
+    report_foreign_state(message, writing.endpoint, writing.loss, path)
+
+
+def _spelt(wire: Wire, message: Message, writing: Writing, path: Path, role: str) -> None:
+    """Members and spellings of a content of this wire."""
+    state = writing.owned(message)
+    if state.get("signature"):
+        where = (*path, "provider_state", "signature")
+        writing.loss.drop(where, "unsupported_field", "lost", "the wire has no signature in this place")
+    for name, value in (state.get("fields") or {}).items():
+        if name in _CONTENT or name in wire:
+            where = (*path, "provider_state", "fields", name)
+            writing.loss.drop(where, "combination", "shape", "the canonical member says it already")
+        else:
+            wire[name] = value
+    form = state.get("form")
+    if not form:
+        return
+    if form.get("absent"):
+        wire.pop("role", None)
+    elif "role" in form and role != MODEL:
+        wire["role"] = form["role"]
+    match form.get("parts"):
+        case "object" if len(wire.get("parts") or ()) == 1:
+            wire["parts"] = wire["parts"][0]
+        case "null" if not wire.get("parts"):
+            wire["parts"] = None
+        case "absent" if not wire.get("parts"):
+            wire.pop("parts", None)
+        case _:
+            pass
+
+
+# ------------------------------------------------------------------------------------------ signatures
+
+
+def _signed_from(messages: list[Message], order: "range | list[int]", writing: Writing) -> int | None:
+    """The last user message: behind it the model demands a signature on the first call of every step. None: nowhere."""
+    if writing.own or not order:
+        return None
+    demanded = writing.capabilities.get("thought_signatures")
+    if demanded is None:
+        demanded = writing.generation(0) > 2
+    if not demanded:
+        return None
+    last = -1
+    for position in order:
+        if messages[position]["role"] not in ("assistant", "tool"):
+            last = position
+    return last
+
+
+# ------------------------------------------------------------------------------------------ contents
+
+
+class _Contents:
+    """Puts messages together to contents."""
+
+    def __init__(self, messages: list[Message], writing: Writing) -> None:
+        self.messages = messages
+        self.writing = writing
+        self.wires: list[Wire] = []
+        self.released: list[tuple[Path, str, Path]] = []
+        self.previous = ""  # role of the message before
+        self.step_begun = False
+
+    def add(self, position: int, *, demand: bool) -> None:
+        """Writes one message. `demand`: a step that begins here needs a signature."""
+        message, writing = self.messages[position], self.writing
+        role, blocks = message["role"], message["content"]
+        path: Path = ("messages", position)
+        if writing.outside and role != "tool":
+            # a message that moves takes its place behind the media
+            self.release(next((to for moved, to in writing.moves if moved == path), path))
+        if role == "assistant":
+            writing.message = message
+            parts = parts_to_wire(blocks, MODEL, writing, (*path, "content"))
+            if demand:
+                self._demand_signature(blocks, parts, path)
+        elif role == "tool":
+            parts = [result_to_wire(blocks[0], writing, (*path, "content", 0))]
+        elif role == "user":
+            parts = parts_to_wire(blocks, USER, writing, (*path, "content"))
+        else:
+            parts = self._instructions(message, path)
+        if role != "assistant":
+            self.step_begun = False
+        state = writing.owned(message) if len(message) > 2 else {}
+        self._put(MODEL if role == "assistant" else USER, parts, message, state, path)
+        if len(message) > 2:
+            _members(message, writing, path)
+        self.previous = role
+
+    def _put(self, role: str, parts: list[Wire], message: Message, state: Any, path: Path) -> None:
+        joined = (state.get("form") or {}).get("joined") if state else None
+        if joined is None:
+            joined = message["role"] == "tool" == self.previous
+        elif joined and (not self.wires or role == MODEL or self.previous == "assistant"):
+            joined = False
+        if joined and isinstance(before := self.wires[-1].get("parts"), list):
+            before += parts
+            for name in state.get("fields") or ():
+                where = (*path, "provider_state", "fields", name)
+                note = "the message travels in the content before it"
+                self.writing.loss.drop(where, "combination", "weakened", note)
+            return
+        if not parts and role == USER and not self.writing.own:
+            filler = [{"type": "text", "text": FILLER}]
+            self.writing.loss.replace((*path, "content"), filler, "filler", "shape", "the target takes no empty turn")
+            parts = [{"text": FILLER}]
+        wire: Wire = {"role": role, "parts": parts}
+        if not parts and role == MODEL and not self.writing.own:
+            del wire["parts"]  # an answer that says nothing comes without parts, and is taken back so
+        self.wires.append(wire)
+        if state:
+            _spelt(wire, message, self.writing, path, role)
+
+    def release(self, to: Path) -> None:
+        """Media that could not stand in the results before go into a user content of their own."""
+        if not self.writing.outside:
+            return
+        self.wires.append({"role": USER, "parts": [part for _, _, part in self.writing.outside]})
+        self.released += [(path, left, to) for path, left, _ in self.writing.outside]
+        self.writing.outside.clear()
+
+    def _instructions(self, message: Message, path: Path) -> list[Wire]:
+        """Instructions inside the conversation are marked in a user turn."""
+        note = "instructions inside a conversation travel marked in a user turn"
+        loss = self.writing.loss
+        loss.replace((*path, "role"), USER, "marker", "weakened", note)
+        blocks: list[Any] = []
+        for index, block in enumerate(message["content"]):
+            if block["type"] == "text" and block["text"]:
+                text = f"<system-message>\n{block['text']}\n</system-message>"
+                loss.replace((*path, "content", index, "text"), text, "marker", "weakened", note)
+                block = {**block, "text": text}
+            blocks.append(block)
+        return parts_to_wire(blocks, USER, self.writing, (*path, "content"))
+
+    def _demand_signature(self, blocks: list[Any], parts: list[Wire], path: Path) -> None:
+        """Puts the documented stand-in on the first call of a step whose signature does not exist."""
+        for index, block in enumerate(blocks):
+            if block["type"] != "tool_use":
+                continue
+            if self.step_begun:
+                return
+            self.step_begun = True
+            part = next(part for part in parts if "functionCall" in part or "function_call" in part)
+            if "thoughtSignature" not in part and "thought_signature" not in part:
+                part["thoughtSignature"] = SENTINEL
+                where = (*path, "content", index, "provider_state", "signature")
+                message = "the target demands a signature here, and there is none: a stand-in is sent"
+                self.writing.loss.replace(where, SENTINEL, "required_default", "shape", message)
+            return

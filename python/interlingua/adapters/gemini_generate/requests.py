@@ -1,0 +1,496 @@
+"""Requests both ways: the members beside the contents."""
+
+from typing import Any
+from urllib.parse import quote, unquote
+
+from interlingua.adapters._kit import (
+    Wire,
+    expect,
+    report_foreign_options,
+    report_foreign_state,
+    report_unknown,
+)
+from interlingua.adapters.gemini_generate.contents import contents_from_wire, contents_to_wire, system_from_wire
+from interlingua.adapters.gemini_generate.reasoning import reasoning_from_wire, reasoning_to_wire
+from interlingua.adapters.gemini_generate.schemas import fitted, json_schema
+from interlingua.adapters.gemini_generate.tables import (
+    CAMEL,
+    MODEL_IN_PATH,
+    MOST_STOPS,
+    PATH,
+    UNREADABLE,
+    Reading,
+    Writing,
+    camelised,
+)
+from interlingua.adapters.gemini_generate.tools import choice_from_wire, choice_to_wire, tools_from_wire, tools_to_wire
+from interlingua.canonical import json
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import InvalidRequest, InvalidWire
+from interlingua.canonical.ids import DERIVED_IDS, IdSource
+from interlingua.canonical.loss import Loss, difference
+
+Request = dict[str, Any]
+Entries = list[dict[str, Any]]
+
+_SYSTEM = ("systemInstruction", "system_instruction")
+_NUMBERS = {
+    "temperature": "temperature",
+    "topP": "top_p",
+    "topK": "top_k",
+    "presencePenalty": "presence_penalty",
+    "frequencyPenalty": "frequency_penalty",
+}
+_COUNTS = {
+    "maxOutputTokens": ("max_output_tokens", 0),
+    "candidateCount": ("n", 1),
+    "seed": ("seed", None),
+    "logprobs": ("top_logprobs", 0),
+}
+_FORMAT = ("responseMimeType", "responseJsonSchema", "responseSchema")
+_OPTION_OBJECTS = ("generationConfig", "toolConfig")
+
+# ---------------------------------------------------------------------------------------------- from the wire
+
+
+def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> tuple[Request, Entries]:
+    """Reads a request of this wire, given as `{method, path, headers, body}`; the model and the streaming stand in the path.
+
+    Raises `InvalidWire` with a pointer into the body when it cannot be read.
+    Nothing is lost: what has no canonical meaning stands in `options` or in provider state, other spellings in `form`.
+    """
+    body: Wire = expect(expect(wire, dict, "the wire request").get("body"), dict, "the body", "body")
+    reading = Reading(endpoint, ids)
+    contents = body.get("contents")
+    form: dict[str, Any] = {}
+    if type(contents) is dict:
+        contents, form["contents"] = [contents], "object"
+    if type(contents) is not list:
+        raise InvalidWire("contents must be a list", path="/contents", adapter=endpoint.adapter)
+    messages: list[dict[str, Any]] = []
+    for name in _SYSTEM:
+        if body.get(name) is not None:
+            messages.append(system_from_wire(body[name], reading))
+            if name != _SYSTEM[0]:
+                form["system"] = name
+            break
+    contents_from_wire(contents, reading, messages)
+    request = members_from_wire(body, reading)
+    _address_from_wire(wire, body, endpoint, request, form)
+    request["messages"] = messages
+    request["provider_state"] = state = reading.state()
+    spelling = _spelling(body, request, endpoint)
+    if spelling:
+        form["members"] = spelling
+    if form:
+        state["form"] = form
+    return request, []
+
+
+def _address_from_wire(wire: Wire, body: Wire, endpoint: Endpoint, request: Request, form: dict[str, Any]) -> None:
+    """The model and the kind of answer, out of the path; some clients say the model in the body as well."""
+    path = wire.get("path")
+    path = path if isinstance(path, str) else ""
+    found = MODEL_IN_PATH.search(path)
+    name = unquote(found[1]) if found else None
+    if type(said := body.get("model")) is str:
+        form["model"] = said
+        name = name or said.rpartition("/")[2]
+    if name:
+        request["model"] = endpoint.model_id(name) or ""
+    if found and found[2] == "streamGenerateContent":
+        request["stream"] = True
+        if "alt=sse" not in path:
+            form["array"] = True
+
+
+_NOT_MEMBERS = frozenset(("contents", *_SYSTEM))
+
+
+def members_from_wire(body: Wire, reading: Reading) -> Request:
+    """The members of a request beside its messages. What is not shaped as documented becomes an option."""
+    request: Request = {}
+    options: dict[str, Any] = {}
+    for name, value in camelised(body).items():
+        match name:
+            case _ if name in _NOT_MEMBERS or value is None or (name == "model" and type(value) is str):
+                pass
+            case "tools" if (tools := tools_from_wire(value, reading)) is not None:
+                request["tools"] = tools
+            case "toolConfig" if type(value) is dict:
+                choice, left = choice_from_wire(value)
+                if choice is not None:
+                    request["tool_choice"] = choice
+                if left:
+                    options[name] = left
+            case "generationConfig" if type(value) is dict:
+                if left := _generation_from_wire(camelised(value), request):
+                    options[name] = left
+            case "serviceTier" if type(value) is str:
+                request["service_tier"] = value
+            case "labels" if type(value) is dict and all(type(label) is str for label in value.values()):
+                request["metadata"] = value
+            case _:
+                options[name] = value
+    if options:
+        request["options"] = {reading.adapter: options}
+    return request
+
+
+def _generation_from_wire(config: Wire, request: Request) -> Wire:
+    """Reads a generationConfig; gives what has no canonical meaning."""
+    left: Wire = {}
+    for name, value in config.items():
+        if value is None:
+            continue
+        if name in _NUMBERS and (number := _number(value)) is not None:
+            request[_NUMBERS[name]] = number
+        elif name in _COUNTS and (count := _count(value, _COUNTS[name][1])) is not None:
+            request[_COUNTS[name][0]] = count
+        elif name == "stopSequences" and type(value) is list and all(type(text) is str for text in value):
+            if value:
+                request["stop"] = value
+        elif name == "responseLogprobs" and type(value) is bool:
+            request["logprobs"] = value
+        elif name == "thinkingConfig" and (reasoning := reasoning_from_wire(value)) is not None:
+            if reasoning:
+                request["reasoning"] = reasoning
+        elif name not in _FORMAT:
+            left[name] = value
+    formats = {name: config[name] for name in _FORMAT if config.get(name) is not None}
+    if formats and (found := _format_from_wire(formats)) is not None:
+        request["response_format"] = found
+    else:
+        left.update(formats)
+    return left
+
+
+def _number(value: Any) -> float | None:
+    """A number, also where a client wrote it as a text."""
+    if type(value) is str:
+        try:
+            value = json.loads(value)
+        except InvalidRequest:
+            return None
+    return value if type(value) in (int, float) else None
+
+
+def _count(value: Any, least: int | None) -> int | None:
+    number = _number(value)
+    return number if type(number) is int and (least is None or number >= least) else None
+
+
+def _format_from_wire(formats: Wire) -> dict[str, Any] | None:
+    if len(formats) > 2:
+        return None
+    schema = formats.get("responseJsonSchema")
+    if schema is None and "responseSchema" in formats:
+        schema = json_schema(formats["responseSchema"])
+    match formats.get("responseMimeType"):
+        case "application/json" if len(formats) == 1:
+            return {"type": "json"}
+        case "application/json" if type(schema) is dict:
+            return {"type": "json_schema", "schema": schema}
+        case "text/plain" if len(formats) == 1:
+            return {"type": "text"}
+        case _:
+            return None
+
+
+def _spelling(body: Wire, request: Request, endpoint: Endpoint) -> Wire:
+    """The members that are spelt otherwise than this adapter would write them."""
+    plain: Wire = {}
+    members_to_wire(request, plain, Writing(request, endpoint, Loss()))
+    return {
+        name: value
+        for name, value in body.items()
+        if (name not in _NOT_MEMBERS or (value is None and name != "contents"))
+        and not (name == "model" and type(value) is str)
+        and (name not in plain or plain[name] != value)
+    }
+
+
+# ---------------------------------------------------------------------------------------------- to the wire
+
+_MESSAGES = frozenset(("messages", "system", "model", "stream", "loss_policy", "options", "provider_state"))
+_UNSUPPORTED = {"verbosity": "weakened", "user": "weakened"}
+_KNOWN = _MESSAGES | frozenset(
+    (*_NUMBERS.values(), *(name for name, _ in _COUNTS.values()), "stop", "logprobs", "reasoning", "response_format", "tools",
+     "tool_choice", "parallel_tool_calls", "service_tier", "metadata", "cache", *_UNSUPPORTED)
+)  # fmt: skip
+
+
+def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
+    """Writes a canonical request for this wire and reports what changes.
+
+    Raises `InvalidRequest` when no valid wire exists for the conversation.
+    """
+    loss = Loss(request.get("loss_policy"))
+    model = endpoint.model or (request.get("model") or "").partition(":")[2] or request.get("model")
+    writing = Writing(request, endpoint, loss, model)
+    body: Wire = {}
+    form = writing.owned(request).get("form") or {}
+    tools_body: Wire = {}
+    try:
+        tools_to_wire(request, tools_body, writing)
+        contents_to_wire(request, body, writing)
+        body.update(tools_body)
+        members_to_wire(request, body, writing, tools_written=True)
+        if form:
+            body = _respelt(request, body, form, writing)
+    except UNREADABLE as problem:
+        raise InvalidRequest("the request holds a value of a wrong type", path="") from problem
+    if not writing.own:
+        report_foreign_state(request, endpoint, loss, ())
+    wire = {"method": "POST", "path": _path(request, model, form, endpoint), "headers": {}, "body": body}
+    return wire, loss.entries
+
+
+def _path(request: Request, model: str | None, form: dict[str, Any], endpoint: Endpoint) -> str:
+    template: str = endpoint.dialect.get("path", PATH)
+    name = model or ""
+    if name.startswith(("tunedModels/", "endpoints/")):
+        template = template.replace("models/{model}", "{model}")
+        path = template.replace("{model}", quote(name, safe="/@"))
+    else:
+        path = template.replace("{model}", quote(name, safe="@"))
+    if not request.get("stream"):
+        return f"{path}:generateContent"
+    return f"{path}:streamGenerateContent" + ("" if form.get("array") else "?alt=sse")
+
+
+def _respelt(request: Request, body: Wire, form: dict[str, Any], writing: Writing) -> Wire:
+    """The members as they came, as far as they still say what the request says."""
+    if form.get("contents") == "object" and len(body["contents"]) == 1:
+        body["contents"] = body["contents"][0]
+    if form.get("system") and _SYSTEM[0] in body:
+        body[form["system"]] = body.pop(_SYSTEM[0])
+    if type(said := form.get("model")) is str and writing.own:
+        wire_model = writing.model or said.rpartition("/")[2]
+        body["model"] = said[: len(said) - len(said.rpartition("/")[2])] + wire_model
+    spelling: Wire = form.get("members") or {}
+    if not spelling.keys().isdisjoint(_SYSTEM) and not body.keys().isdisjoint(_SYSTEM):
+        spelling = {name: value for name, value in spelling.items() if name not in _SYSTEM}
+    if not spelling:
+        return body
+    reading = Reading(writing.endpoint, DERIVED_IDS)
+    replaced = _replaced(body, spelling)
+    wanted = {name: request[name] for name in request.keys() & _READ}
+    if difference(members_from_wire(replaced, reading), wanted) is None:
+        return replaced
+    # something was changed since: each member on its own
+    plain = members_from_wire(body, reading)
+    for name, value in spelling.items():
+        trial = _replaced(body, {name: value})
+        if difference(members_from_wire(trial, reading), plain) is None:
+            body = trial
+    return body
+
+
+_READ = _KNOWN - _MESSAGES | {"options"}
+
+
+def _replaced(body: Wire, spelling: Wire) -> Wire:
+    gone = {CAMEL[name] for name in spelling if name in CAMEL}
+    return {name: value for name, value in body.items() if name not in gone} | spelling
+
+
+def members_to_wire(request: Request, body: Wire, writing: Writing, *, tools_written: bool = False) -> None:
+    """Writes the members beside the messages."""
+    if not tools_written:
+        tools_to_wire(request, body, writing)
+    if "tool_choice" in request or "parallel_tool_calls" in request:
+        choice_to_wire(request, body, writing)
+    config: Wire = {}
+    _sampling_to_wire(request, config, writing)
+    if request.get("reasoning"):
+        reasoning_to_wire(request["reasoning"], config, writing)
+    if request.get("response_format"):
+        _format_to_wire(request["response_format"], config, writing)
+    if config:
+        body["generationConfig"] = config
+    if request.get("service_tier") is not None:
+        _tier_to_wire(request["service_tier"], body, writing)
+    if request.get("metadata"):
+        _metadata_to_wire(request["metadata"], body, writing)
+    if request.get("options"):
+        _options_to_wire(request, body, writing)
+    if not request.keys() <= _MESSAGES:
+        for name, severity in _UNSUPPORTED.items():
+            if request.get(name) is not None:
+                writing.loss.drop((name,), "unsupported_field", severity, f"the wire has no {name}")
+        if request.get("cache") is not None:
+            writing.loss.drop(("cache",), "cache_hint", "weakened", "the wire has no cache marks")
+        report_unknown(request, _KNOWN, writing.loss, ())
+
+
+# ---------------------------------------------------------------------------------------------- generationConfig
+
+_RANGES: dict[str, tuple[float, float]] = {
+    "temperature": (0, 2),
+    "top_p": (0, 1),
+    "presence_penalty": (-2, 1.99),
+    "frequency_penalty": (-2, 1.99),
+    "n": (1, 8),
+    "top_logprobs": (0, 20),
+}
+_SEEDS = range(-(2**31), 2**31)
+
+
+def _sampling_to_wire(request: Request, config: Wire, writing: Writing) -> None:
+    loss = writing.loss
+    for name, canonical in _NUMBERS.items():
+        if (value := request.get(canonical)) is not None:
+            config[name] = value if writing.own else _within(canonical, value, writing)
+    for name, (canonical, _) in _COUNTS.items():
+        if (value := request.get(canonical)) is None:
+            continue
+        if canonical == "seed" and value not in _SEEDS and not writing.own:
+            loss.drop(("seed",), "unsupported_value", "weakened", "the target takes seeds of 32 bits")
+        elif canonical == "top_logprobs" and not (request.get("logprobs") or writing.own):
+            loss.drop(("top_logprobs",), "combination", "weakened", "alternatives come only with log probabilities")
+        else:
+            config[name] = value if writing.own else _within(canonical, value, writing)
+    if (logprobs := request.get("logprobs")) is not None:
+        config["responseLogprobs"] = logprobs
+    stop = request.get("stop")
+    if stop:
+        _stop_to_wire(stop, config, writing)
+
+
+def _within(name: str, value: Any, writing: Writing) -> Any:
+    """The value inside the range of the target; a model's own limit of output is known to the endpoint."""
+    low, high = _RANGES.get(name, (None, None))
+    code = "unsupported_value"
+    if name == "max_output_tokens":
+        low, high, code = 1, writing.capabilities.get("max_output_tokens"), "limit_exceeded"
+    if name == "top_k":
+        low = 1
+    fitted_value = value
+    if low is not None and value < low:
+        fitted_value = low
+    elif high is not None and value > high:
+        fitted_value = high
+    if fitted_value != value:
+        writing.loss.replace((name,), fitted_value, code, "weakened", "the target's range is narrower")
+    return fitted_value
+
+
+def _stop_to_wire(stop: list[str], config: Wire, writing: Writing) -> None:
+    kept: list[str] = []
+    for position, text in enumerate(stop):
+        if writing.own or (text and len(kept) < MOST_STOPS):
+            kept.append(text)
+        else:
+            code = "limit_exceeded" if text else "unsupported_value"
+            message = f"the target takes {MOST_STOPS} stop texts, none of them empty"
+            writing.loss.drop(("stop", position), code, "weakened", message)
+    if kept:
+        config["stopSequences"] = kept
+
+
+def _format_to_wire(wanted: dict[str, Any], config: Wire, writing: Writing) -> None:
+    path = ("response_format",)
+    kind = wanted["type"]
+    if kind == "text":
+        if writing.own and len(wanted) == 1:
+            return
+        for name in wanted.keys() - {"type"}:
+            writing.loss.drop((*path, name), "unsupported_field", "shape", "free text has no such member")
+        return
+    if kind == "json_schema" and "schema" not in wanted:
+        writing.loss.replace((*path, "type"), "json", "unsupported_value", "shape", "JSON without a schema")
+    if writing.lacks("supports_structured_output"):
+        writing.loss.drop(path, "unsupported_model", "lost", "the model does not enforce schemas")
+        return
+    config["responseMimeType"] = "application/json"
+    if kind == "json_schema" and "schema" in wanted:
+        schema = wanted["schema"]
+        config["responseJsonSchema"] = schema if writing.own else fitted(schema, writing.loss, (*path, "schema"))
+    elif "schema" in wanted:
+        writing.loss.drop((*path, "schema"), "unsupported_field", "weakened", "a free JSON object has no schema")
+    for name, severity in _FORMAT_MEMBERS.items():
+        if wanted.get(name) is not None:
+            message = f"the format has no {name} here"
+            writing.loss.drop((*path, name), "unsupported_field", severity, message)
+    report_unknown(wanted, _FORMAT_KNOWN, writing.loss, path)
+
+
+_FORMAT_MEMBERS = {"name": "shape", "description": "weakened", "strict": "shape"}
+_FORMAT_KNOWN = frozenset(("type", "schema", *_FORMAT_MEMBERS))
+
+_TIERS = ("standard", "flex", "priority", "unspecified")
+
+
+def _tier_to_wire(tier: str, body: Wire, writing: Writing) -> None:
+    if writing.own or tier in _TIERS:
+        body["serviceTier"] = tier
+    elif tier == "default":
+        body["serviceTier"] = "standard"
+        writing.loss.replace(("service_tier",), "standard", "unsupported_value", "shape", "the same service class")
+    else:
+        severity = "shape" if tier == "auto" else "weakened"
+        writing.loss.drop(("service_tier",), "unsupported_value", severity, "the target has no such service class")
+
+
+def _metadata_to_wire(metadata: dict[str, Any], body: Wire, writing: Writing) -> None:
+    kept: Wire = {}
+    for name, value in metadata.items():
+        if writing.own or (writing.dialect.get("labels") and _is_label(name, value)):
+            kept[name] = value
+        else:
+            message = "the target keeps no such data with a request"
+            writing.loss.drop(("metadata", name), "unsupported_field", "weakened", message)
+    if kept:
+        body["labels"] = kept
+
+
+def _is_label(name: str, value: Any) -> bool:
+    return type(value) is str and all(
+        len(text) < 64 and text == text.lower() and all(c.isalnum() or c in "_-" for c in text)
+        for text in (name, value)
+    )
+
+
+# ---------------------------------------------------------------------------------------------- options
+
+
+def _options_to_wire(request: Request, body: Wire, writing: Writing) -> None:
+    """Writes the wire's own members verbatim; what has a canonical member of its own is not taken from here."""
+    options: Request = request["options"]
+    name = writing.endpoint.adapter
+    if len(options) > 1 or name not in options:
+        report_foreign_options(request, writing.endpoint, writing.loss)
+    for member, value in (options.get(name) or {}).items():
+        if member in _OPTION_OBJECTS and type(value) is dict:
+            present = body.get(member, {})
+            for inner, item in value.items():
+                if inner not in present and not _hides(inner, present) and _is_option({member: {inner: item}}, writing):
+                    present = {**present, inner: item}
+                else:
+                    _refuse_option((member, inner), writing)
+            if present or writing.own:
+                body[member] = present
+        elif member not in body and _is_option({member: value}, writing):
+            body[member] = value
+        else:
+            _refuse_option((member,), writing)
+
+
+def _refuse_option(where: tuple[str, ...], writing: Writing) -> None:
+    message = "the request has a member of its own for this"
+    writing.loss.drop(("options", writing.endpoint.adapter, *where), "combination", "weakened", message)
+
+
+def _hides(name: str, config: Wire) -> bool:
+    return name in _FORMAT and any(other in config for other in _FORMAT)
+
+
+def _is_option(member: Wire, writing: Writing) -> bool:
+    """Whether this member, read from the wire, would be an option again."""
+    if writing.own:
+        return not member.keys() & _NOT_MEMBERS
+    if "model" in member:
+        return False
+    read = members_from_wire(member, Reading(writing.endpoint, DERIVED_IDS))
+    return read == {"options": {writing.endpoint.adapter: member}}

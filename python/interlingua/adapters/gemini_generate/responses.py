@@ -1,0 +1,368 @@
+"""Answers both ways, and their usage."""
+
+import hashlib
+from typing import Any
+
+from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
+from interlingua.adapters.gemini_generate.errors import error
+from interlingua.adapters.gemini_generate.parts import MODEL, Block, block_from_part, is_own_thinking, part_to_wire
+from interlingua.adapters.gemini_generate.tables import (
+    FINISH,
+    FINISH_NUMBERS,
+    FINISH_WORD,
+    UNREADABLE,
+    Reading,
+    Writing,
+)
+from interlingua.canonical import json
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import InvalidAnswer, InvalidRequest, ProviderError
+from interlingua.canonical.ids import DERIVED_IDS, IdSource
+from interlingua.canonical.loss import Loss, Path, pointer
+
+Response = dict[str, Any]
+Entries = list[dict[str, Any]]
+
+# ---------------------------------------------------------------------------------------------- from the wire
+
+
+def from_wire_response(body: Any, endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> tuple[Response, Entries]:
+    """Reads an answer that is not streamed. Nothing is lost.
+
+    Raises `InvalidAnswer` with a pointer into the body when it cannot be read,
+    and `ProviderError` when the body is an error in spite of its status.
+    """
+    if type(body) is not dict:
+        raise InvalidAnswer("the answer must be an object", path="", adapter=endpoint.adapter)
+    if "error" in body and "candidates" not in body:
+        raise ProviderError(error(200, {}, body, endpoint))
+    candidates = body.get("candidates")
+    if candidates is not None and type(candidates) is not list:
+        raise InvalidAnswer("candidates must be a list", path="/candidates", adapter=endpoint.adapter)
+    choices: list[dict[str, Any]] = []
+    for position, candidate in enumerate(candidates or ()):
+        path: Path = ("candidates", position)
+        content: Any = candidate.get("content") if type(candidate) is dict else False
+        parts: Any = content.get("parts") if type(content) is dict else content
+        if not (parts is None or (type(parts) is list and all(type(part) is dict for part in parts))):
+            raise InvalidAnswer("a candidate cannot be read", path=pointer(path), adapter=endpoint.adapter)
+        reading = Reading(endpoint, ids, call_prefix(body, position))
+        blocks = [block_from_part(part, MODEL, reading) for part in parts or ()]
+        if "groundingMetadata" in candidate:
+            last = max((at for at, block in enumerate(blocks) if block["type"] == "text" and block["text"]), default=-1)
+            if last >= 0:
+                blocks[last] = cited(blocks[last], candidate, endpoint)
+        choices.append(choice_from_wire(candidate, blocks, position, endpoint))
+    return assembled(body, choices, endpoint), []
+
+
+def call_prefix(body: Wire, position: int) -> str:
+    """What tells the calls without id of this answer from those of others."""
+    identity = body.get("responseId")
+    return f"{identity if type(identity) is str else ''}:{position}:"
+
+
+_CANDIDATE = frozenset(("content", "finishReason", "index", "logprobsResult"))
+
+
+def choice_from_wire(candidate: Wire, blocks: list[Block], position: int, endpoint: Endpoint) -> dict[str, Any]:
+    """One answer, out of a candidate whose parts have been read; its `provider_state` holds the rest of it."""
+    message: dict[str, Any] = {"role": "assistant", "content": blocks}
+    choice: dict[str, Any] = {"message": message}
+    form: dict[str, Any] = {}
+    fields = {name: value for name, value in candidate.items() if name not in _CANDIDATE}
+    content = candidate.get("content")
+    if type(content) is dict:
+        if extra := {name: value for name, value in content.items() if name not in ("role", "parts")}:
+            message["provider_state"] = endpoint.state(fields=extra)
+        if content.get("role") != MODEL:
+            form["role"] = [content["role"]] if "role" in content else []
+        if type(content.get("parts")) is not list:
+            form["parts"] = "null" if "parts" in content else "absent"
+    else:
+        form["content"] = "null" if "content" in candidate else "absent"
+    if "index" not in candidate:
+        form["index"] = []
+    elif candidate["index"] != position:
+        form["index"] = [candidate["index"]]
+    raw = candidate.get("finishReason")
+    if type(raw) is int:
+        form["finish"] = raw
+        raw = FINISH_NUMBERS[raw] if 0 <= raw < len(FINISH_NUMBERS) else str(raw)
+    elif raw is not None and type(raw) is not str:
+        fields["finishReason"], raw = raw, None
+    elif raw is None and "finishReason" in candidate:
+        form["finish"] = None
+    if raw is not None:
+        choice["finish_reason_raw"] = raw
+    choice["finish_reason"] = finish_reason(raw, blocks)
+    logprobs = candidate.get("logprobsResult")
+    if type(logprobs) is dict:
+        choice["logprobs"] = logprobs
+    elif "logprobsResult" in candidate:
+        fields["logprobsResult"] = logprobs
+    choice["provider_state"] = state = endpoint.state()
+    if fields:
+        state["fields"] = {"choice": fields}
+    if form:
+        state["form"] = {"choice": form}
+    return choice
+
+
+def cited(block: Block, candidate: Wire, endpoint: Endpoint) -> Block:
+    """The last text of a candidate with the sources that its grounding names; the metadata stay whole beside it.
+
+    Segments are counted in bytes of the text; one that does not say what stands there is passed over.
+    """
+    grounding = candidate.get("groundingMetadata")
+    if type(grounding) is not dict or block["type"] != "text" or not block["text"]:
+        return block
+    supports, chunks = grounding.get("groundingSupports"), grounding.get("groundingChunks")
+    if type(supports) is not list or type(chunks) is not list:
+        return block
+    raw = block["text"].encode()
+    citations: list[dict[str, Any]] = []
+    for support in supports:
+        try:
+            segment = support["segment"]
+            start, end = segment.get("startIndex", 0), segment["endIndex"]
+            before, said = raw[:start].decode(), raw[start:end].decode()
+            sources = [chunks[index]["web"] for index in support["groundingChunkIndices"] if index >= 0]
+        except UNREADABLE:
+            continue
+        if said != segment.get("text", said):
+            continue
+        for source in sources:
+            if type(source) is dict and type(source.get("uri")) is str:
+                citation: dict[str, Any] = {"type": "url_citation", "url": source["uri"]}
+                if type(source.get("title")) is str:
+                    citation["title"] = source["title"]
+                citation |= {"start_index": len(before), "end_index": len(before) + len(said)}
+                citations.append({**citation, "provider_state": endpoint.state()})
+    return {**block, "citations": citations} if citations else block
+
+
+def assembled(body: Wire, choices: list[dict[str, Any]], endpoint: Endpoint) -> Response:
+    """The canonical answer of a body whose candidates have been read."""
+    if choices:
+        first, *others = choices
+    else:
+        first, others = _blocked(body, endpoint), []
+    response: Response = {**first}
+    if others:
+        response["alternatives"] = others
+    state = response["provider_state"]
+    fields: dict[str, Any] = {}
+    for name, value in body.items():
+        match name:
+            case "candidates" if value is not None:
+                pass
+            case "responseId" if type(value) is str:
+                response["id"] = value
+            case "modelVersion" if type(value) is str and value:
+                response["model"] = endpoint.model_id(value) or ""
+            case "usageMetadata" if type(value) is dict:
+                response["usage"] = usage_from_wire(value)
+            case _:
+                fields[name] = value
+    if fields:
+        state["fields"] = {**fields, **state.get("fields", {})}
+    if not choices and "candidates" in body and body["candidates"] is not None:
+        state["form"] = {"candidates": True}
+    return response
+
+
+def _blocked(body: Wire, endpoint: Endpoint) -> dict[str, Any]:
+    """An answer without candidates: the prompt was blocked, or nothing was said."""
+    feedback = body.get("promptFeedback")
+    reason = feedback.get("blockReason") if type(feedback) is dict else None
+    choice: dict[str, Any] = {"message": {"role": "assistant", "content": []}}
+    if reason is not None:
+        choice["finish_reason_raw"] = str(reason)
+    choice["finish_reason"] = "content_filter" if reason is not None else "other"
+    choice["provider_state"] = endpoint.state()
+    return choice
+
+
+def finish_reason(raw: str | None, blocks: list[Any]) -> str:
+    """Why an answer ended. Content decides: an answer that holds calls to run waits for their results."""
+    reason = FINISH.get(raw, "other") if raw is not None else "other"
+    if reason not in ("length", "content_filter") and any(block["type"] == "tool_use" for block in blocks):
+        return "tool_calls"
+    return reason
+
+
+def usage_from_wire(wire: Wire) -> dict[str, Any]:
+    """Usage in disjoint buckets: the prompt count includes what was cached, the candidates count no thoughts."""
+    cached = _count(wire.get("cachedContentTokenCount"))
+    thoughts = _count(wire.get("thoughtsTokenCount"))
+    prompt = (_count(wire.get("promptTokenCount")) or 0) + (_count(wire.get("toolUsePromptTokenCount")) or 0)
+    usage: dict[str, Any] = {
+        "input_tokens": max(prompt - (cached or 0), 0),
+        "output_tokens": (_count(wire.get("candidatesTokenCount")) or 0) + (thoughts or 0),
+    }
+    if cached is not None:
+        usage["cached_input_tokens"] = cached
+    if thoughts is not None:
+        usage["reasoning_tokens"] = thoughts
+    usage["raw"] = wire
+    return usage
+
+
+def _count(value: Any) -> int | None:
+    if type(value) is str and value.isdecimal():
+        value = int(value)  # the wire may spell 64-bit integers as texts
+    return value if type(value) is int and value >= 0 else None
+
+
+# ---------------------------------------------------------------------------------------------- to the wire
+
+
+def to_wire_response(response: Response, endpoint: Endpoint) -> tuple[Wire, Entries]:
+    """Writes an answer as this provider would give it, whatever its origin; one of this wire as it came.
+
+    The report names what the wire cannot say, with pointers into the response.
+    """
+    loss = Loss()
+    writing = Writing(response, endpoint, loss)
+    state = writing.owned(response)
+    form = state.get("form") or {}
+    body: Wire = {}
+    alternatives: list[dict[str, Any]] = response.get("alternatives") or []
+    try:
+        candidates = [_candidate(response, 0, writing, ())]
+        for position, choice in enumerate(alternatives):
+            writing.calls.clear()
+            candidates.append(_candidate(choice, position + 1, writing, ("alternatives", position)))
+    except UNREADABLE as problem:
+        message = "a block lacks a member or has one of a wrong type"
+        raise InvalidRequest(message, path="/message/content") from problem
+    if writing.own and not response["message"]["content"] and not alternatives and _is_blocked(response, state):
+        candidates = []
+    if candidates or form.get("candidates"):
+        body["candidates"] = candidates
+    fields = {name: value for name, value in (state.get("fields") or {}).items() if name != "choice"}
+    if "usage" in response:
+        body["usageMetadata"] = usage_to_wire(response["usage"], own=writing.own)
+    elif not writing.own:
+        body["usageMetadata"] = usage_to_wire({}, own=False)
+    if "model" in response:
+        body["modelVersion"] = response["model"].partition(":")[2] or response["model"]
+    elif not writing.own:
+        body["modelVersion"] = endpoint.model or "unknown"
+    if "id" in response or not writing.own:
+        body["responseId"] = answer_id(response)
+    for name, value in fields.items():
+        body.setdefault(name, value)
+    if not writing.own:
+        report_foreign_state(response, endpoint, loss, ())
+        report_foreign_state(response["message"], endpoint, loss, ("message",))
+    return body, loss.entries
+
+
+def _is_blocked(response: Response, state: Any) -> bool:
+    """Whether an own answer came without candidates."""
+    return "choice" not in (state.get("form") or {}) and "choice" not in (state.get("fields") or {}) and (
+        response.get("finish_reason_raw") is None or "promptFeedback" in (state.get("fields") or {})
+    )  # fmt: skip
+
+
+def _candidate(choice: dict[str, Any], position: int, writing: Writing, path: Path) -> Wire:
+    message = choice["message"]
+    writing.message = message
+    state = writing.owned(choice)
+    form = (state.get("form") or {}).get("choice") or {}
+    parts: list[Wire] = []
+    for index, block in enumerate(message["content"]):
+        part = answer_part(block, writing, (*path, "message", "content", index))
+        if part is not None:
+            parts.append(part)
+    content: Wire = {"role": MODEL, "parts": parts}
+    if "role" in form:
+        content.pop("role")
+        content |= {"role": form["role"][0]} if form["role"] else {}
+    if "parts" in form and not parts:
+        content.pop("parts")
+        content |= {"parts": None} if form["parts"] == "null" else {}
+    for name, value in (writing.owned(message).get("fields") or {}).items():
+        content.setdefault(name, value)
+    candidate: Wire = {"content": content, "index": position}
+    if "content" in form and not parts:
+        del candidate["content"]
+        candidate |= {"content": None} if form["content"] == "null" else {}
+    if "index" in form:
+        del candidate["index"]
+        candidate |= {"index": form["index"][0]} if form["index"] else {}
+    _finish_to_wire(choice, candidate, form, writing, path)
+    if choice.get("logprobs") is not None:
+        if writing.own:
+            candidate["logprobsResult"] = choice["logprobs"]
+        else:
+            where = (*path, "logprobs")
+            writing.loss.drop(where, "unsupported_field", "lost", "probabilities in another wire's shape")
+    fields = (state.get("fields") or {}).get("choice")
+    if isinstance(fields, dict):
+        for name, value in fields.items():
+            candidate.setdefault(name, value)
+    return candidate
+
+
+def _finish_to_wire(choice: dict[str, Any], candidate: Wire, form: dict[str, Any], writing: Writing, path: Path) -> None:  # fmt: skip
+    if writing.own:
+        if "finish" in form:
+            candidate["finishReason"] = form["finish"]
+        elif choice.get("finish_reason_raw") is not None:
+            candidate["finishReason"] = choice["finish_reason_raw"]
+        return
+    reason = choice["finish_reason"]
+    candidate["finishReason"] = word = FINISH_WORD.get(reason, "OTHER")
+    read = finish_reason(word, choice["message"]["content"])
+    if read != reason:
+        severity = "shape" if reason in ("stop_sequence", "refusal") else "weakened"
+        where = (*path, "finish_reason")
+        writing.loss.replace(where, read, "unsupported_value", severity, "the wire has no such reason")
+
+
+def answer_part(block: Block, writing: Writing, path: Path) -> Wire | None:
+    """One block of an answer; reasoning of another provider is shown without its signature."""
+    if writing.own:
+        if block.get("citations") and all(writing.owned(citation) for citation in block["citations"]):
+            block = {name: value for name, value in block.items() if name != "citations"}  # the grounding says them
+        return part_to_wire(block, MODEL, writing, path)
+    if block["type"] == "thinking" and not is_own_thinking(block, writing):
+        if block.get("signature"):
+            message = "reasoning of another provider is shown without a signature"
+            writing.loss.drop((*path, "signature"), "foreign_state", "lost", message)
+        report_foreign_state(block, writing.endpoint, writing.loss, path)
+        report_unknown(block, _THINKING, writing.loss, path)
+        return {"text": block["text"], "thought": True}
+    part = part_to_wire(block, MODEL, writing, path)
+    if part is not None and block["type"] == "tool_use":
+        # a client that gives the id back gets its call back
+        part["functionCall"].setdefault("id", "call_" + block["id"].removeprefix("tu_"))
+    return part
+
+
+_THINKING = frozenset(("type", "text", "signature", "cache", "critical", "provider_state"))
+
+
+def answer_id(response: Response) -> str:
+    """The answer's id: its own, else one derived from what it says."""
+    identity = response.get("id") or response["message"].get("id")
+    return identity or hashlib.sha256(json.dumps(response["message"])).hexdigest()[:22]
+
+
+def usage_to_wire(usage: dict[str, Any], *, own: bool) -> Wire:
+    """Usage as the wire counts it; the provider's own object where there is one."""
+    if own and "raw" in usage:
+        return usage["raw"]
+    cached = usage.get("cached_input_tokens") or 0
+    thoughts = usage.get("reasoning_tokens") or 0
+    prompt = usage.get("input_tokens", 0) + cached + (usage.get("cache_creation_input_tokens") or 0)
+    output = usage.get("output_tokens", 0)
+    wire: Wire = {"promptTokenCount": prompt, "candidatesTokenCount": max(output - thoughts, 0)}
+    if cached:
+        wire["cachedContentTokenCount"] = cached
+    if thoughts:
+        wire["thoughtsTokenCount"] = thoughts
+    return wire | {"totalTokenCount": prompt + output}

@@ -1,0 +1,254 @@
+"""Tools and the choice among them, both ways."""
+
+from typing import Any
+
+from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
+from interlingua.adapters.gemini_generate.schemas import fitted, json_schema, rooted
+from interlingua.adapters.gemini_generate.tables import MODE_NUMBERS, Reading, Writing, camelised
+from interlingua.canonical.loss import Path
+
+Tool = dict[str, Any]
+
+# ---------------------------------------------------------------------------------------------- from the wire
+
+_FUNCTION = frozenset(("name", "description", "parameters", "parametersJsonSchema"))
+
+
+def tools_from_wire(value: Any, reading: Reading) -> list[Tool] | None:
+    """The tools; None for what is not shaped as the wire documents it."""
+    found: list[Tool] = []
+    for item in value if type(value) is list else [value]:
+        if type(item) is not dict:
+            return None
+        for name, definition in camelised(item).items():
+            if name != "functionDeclarations":
+                found.append({"kind": "provider", "name": name, "adapter": reading.adapter, "definition": {name: definition}})  # fmt: skip
+                continue
+            for function in definition if type(definition) is list else [definition]:
+                tool = _function_from_wire(function, reading)
+                if tool is None:
+                    return None
+                found.append(tool)
+    return found
+
+
+def _function_from_wire(function: Any, reading: Reading) -> Tool | None:
+    if type(function) is not dict:
+        return None
+    members = camelised(function)
+    name, description = members.get("name"), members.get("description")
+    if type(name) is not str or not name or ("parameters" in members and "parametersJsonSchema" in members):
+        return None
+    tool: Tool = {"name": name}
+    if type(description) is str:
+        tool["description"] = description
+    schema = members.get("parametersJsonSchema")
+    if schema is None and (parameters := members.get("parameters")) is not None:
+        schema = json_schema(parameters)
+    if type(schema) is dict:
+        tool["input_schema"] = schema
+    elif schema is not None:
+        return None
+    fields = {key: item for key, item in members.items() if key not in _FUNCTION}
+    if description is not None and type(description) is not str:
+        fields["description"] = description
+    if fields:
+        tool["provider_state"] = reading.state(fields=fields)
+    return tool
+
+
+def choice_from_wire(config: Any) -> tuple[dict[str, Any] | None, Wire]:
+    """The choice of a `toolConfig`, and what is left of it."""
+    members = camelised(config)
+    calling = members.get("functionCallingConfig")
+    if type(calling) is not dict:
+        return None, members
+    calling = camelised(calling)
+    if not calling.keys() <= {"mode", "allowedFunctionNames"}:
+        return None, members
+    mode, names = calling.get("mode"), calling.get("allowedFunctionNames") or []
+    if type(mode) is int and 0 <= mode < len(MODE_NUMBERS):
+        mode = MODE_NUMBERS[mode]
+    if type(mode) is not str or type(names) is not list or not all(type(name) is str for name in names):
+        return None, members
+    choice: dict[str, Any]
+    match mode.upper(), len(names):
+        case "AUTO", 0:
+            choice = {"type": "auto"}
+        case "NONE", 0:
+            choice = {"type": "none"}
+        case "ANY", 0:
+            choice = {"type": "required"}
+        case "ANY", 1:
+            choice = {"type": "tool", "name": names[0]}
+        case "ANY", _:
+            choice = {"type": "allowed", "names": names, "mode": "required"}
+        case "VALIDATED", count if count:
+            choice = {"type": "allowed", "names": names, "mode": "auto"}
+        case _:
+            return None, members
+    return choice, {name: value for name, value in members.items() if name != "functionCallingConfig"}
+
+
+# ---------------------------------------------------------------------------------------------- to the wire
+
+_TOOL = frozenset(
+    ("kind", "name", "description", "input_schema", "strict", "format", "adapter", "definition", "cache", "provider_state",
+     "side_effects", "requires_workspace")
+)  # fmt: skip
+
+
+def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
+    """Writes the tools: all functions in one object, each tool of the provider's own in another."""
+    tools: list[Tool] = request.get("tools") or []
+    if tools and writing.lacks("supports_tools"):
+        for position in range(len(tools)):
+            writing.loss.drop(("tools", position), "unsupported_model", "lost", "the model takes no tools")
+        return
+    wires: list[Wire] = []
+    functions: list[Wire] = []
+    open_run = False  # whether the functions still stand together
+    behind: int | None = None  # the first tool behind the functions
+    moves: list[int] = []
+    for position, tool in enumerate(tools):
+        path: Path = ("tools", position)
+        if tool.get("kind", "function") == "provider":
+            definition = _provider_tool_to_wire(tool, writing, path)
+            if definition is not None:
+                wires.append(definition)
+                open_run = False
+                if functions and behind is None:
+                    behind = position
+            continue
+        if not functions:
+            wires.append({"functionDeclarations": functions})
+            open_run = True
+        elif not open_run:
+            moves.append(position)
+        function = _function_to_wire(tool, writing, path)
+        functions.append(function)
+    if wires or (writing.own and "tools" in request):
+        body["tools"] = wires
+    for position in moves:
+        message = "all functions stand together"
+        writing.loss.move(("tools", position), ("tools", behind or 0), "reordered", "shape", message)
+
+
+def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
+    wire: Wire = {"name": writing.name(tool["name"], path)}
+    if tool.get("description") is not None:
+        wire["description"] = tool["description"]
+    schema = tool.get("input_schema")
+    if tool.get("kind") == "custom":
+        schema = _custom_schema(tool, writing, path)
+    elif schema is not None and not writing.own:
+        schema = rooted(fitted(schema, writing.loss, (*path, "input_schema")), writing.loss, (*path, "input_schema"))
+    if schema is not None:
+        wire["parametersJsonSchema"] = schema
+    if tool.keys() <= _SIMPLE:
+        return wire
+    loss = writing.loss
+    if tool.get("strict") is not None:
+        severity = "weakened" if tool["strict"] else "shape"
+        loss.drop((*path, "strict"), "unsupported_field", severity, "the wire has no switch of single tools")
+    for name in tool.keys() & ({"adapter", "definition"} if tool.get("kind") == "custom" else {"format", "adapter", "definition"}):  # fmt: skip
+        loss.drop((*path, name), "unsupported_field", "weakened", "a function has no such member")
+    return _finished(tool, wire, writing, path)
+
+
+_SIMPLE = frozenset(("name", "description", "input_schema", "side_effects", "requires_workspace"))
+
+
+def _finished(tool: Tool, wire: Wire, writing: Writing, path: Path) -> Wire:
+    loss = writing.loss
+    report_unknown(tool, _TOOL, loss, path)
+    if tool.get("cache") is not None:
+        loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire has no cache marks")
+    report_foreign_state(tool, writing.endpoint, loss, path)
+    state = writing.owned(tool)
+    if state.get("signature"):
+        where = (*path, "provider_state", "signature")
+        loss.drop(where, "unsupported_field", "lost", "the wire has no signature in this place")
+    for name, value in (state.get("fields") or {}).items():
+        if name in wire or name in _FUNCTION or tool.get("kind") == "provider":
+            where = (*path, "provider_state", "fields", name)
+            loss.drop(where, "combination", "shape", "the canonical member says it already")
+        else:
+            wire[name] = value
+    return wire
+
+
+def _custom_schema(tool: Tool, writing: Writing, path: Path) -> dict[str, Any]:
+    """A free-text tool is a function with the one text argument `input`."""
+    schema = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
+    message = "a free-text tool travels as a function with one text argument"
+    writing.loss.replace((*path, "input_schema"), schema, "custom_tool", "shape", message)
+    writing.loss.drop((*path, "kind"), "custom_tool", "shape", message)
+    if "format" in tool:
+        severity = "shape" if tool["format"].get("type") == "text" else "weakened"
+        writing.loss.drop((*path, "format"), "custom_tool", severity, "the text is not held to a grammar")
+    return schema
+
+
+def _provider_tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
+    definition = tool.get("definition")
+    if tool.get("adapter") != writing.endpoint.adapter or type(definition) is not dict or len(definition) != 1:
+        writing.loss.drop(path, "provider_tool", "lost", "a tool of another provider cannot be offered here")
+        return None
+    name = next(iter(camelised(definition)))
+    if name == "functionDeclarations":
+        writing.loss.drop(path, "provider_tool", "lost", "functions are tools of their own")
+        return None
+    if name != tool["name"]:
+        writing.loss.replace((*path, "name"), name, "name_rewritten", "shape", "the definition names the tool")
+    if name not in definition:
+        writing.loss.replace((*path, "definition"), camelised(definition), "name_rewritten", "shape", "the first spelling")  # fmt: skip
+    for member in tool.keys() & {"description", "input_schema", "strict", "format"}:
+        writing.loss.drop((*path, member), "unsupported_field", "weakened", "the definition goes back verbatim")
+    _finished(tool, {}, writing, path)
+    return dict(camelised(definition))
+
+
+def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
+    """Writes the choice of tools; without functions there is none."""
+    loss = writing.loss
+    parallel = request.get("parallel_tool_calls")
+    if parallel is not None:
+        severity = "shape" if parallel else "weakened"
+        loss.drop(("parallel_tool_calls",), "unsupported_field", severity, "the wire has no switch of parallel calls")
+    choice = request.get("tool_choice")
+    if choice is None:
+        return
+    offered = [tool for tool in request.get("tools") or () if tool.get("kind") != "provider"]
+    if not writing.own and (not offered or "tools" not in body):
+        severity = "shape" if choice["type"] in ("auto", "none") else "weakened"
+        loss.drop(("tool_choice",), "combination", severity, "the target takes a choice only together with functions")
+        return
+    names: list[str] = [choice["name"]] if choice["type"] == "tool" else choice.get("names") or []
+    known = {tool["name"] for tool in offered}
+    kept = [writing.renamed(name) for name in names if name in known or writing.own]
+    calling: Wire = {"mode": _mode(choice, kept)}
+    if kept and calling["mode"] in ("ANY", "VALIDATED"):
+        calling["allowedFunctionNames"] = kept
+    body["toolConfig"] = {"functionCallingConfig": calling}
+    read, _ = choice_from_wire(body["toolConfig"])
+    if read != {name: value for name, value in choice.items() if (name, value) != ("kind", "function")}:
+        said = len(kept) == len(names) and (bool(names) or choice["type"] not in ("tool", "allowed"))
+        severity = "shape" if said else "weakened"
+        loss.replace(("tool_choice",), read, "tool_choice", severity, "the choice in the target's terms")
+
+
+def _mode(choice: dict[str, Any], names: list[str]) -> str:
+    match choice["type"]:
+        case "auto":
+            return "AUTO"
+        case "none":
+            return "NONE"
+        case "required":
+            return "ANY"
+        case "tool":
+            return "ANY" if names else "AUTO"
+        case _ if choice.get("mode") == "required":
+            return "ANY"
+        case _:
+            return "VALIDATED" if names else "AUTO"

@@ -1,0 +1,144 @@
+"""Where media stand in a request, and a request with other blocks in some of these places."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pybase64
+
+from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.loss import Path, pointer
+from interlingua.canonical.validate import validate
+from interlingua.media.magic import sniff
+
+Data = dict[str, Any]
+
+_DEEPEST = 100  # steps from the request to a block; a report could not be applied much further down
+
+
+class Place(NamedTuple):
+    """A block that holds a medium: where it stands, in which message, and whether it must not be dropped."""
+
+    path: Path
+    block: Data
+    message: Data
+    critical: bool
+
+
+def checked(request: Any) -> Data:
+    """The request, when it is canonical plain data; else `InvalidRequest`."""
+    if not isinstance(request, dict):
+        raise InvalidRequest(f"a request is plain data, not {type(request).__name__}; take plain() of a model", path="")
+    try:
+        validate(request)
+    except RecursionError:
+        raise InvalidRequest("the value is nested too deeply") from None
+    return request
+
+
+def places(request: Data) -> Iterator[Place]:
+    """Every medium of a request in the order of the conversation: in messages, in tool results, in documents of blocks."""
+    for position, message in enumerate(request["messages"]):
+        critical = bool(message.get("critical"))
+        waiting = _blocks(message["content"], ("messages", position, "content"), critical)
+        while waiting:
+            path, block, critical = waiting.pop()
+            if len(path) > _DEEPEST:
+                raise InvalidRequest("the blocks are nested too deeply", path=pointer(path[:4]))
+            match block["type"]:
+                case "image" | "audio" | "video":
+                    yield Place(path, block, message, critical)
+                case "document":
+                    yield Place(path, block, message, critical)
+                    if block["source"]["kind"] == "blocks":
+                        waiting += _blocks(block["source"].get("content") or [], (*path, "source", "content"), critical)
+                case "tool_result":
+                    waiting += _blocks(block["content"], (*path, "content"), critical)
+                case _:
+                    pass
+
+
+def _blocks(blocks: list[Data], path: Path, critical: bool) -> list[tuple[Path, Data, bool]]:
+    """The blocks with their places, the last one first: the end of a list is the cheap one to take from."""
+    return [
+        ((*path, at), blocks[at], critical or bool(blocks[at].get("critical"))) for at in range(len(blocks) - 1, -1, -1)
+    ]
+
+
+def with_values(request: Data, values: dict[Path, Any]) -> Data:
+    """The request with other values in some places. Only what lies on the way to them is copied; without values, nothing."""
+    copied: dict[Path, Any] = {}
+    for path, value in values.items():
+        holder = _copied((), request, copied)
+        for depth, step in enumerate(path[:-1]):
+            holder[step] = holder = _copied(path[: depth + 1], holder[step], copied)
+        holder[path[-1]] = value
+    return copied.get((), request)
+
+
+def _copied(path: Path, value: Any, copied: dict[Path, Any]) -> Any:
+    if path not in copied:
+        copied[path] = value.copy()
+    return copied[path]
+
+
+def decoded(place: Place) -> bytes:
+    """The bytes of a base64 source. Raises `InvalidRequest` when they are none."""
+    try:
+        return pybase64.b64decode(place.block["source"]["data"], validate=True)
+    except (KeyError, ValueError):
+        raise InvalidRequest(
+            "the data is not base64 text (standard alphabet, padded); encode the bytes again",
+            path=pointer((*place.path, "source", "data")),
+        ) from None
+
+
+def mismatches(request: Data) -> list[dict[str, str]]:
+    """Where the declared media type is not what the bytes are, as Violation objects with the rule `media_type`.
+
+    Looks only at bytes (sources of kind base64) and only at types that `sniff` knows for this kind of block.
+    Raises `InvalidRequest` when the request is not canonical.
+    """
+    found: list[dict[str, str]] = []
+    for place in places(checked(request)):
+        if place.block["source"]["kind"] != "base64":
+            continue
+        media_type = fitting_type(place.block["type"], decoded(place)[:4096])
+        if media_type is not None and not same_type(media_type, place.block.get("media_type")):
+            message = f"the bytes are {media_type}, and the declared media type is another"
+            found.append({"rule": "media_type", "path": pointer((*place.path, "media_type")), "message": message})
+    return found
+
+
+def fitting_type(kind: str, data: bytes) -> str | None:
+    """The media type of bytes where it is one that a block of this kind can have.
+
+    Containers hold sound or pictures or both, so their bytes do not overrule what the block says that it is.
+    """
+    media_type = sniff(data)
+    if media_type is None:
+        return None
+    main = media_type.partition("/")[0]
+    return media_type if main == ("application" if kind == "document" else kind) else None
+
+
+_SYNONYMS = {
+    "image/jpg": "image/jpeg",
+    "audio/mp3": "audio/mpeg",
+    "audio/x-wav": "audio/wav",
+    "audio/wave": "audio/wav",
+    "audio/x-flac": "audio/flac",
+    "image/x-ms-bmp": "image/bmp",
+}
+
+
+def plain_type(media_type: str | None) -> str | None:
+    """A media type without parameters, in lower case, by its registered name."""
+    if media_type is None:
+        return None
+    bare = media_type.partition(";")[0].strip().lower()
+    return _SYNONYMS.get(bare, bare)
+
+
+def same_type(one: str, other: str | None) -> bool:
+    """Whether two media types mean the same."""
+    return plain_type(one) == plain_type(other)

@@ -1,0 +1,195 @@
+"""
+`resolve`: URLs and files of a workspace as bytes, on explicit request (spec/10-media.md#resolve).
+
+URLs are read by a function of the caller's: there is no network code here. Files are read below one folder and nowhere
+else. A path is refused by its form first; then it is resolved, compared with the folder, and opened step by step
+without following links, so that nothing which is put in its way meanwhile leads outside.
+"""
+
+import errno
+import os
+import re
+import stat
+from collections.abc import Callable
+from typing import Any, TypeAlias, cast
+
+import pybase64
+
+from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.loss import Path, pointer
+from interlingua.media.places import Data, Place, checked, fitting_type, places, with_values
+
+Fetch: TypeAlias = Callable[[str], bytes | tuple[bytes, str | None]]
+"""Takes a URL and gives its bytes, or its bytes and their media type."""
+
+MOST_BYTES = 20 * 1024 * 1024
+
+_Content = tuple[bytes, str | None]
+_MEDIA_TYPE = re.compile(r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*( *;.*)?")
+_DRIVE = re.compile(r"[A-Za-z]:")
+
+
+class CannotResolve(InvalidRequest):
+    """A source cannot be turned into bytes. `path` points at the source's data; neither URL nor path is in the text."""
+
+
+def resolve(
+    request: Data,
+    *,
+    fetch: Fetch | None = None,
+    root: str | os.PathLike[str] | None = None,
+    max_bytes: int = MOST_BYTES,
+) -> Data:
+    """A request in which sources of kind `url` and `file_ref` are base64.
+
+    `fetch` reads URLs; without it they stay as they are. `root` is the folder that paths are relative to; without it
+    they stay as they are. Each medium may have `max_bytes`. The media type is that of the bytes where `sniff` knows it,
+    else the declared one, else the one that `fetch` gave. Without changes the result is the request itself.
+
+    Raises `CannotResolve` with the pointer of the source; `InvalidRequest` when the request is not canonical.
+    What `fetch` raises becomes the cause of a `CannotResolve`.
+    """
+    values: dict[Path, Any] = {}
+    known: dict[tuple[str, str], _Content] = {}
+    folder = None if root is None else _folder(root)
+    for place in places(checked(request)):
+        source = place.block["source"]
+        kind, where = source["kind"], pointer((*place.path, "source", "data"))
+        if not (kind == "url" and fetch is not None) and not (kind == "file_ref" and folder is not None):
+            continue
+        if "data" not in source:
+            raise CannotResolve(f"a source of kind {kind} needs data", path=pointer((*place.path, "source")))
+        key = kind, source["data"]
+        if key not in known:
+            if folder is not None and kind == "file_ref":
+                known[key] = _read(folder, source["data"], max_bytes, where), None
+            elif fetch is not None:
+                known[key] = _fetched(fetch, source["data"], max_bytes, where)
+        _settle(place, known[key], values)
+    return with_values(request, values)
+
+
+def _settle(place: Place, content: _Content, values: dict[Path, Any]) -> None:
+    data, told = content
+    media_type = fitting_type(place.block["type"], data) or place.block.get("media_type") or told
+    if media_type is None:
+        raise CannotResolve("what the bytes are is not known; say the media_type", path=pointer(place.path))
+    rest = {name: value for name, value in place.block["source"].items() if name != "provider"}
+    text = pybase64.b64encode(data).decode("ascii")
+    values[*place.path, "source"] = {**rest, "kind": "base64", "data": text}
+    values[*place.path, "media_type"] = media_type
+
+
+# ---------------------------------------------------------------------------------------------------- URLs
+
+
+def _fetched(fetch: Fetch, url: str, most: int, where: str) -> _Content:
+    try:
+        answer = cast("Any", fetch(url))
+    except Exception as problem:
+        raise CannotResolve(f"the URL cannot be fetched ({type(problem).__name__})", path=where) from problem
+    data, told = cast("Any", answer if isinstance(answer, tuple) and len(cast("Any", answer)) == 2 else (answer, None))
+    if not isinstance(data, (bytes, bytearray, memoryview)) or not isinstance(told, (str, type(None))):
+        raise CannotResolve("fetch must give bytes, or bytes and a media type", path=where)
+    content = bytes(data)
+    if len(content) > most:
+        raise CannotResolve(f"the medium is larger than the {most} bytes that are allowed", path=where)
+    return content, told if told is not None and _MEDIA_TYPE.fullmatch(told) else None
+
+
+# ---------------------------------------------------------------------------------------------------- files
+
+
+def _folder(root: str | os.PathLike[str]) -> str:
+    try:
+        folder = os.path.realpath(root, strict=True)
+    except (OSError, ValueError):
+        raise InvalidRequest("the root of the files is not there") from None
+    if not os.path.isdir(folder):
+        raise InvalidRequest("the root of the files is not a folder")
+    return folder
+
+
+def _read(folder: str, path: str, most: int, where: str) -> bytes:
+    if (fault := _fault(path)) is not None:
+        raise CannotResolve(fault, path=where)
+    try:
+        real = os.path.realpath(os.path.join(folder, path), strict=True)
+        if os.path.commonpath([folder, real]) != folder:
+            raise CannotResolve("the path leads out of the root through a link", path=where)
+        _check_file(os.stat(real), most, where)  # a device is not even opened
+        descriptor = _opened(folder, os.path.relpath(real, folder))
+        try:
+            _check_file(os.fstat(descriptor), most, where)
+            with open(descriptor, "rb", closefd=False) as file:
+                data = file.read(most + 1)  # some files have more to give than they say
+        finally:
+            os.close(descriptor)
+    except OSError as problem:
+        raise CannotResolve(_WORDS.get(problem.errno or 0, "the file cannot be read"), path=where) from None
+    except ValueError:
+        raise CannotResolve("the path is not one that a file can have", path=where) from None
+    if len(data) > most:
+        raise CannotResolve(f"the file is larger than the {most} bytes that are allowed", path=where)
+    return data
+
+
+def _check_file(about: os.stat_result, most: int, where: str) -> None:
+    if not stat.S_ISREG(about.st_mode):
+        raise CannotResolve("the path names no regular file", path=where)
+    if about.st_size > most:
+        raise CannotResolve(f"the file is larger than the {most} bytes that are allowed", path=where)
+
+
+_WORDS = {
+    errno.ENOENT: "there is no such file below the root",
+    errno.ENOTDIR: "there is no such file below the root",
+    errno.EISDIR: "the path names no regular file",
+    errno.ENXIO: "the path names no regular file",
+    errno.ELOOP: "the path leads through links that cannot be followed",
+    errno.ENAMETOOLONG: "the path is too long",
+    errno.EACCES: "the file may not be read",
+    errno.EPERM: "the file may not be read",
+}
+
+
+def _fault(path: str) -> str | None:
+    """What is wrong with the form of a path, on any system: a request may be written on another one."""
+    if not path:
+        return "the path is empty"
+    if "\0" in path:
+        return "the path is not one that a file can have"
+    if path.startswith("/") or _DRIVE.match(path):
+        return "the path is absolute; it must be relative to the root"
+    if "\\" in path:
+        return "the path holds a backslash; its parts are separated by slashes"
+    if ".." in path.split("/"):
+        return "the path goes upwards"
+    if path.endswith(("/", "/.")):
+        return "the path names no regular file"
+    return None
+
+
+_FLAGS = (
+    os.O_RDONLY
+    | getattr(os, "O_NOFOLLOW", 0)  # the path is real already: a link in it was put there meanwhile
+    | getattr(os, "O_NONBLOCK", 0)  # a pipe must not keep anyone waiting
+    | getattr(os, "O_NOCTTY", 0)
+    | getattr(os, "O_BINARY", 0)
+)
+
+
+def _opened(folder: str, relative: str) -> int:
+    """A descriptor of a file below a folder, reached step by step without following a link."""
+    if os.open not in os.supports_dir_fd:
+        return os.open(os.path.join(folder, relative), _FLAGS)
+    *steps, last = relative.split(os.sep)
+    here = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        for step in steps:
+            there = os.open(step, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=here)
+            os.close(here)
+            here = there
+        return os.open(last, _FLAGS, dir_fd=here)
+    finally:
+        os.close(here)

@@ -1,0 +1,343 @@
+"""What the cases cannot say of Gemini: the other framing, edits, sessions across providers, and hostile paths."""
+
+import copy
+import itertools
+from typing import Any
+
+import pytest
+
+from interlingua import StreamReader, adapters, apply, difference, fold, registry, visible
+from interlingua.canonical import json
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import InterlinguaError, InvalidRequest
+from interlingua.canonical.ids import DERIVED_IDS
+from interlingua.translate import project
+
+GEMINI = adapters.get("gemini_generate")
+HERE = registry.endpoint(adapter="gemini_generate")
+SENTINEL = "skip_thought_signature_validator"
+
+
+def wire(body: dict[str, Any], path: str = "/models/gemini-3-flash-preview:generateContent") -> dict[str, Any]:
+    """A request of this wire."""
+    return {"method": "POST", "path": path, "headers": {}, "body": body}
+
+
+def read(body: dict[str, Any], **members: Any) -> dict[str, Any]:
+    """A canonical request from a body."""
+    return GEMINI.from_wire_request(wire(body, **members), HERE, DERIVED_IDS)[0]
+
+
+def written(request: dict[str, Any], endpoint: Endpoint = HERE) -> dict[str, Any]:
+    """The body for a canonical request, after the loss law was checked."""
+    made, loss = GEMINI.to_wire(request, endpoint)
+    again, _ = GEMINI.from_wire_request(made, endpoint, DERIVED_IDS)
+    assert difference(visible(apply(request, loss)), visible(again)) is None
+    return made["body"]
+
+
+def part_of(body: dict[str, Any], content: int, part: int) -> dict[str, Any]:
+    """One part of one content."""
+    return body["contents"][content]["parts"][part]
+
+
+USER = {"role": "user", "parts": [{"text": "Oslo?"}]}
+LOOP = {
+    "contents": [
+        USER,
+        {
+            "role": "model",
+            "parts": [
+                {"functionCall": {"name": "look_up", "args": {"n": 1}}, "thoughtSignature": "c2lnbmVk"},
+                {"functionCall": {"name": "look_up", "args": {"n": 2}}},
+            ],
+        },
+        {
+            "role": "user",
+            "parts": [
+                {"functionResponse": {"name": "look_up", "response": {"result": "one"}}},
+                {"functionResponse": {"name": "look_up", "response": {"result": "two"}}},
+            ],
+        },
+    ]
+}
+
+# ---------------------------------------------------------------------------------------------- pairing
+
+
+def test_two_calls_of_one_function_are_paired_by_position() -> None:
+    request = read(LOOP)
+    calls = [block["id"] for block in request["messages"][1]["content"]]
+
+    assert len(set(calls)) == 2
+    assert [message["content"][0]["tool_use_id"] for message in request["messages"][2:]] == calls
+
+
+def test_a_result_finds_its_call_by_name_before_position() -> None:
+    body = copy.deepcopy(LOOP)
+    part_of(body, 1, 1)["functionCall"]["name"] = "other"
+    part_of(body, 2, 0)["functionResponse"]["name"] = "other"
+    request = read(body)
+    first, second = (block["id"] for block in request["messages"][1]["content"])
+
+    assert [message["content"][0]["tool_use_id"] for message in request["messages"][2:]] == [second, first]
+
+
+def test_a_result_finds_its_call_by_id_before_name() -> None:
+    body = copy.deepcopy(LOOP)
+    for number, answer in ((0, 1), (1, 0)):
+        part_of(body, 1, number)["functionCall"]["id"] = f"id-{number}"
+        part_of(body, 2, answer)["functionResponse"]["id"] = f"id-{number}"
+    request = read(body)
+    first, second = (block["id"] for block in request["messages"][1]["content"])
+
+    assert [message["content"][0]["tool_use_id"] for message in request["messages"][2:]] == [second, first]
+    assert written(request) == body
+
+
+def test_answers_with_calls_of_one_name_give_different_ids() -> None:
+    def identity(answer: str) -> str:
+        parts = [{"functionCall": {"name": "look_up", "args": {}}}]
+        body = {"candidates": [{"content": {"role": "model", "parts": parts}}], "responseId": answer}
+        return GEMINI.from_wire_response(body, HERE, DERIVED_IDS)[0]["message"]["content"][0]["id"]
+
+    assert identity("a") != identity("b")
+    assert identity("a") == identity("a")
+
+
+# ---------------------------------------------------------------------------------------------- there and back
+
+
+def test_signatures_come_back_after_another_provider_had_the_conversation() -> None:
+    request = read(LOOP)
+    there = project(request, registry.endpoint(adapter="openai_chat", model="gpt-4.1"))
+    assert "c2lnbmVk" not in json.dumps(there.wire).decode()
+
+    assert part_of(written(request), 1, 0)["thoughtSignature"] == "c2lnbmVk"
+
+
+def test_a_conversation_that_was_edited_keeps_the_spelling_of_the_rest() -> None:
+    body = {
+        "contents": [
+            {"role": "user", "parts": [{"inline_data": {"mime_type": "image/png", "data": "iVBORw0KGgo_-_8"}}]}
+        ],
+        "generation_config": {"temperature": "0.5", "max_output_tokens": 9},
+        "tools": {"function_declarations": [{"name": "f", "parameters": {"type": "OBJECT", "properties": {}}}]},
+    }
+    request = read(body)
+    request["messages"][0]["content"].append({"type": "text", "text": "What is it?"})
+    request["temperature"] = 1
+    made = written(request)
+
+    assert made["contents"][0]["parts"] == [*body["contents"][0]["parts"], {"text": "What is it?"}]
+    assert made["generationConfig"] == {"temperature": 1, "maxOutputTokens": 9}
+    assert made["tools"] == body["tools"]
+
+
+def test_a_signature_of_another_surface_is_not_replayed() -> None:
+    vertex = registry.endpoint(provider="vertex", adapter="gemini_generate", model="gemini-2.5-flash")
+    request = {"messages": read(LOOP)["messages"]}
+
+    assert "thoughtSignature" not in part_of(written(request, vertex), 1, 0)
+
+
+# ---------------------------------------------------------------------------------------------- stand-in signatures
+
+
+def loop(*signatures: str | None) -> dict[str, Any]:
+    """A canonical conversation whose current turn has a step for each signature."""
+    messages: list[Any] = [{"role": "user", "content": [{"type": "text", "text": "Go."}]}]
+    for number, signature in enumerate(signatures):
+        call: dict[str, Any] = {"type": "tool_use", "id": f"tu_{number:02d}", "name": "f", "input": {}}
+        if signature:
+            call["provider_state"] = {"adapter": "gemini_generate", "provider": "gemini", "signature": signature}
+        result = {"type": "tool_result", "tool_use_id": call["id"], "content": [{"type": "text", "text": "ok"}]}
+        messages += [{"role": "assistant", "content": [call]}, {"role": "tool", "content": [result]}]
+    return {"messages": messages}
+
+
+@pytest.mark.parametrize("model", ["gemini-3-flash-preview", "gemini-4-argon"])
+def test_a_stand_in_only_where_the_real_signature_does_not_exist(model: str) -> None:
+    body = written(loop("real", None), registry.endpoint(adapter="gemini_generate", model=model))
+
+    assert [part_of(body, at, 0).get("thoughtSignature") for at in (1, 3)] == ["real", SENTINEL]
+
+
+@pytest.mark.parametrize("model", ["gemini-2.5-pro", "a-model"])
+def test_no_stand_in_for_models_that_do_not_ask_for_one(model: str) -> None:
+    body = written(loop(None), registry.endpoint(adapter="gemini_generate", model=model))
+
+    assert "thoughtSignature" not in part_of(body, 1, 0)
+
+
+# ---------------------------------------------------------------------------------------------- addresses
+
+
+def test_the_model_and_the_kind_of_answer_stand_in_the_path() -> None:
+    request = read({"contents": [USER]}, path="/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse")
+
+    assert request["model"] == "gemini:gemini-2.5-pro"
+    assert request["stream"] is True
+    assert GEMINI.to_wire(request, HERE)[0]["path"] == "/models/gemini-2.5-pro:streamGenerateContent?alt=sse"
+
+
+def test_a_stream_without_server_sent_events_is_asked_for_again() -> None:
+    request = read({"contents": [USER]}, path="/models/m:streamGenerateContent")
+
+    assert GEMINI.to_wire(request, HERE)[0]["path"] == "/models/m:streamGenerateContent"
+
+
+def test_a_dialect_may_have_another_path() -> None:
+    endpoint = Endpoint("gemini_generate", "x", "m", {"path": "/publishers/google/models/{model}"})
+
+    assert GEMINI.to_wire(loop(), endpoint)[0]["path"] == "/publishers/google/models/m:generateContent"
+
+
+def test_a_name_with_marks_is_one_step_of_the_path() -> None:
+    endpoint = Endpoint("gemini_generate", "x", "meta/llama:latest")
+    made = GEMINI.to_wire(loop(), endpoint)[0]
+
+    assert made["path"] == "/models/meta%2Fllama%3Alatest:generateContent"
+    assert GEMINI.from_wire_request(made, endpoint, DERIVED_IDS)[0]["model"] == "x:meta/llama:latest"
+
+
+# ---------------------------------------------------------------------------------------------- one array
+
+CHUNKS = [
+    {"candidates": [{"content": {"role": "model", "parts": [{"text": 'a ] } " \\ 🐟'}]}}], "responseId": "r"},
+    {
+        "candidates": [{"content": {"role": "model", "parts": [{"text": "b"}]}, "finishReason": "STOP"}],
+        "responseId": "r",
+    },
+]
+ARRAY = b"[" + b"\n,\r\n".join(json.dumps(chunk) for chunk in CHUNKS) + b"\n]\n"
+
+
+def events(chunks: list[bytes]) -> list[Any]:
+    """The events of a stream in these cuts."""
+    reader = StreamReader(HERE)
+    return [event for chunk in chunks for event in reader.feed(chunk)] + reader.end()
+
+
+def test_a_stream_of_one_array_is_read_in_any_cuts() -> None:
+    whole = events([ARRAY])
+
+    assert fold(whole)["message"]["content"] == [{"type": "text", "text": 'a ] } " \\ 🐟b'}]
+    assert events([ARRAY[at : at + 1] for at in range(len(ARRAY))]) == whole
+    for first, second in itertools.combinations(range(0, len(ARRAY), 7), 2):
+        assert events([ARRAY[:first], ARRAY[first:second], ARRAY[second:]]) == whole
+
+
+def test_elements_come_out_with_the_bytes_that_complete_them() -> None:
+    reader = StreamReader(HERE)
+    first = json.dumps(CHUNKS[0])
+
+    assert reader.feed(b" [" + first[:-1]) == []
+    assert [event["type"] for event in reader.feed(first[-1:])] == ["message_start", "block_start", "text_delta"]
+
+
+def test_an_array_that_breaks_off_is_a_broken_stream() -> None:
+    assert events([ARRAY[: len(ARRAY) // 2]])[-1]["error"]["category"] == "stream_truncated"
+
+
+def test_an_error_in_an_array_is_an_error() -> None:
+    found = events([b'[{"error": {"code": 429, "message": "m", "status": "RESOURCE_EXHAUSTED"}}]'])
+
+    assert [event["type"] for event in found] == ["error"]
+    assert found[0]["error"]["category"] == "rate_limit"
+
+
+# ---------------------------------------------------------------------------------------------- arguments in pieces
+
+
+def pieces(*values: dict[str, Any]) -> list[Any]:
+    """The events of a call whose arguments arrive in these pieces."""
+    calls: list[dict[str, Any]] = [{"name": "f", "willContinue": True}]
+    calls += [{"partialArgs": [value], "willContinue": True} for value in values]
+    frames = b""
+    for call in [*calls, {}]:
+        body: dict[str, Any] = {"candidates": [{"content": {"role": "model", "parts": [{"functionCall": call}]}}]}
+        if not call:
+            body["candidates"][0]["finishReason"] = "STOP"
+        frames += b"data: " + json.dumps(body) + b"\r\n\r\n"
+    return events([frames])
+
+
+def test_quoted_names_in_a_path() -> None:
+    found = pieces({"jsonPath": "$['a b'][\"c\"]", "stringValue": "x"}, {"jsonPath": "$.d[0].e", "boolValue": False})
+
+    assert fold(found)["message"]["content"][0]["input"] == {"a b": {"c": "x"}, "d": [{"e": False}]}
+
+
+def test_a_text_goes_on_only_while_it_said_so() -> None:
+    found = pieces(
+        {"jsonPath": "$.a", "stringValue": "x", "willContinue": True},
+        {"jsonPath": "$.a", "stringValue": "y"},
+        {"jsonPath": "$.b", "stringValue": "1"},
+        {"jsonPath": "$.b", "stringValue": "2"},
+    )
+
+    assert fold(found)["message"]["content"][0]["input"] == {"a": "xy", "b": "2"}
+
+
+@pytest.mark.parametrize("path", ["$", "$[0]", "$.a[999999999]", "$.a..b", "$.a[", 7, None])
+def test_a_path_that_leads_nowhere_is_an_error_event(path: Any) -> None:
+    found = pieces({"jsonPath": "$.a[0]", "numberValue": 1}, {"jsonPath": path, "numberValue": 2})
+
+    assert found[-1]["type"] == "error"
+    assert found[-1]["error"]["category"] == "invalid_response"
+
+
+# ---------------------------------------------------------------------------------------------- playing the provider
+
+
+def test_a_foreign_call_has_an_id_that_leads_back_to_it() -> None:
+    call = {"type": "tool_use", "id": "tu_01J9Z3Q4R5S6T7V8W9X0Y1Z2A3", "name": "f", "input": {}}
+    response = {"message": {"role": "assistant", "content": [call]}, "finish_reason": "tool_calls"}
+    body, _ = GEMINI.to_wire_response(response, HERE)
+    again, _ = GEMINI.from_wire_response(body, HERE, DERIVED_IDS)
+
+    assert again["message"]["content"][0]["id"] == call["id"]
+
+
+def test_the_choice_of_every_candidate_is_streamed() -> None:
+    frames = b""
+    for number, text, finish in ((0, "a", None), (1, "x", None), (1, "y", "STOP"), (0, "b", "MAX_TOKENS")):
+        candidate: dict[str, Any] = {"content": {"role": "model", "parts": [{"text": text}]}, "index": number}
+        if finish:
+            candidate["finishReason"] = finish
+        frames += b"data: " + json.dumps({"candidates": [candidate]}) + b"\n\n"
+    response = fold(events([frames]))
+
+    assert response["message"]["content"][0]["text"] == "ab"
+    assert response["alternatives"][0]["message"]["content"][0]["text"] == "xy"
+    assert (response["finish_reason"], response["alternatives"][0]["finish_reason"]) == ("length", "stop")
+
+
+# ---------------------------------------------------------------------------------------------- bad input
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"contents": 7},
+        {"contents": [7]},
+        {"contents": [{"parts": 7}]},
+        {"contents": [{"parts": [7]}]},
+        {"contents": [{"role": 7, "parts": []}]},
+        {"contents": [], "systemInstruction": 7},
+    ],
+)
+def test_a_body_that_cannot_be_read_is_named(body: dict[str, Any]) -> None:
+    with pytest.raises(InterlinguaError) as caught:
+        read(body)
+
+    assert caught.value.path is not None
+
+
+def test_two_calls_of_one_id_are_refused() -> None:
+    request = loop(None)
+    request["messages"][1]["content"] *= 2
+    with pytest.raises(InvalidRequest):
+        GEMINI.to_wire(request, HERE)
