@@ -60,6 +60,11 @@ test: $(INSTALLED) ## run the tests and the conformance suite
 conformance: $(INSTALLED) ## run the conformance suite against the reference; ARGS="-k PATTERN"
 	$(CONFORMANCE) run --report report.jsonl $(ARGS) -- $(PLUG)
 
+.PHONY: matrix
+matrix: $(INSTALLED) ## run the suite and write what it found for each wire into conformance/matrix.md
+	$(CONFORMANCE) run --quiet --report report.jsonl -- $(PLUG)
+	{ printf '# What holds\n\nThe reference, by its last report: `make matrix`.\n\n'; $(CONFORMANCE) render --format markdown report.jsonl; } > conformance/matrix.md
+
 .PHONY: mutants
 mutants: $(INSTALLED) ## see whether the suite catches implementations that are broken on purpose
 	$(CONFORMANCE) mutants $(ARGS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
@@ -177,29 +177,61 @@ def _one_line(message: str) -> str:
 
 
 def markdown(reports: list[Report]) -> str:
-    """A matrix: rows are kinds of checks, columns are adapters (of each report)."""
+    """Matrices: rows are capabilities, then kinds of checks, columns are adapters (of each report); then what has no adapter."""
     columns: list[tuple[str, str, Report]] = []
     for report in reports:
-        adapters = sorted({line["adapter"] for line in report.checks if line.get("adapter")})
+        adapters = sorted({wire for line in report.checks if (wire := wire_of(line)) is not None})
         columns += [
             (adapter if len(reports) == 1 else f"{report.title}: {adapter}", adapter, report) for adapter in adapters
         ]
-    kinds = sorted({_kind(line["id"]) for report in reports for line in report.checks if line.get("adapter")})
-    rows = ["| check | " + " | ".join(name for name, _, _ in columns) + " |", "|---|" + "---|" * len(columns)]
-    for kind in kinds:
-        cells = [
-            _cell([line for line in report.checks if line.get("adapter") == adapter and _kind(line["id"]) == kind])
-            for _, adapter, report in columns
-        ]
-        rows.append(f"| {kind} | " + " | ".join(cells) + " |")
-    rows.append("")
-    rows.append("✓ passes, ◐ declared gap, ✗ fails, – not claimed. Numbers are checks.")
+    names = [name for name, _, _ in columns]
+    parts = [(report.checks, adapter) for _, adapter, report in columns]
+    wires = [[line for line in lines if wire_of(line) == adapter] for lines, adapter in parts]
+    rest = [[line for line in report.checks if wire_of(line) is None] for report in reports]
+    tables = [
+        _table("capability", names, wires, capabilities),
+        _table("check", names, wires, lambda line: [kind(line["id"])]),
+        _table("without a wire", [report.title for report in reports], rest, lambda line: [kind(line["id"])]),
+    ]
+    key = "✓ passes, ◐ declared gap, ✗ fails, – not claimed, or nothing to ask. Numbers are checks."
+    return "\n".join([*(table for table in tables if table), key, ""])
+
+
+def _table(
+    title: str, names: list[str], columns: list[list[Line]], rows_of: Callable[[Line], Iterable[str]]
+) -> str | None:
+    found: dict[str, list[list[Line]]] = {}
+    for number, lines in enumerate(columns):
+        for line in lines:
+            for row in rows_of(line):
+                found.setdefault(row, [[] for _ in columns])[number].append(line)
+    if not found:
+        return None
+    rows = [f"| {title} | " + " | ".join(names) + " |", "|---|" + "---|" * len(names)]
+    rows += [f"| {row} | " + " | ".join(map(_cell, cells)) + " |" for row, cells in sorted(found.items())]
     return "\n".join([*rows, ""])
 
 
-def _kind(check_id: str) -> str:
+def wire_of(line: Line) -> str | None:
+    """The adapter that a check is about; none for framing, which any wire of that framing serves to ask."""
+    return None if kind(line["id"]) == "framing" else line.get("adapter")
+
+
+def capabilities(line: Line) -> list[str]:
+    """The capabilities that a check's case needs; plain text when it needs none."""
+    return line.get("needs") or ["text"]
+
+
+def kind(check_id: str) -> str:
+    """What a check asks, without the place that it is asked at: the row of the matrix."""
     path, _, name = check_id.partition("#")
-    return "errors" if path.rpartition("/")[2].startswith("errors") else name.partition(":")[0]
+    folder, _, last = path.rpartition("/")
+    if last.startswith("errors"):
+        return "errors"
+    return _ROW_FILES.get(folder.partition("/")[0], name.partition(":")[0])
+
+
+_ROW_FILES = {"cost": "cost", "estimate": "estimate", "schema": "validate", "wire": "framing"}
 
 
 def _cell(lines: list[Line]) -> str:

@@ -121,6 +121,8 @@ class Result:
             line["note"] = self.note
         if self.gap is not None:
             line["gap"] = {"check": self.gap.check, "reason": self.gap.reason, "issue": self.gap.issue}
+        if check.case.meta.get("needs"):
+            line["needs"] = check.case.meta["needs"]
         if check.case.flags:
             line["flags"] = check.case.flags
         if check.case.meta.get("spec"):

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Generic, TypeVar
 
@@ -12,6 +12,7 @@ from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.loss import Loss, Path, pointer
 
 Wire = dict[str, Any]
+Event = dict[str, Any]
 A = TypeVar("A")
 B = TypeVar("B")
 
@@ -204,3 +205,52 @@ def text_length(values: Iterable[Any]) -> int:
             case _:
                 total += 1
     return total
+
+
+_DELTAS = frozenset(("text_delta", "thinking_delta", "tool_use_input_delta"))
+_IN_ONE_PLACE = ("text", "thinking")
+
+
+def texts_in_turn(events: Iterable[Event]) -> Iterator[Event]:
+    """The events, with texts one after another and reasoning too, for wires that have one place for all text.
+
+    Blocks of other wires may interleave: what belongs to a later text waits until the one before it has ended.
+    """
+    begun: dict[tuple[int, str], int] = {}
+    waiting: dict[tuple[int, int], list[Event]] = {}
+    for event in events:
+        kind = event["type"]
+        if kind in _DELTAS and not waiting:
+            yield event
+            continue
+        place = (event.get("choice") or 0, event.get("index", -1))
+        if place in waiting:
+            waiting[place].append(event)
+            continue
+        if kind == "block_start" and event["block"]["type"] in _IN_ONE_PLACE:
+            lane = (place[0], event["block"]["type"])
+            if lane in begun:
+                waiting[place] = [event]
+                continue
+            begun[lane] = place[1]
+        elif kind == "error":
+            for held in waiting.values():
+                yield from held
+            waiting.clear()
+        yield event
+        if kind == "block_stop":
+            lane = (place[0], event["block"]["type"])
+            if begun.get(lane) == place[1]:
+                del begun[lane]
+                yield from _released(lane, begun, waiting)
+
+
+def _released(
+    lane: tuple[int, str], begun: dict[tuple[int, str], int], waiting: dict[tuple[int, int], list[Event]]
+) -> Iterator[Event]:
+    for place, held in list(waiting.items()):
+        if (place[0], held[0]["block"]["type"]) == lane:
+            yield from waiting.pop(place)
+            if held[-1]["type"] != "block_stop":
+                begun[lane] = place[1]
+                return

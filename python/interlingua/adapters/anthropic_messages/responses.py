@@ -202,11 +202,13 @@ def _own_members(response: Response, body: Wire, writing: Writing) -> None:
 def _played_members(response: Response, body: Wire, writing: Writing) -> None:
     body.setdefault("model", writing.endpoint.model or "unknown")
     reason = response["finish_reason"]
-    body["stop_reason"] = STOP_REASON.get(reason, "end_turn")
+    body["stop_reason"] = STOP_REASON.get(reason, "other")
     if reason == "content_filter":
         writing.loss.replace(("finish_reason",), "refusal", "unsupported_value", "shape", "a filter is a refusal here")
-    elif reason not in STOP_REASON:
-        writing.loss.replace(("finish_reason",), "stop", "unsupported_value", "weakened", "the wire has no such reason")
+    elif reason not in STOP_REASON and reason != "other":
+        writing.loss.replace(
+            ("finish_reason",), "other", "unsupported_value", "weakened", "the wire has no such reason"
+        )
     body["stop_sequence"] = response.get("stop_sequence")
     body["usage"] = usage_to_wire(response.get("usage") or {}, own=False)
     report_foreign_state(response, writing.endpoint, writing.loss, ())

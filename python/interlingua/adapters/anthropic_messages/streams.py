@@ -319,16 +319,39 @@ class _Answer:
 
 
 def encode_stream(events: Iterable[Event], endpoint: Endpoint) -> Iterator[Frame]:
-    """Streams an answer as this provider would, whatever its origin. Only the first of several answers is written."""
+    """Streams an answer as this provider would, whatever its origin. Only the first of several answers is written.
+
+    Blocks of other wires may interleave. On this one a block ends before the next begins: what belongs to a later block
+    waits for the end of the one that is open.
+    """
     encoder = _Encoder(endpoint)
+    open_block: int | None = None
+    waiting: dict[int, list[Event]] = {}
     for event in events:
         if event.get("choice"):
             continue
-        if event["type"] in _DELTA_EVENTS and encoder.begun:
+        kind = event["type"]
+        index = event.get("index")
+        if index is not None and open_block is not None and index != open_block:
+            waiting.setdefault(index, []).append(event)
+            continue
+        if kind in _DELTA_EVENTS and encoder.begun:
             if (frame := encoder.delta(event)) is not None:
                 yield frame
-        else:
-            yield from encoder.event(event)
+            continue
+        if kind in _LAST_EVENTS:
+            yield from _caught_up(encoder, waiting)
+        yield from encoder.event(event)
+        if kind == "block_start":
+            open_block = index
+        elif kind == "block_stop":
+            open_block = None
+            while waiting and open_block is None:
+                open_block = next(iter(waiting))
+                held = waiting.pop(open_block)
+                yield from _caught_up(encoder, {open_block: held})
+                if held[-1]["type"] == "block_stop":
+                    open_block = None
 
 
 def _frame(kind: str, **members: Any) -> Frame:
@@ -529,8 +552,21 @@ class _Encoder:
         yield _frame("message_stop", **((form.get("message_stop") or {}) if own else {}))
 
 
+def _caught_up(encoder: _Encoder, waiting: dict[int, list[Event]]) -> Iterator[Frame]:
+    """The frames of what had to wait."""
+    for held in waiting.values():
+        for event in held:
+            if event["type"] in _DELTA_EVENTS:
+                if (frame := encoder.delta(event)) is not None:
+                    yield frame
+            else:
+                yield from encoder.event(event)
+    waiting.clear()
+
+
 _BLOCK_EVENTS = frozenset(("block_start", "block_stop"))
 _DELTA_EVENTS = frozenset(("text_delta", "thinking_delta", "tool_use_input_delta"))
+_LAST_EVENTS = frozenset(("message_complete", "error"))
 _DELTA = ("stop_reason", "stop_sequence", "stop_details", "container")
 _NOT_IN_MESSAGE_DELTA = frozenset((*_DELTA, "id", "type", "role", "model", "content", "usage"))
 

@@ -202,13 +202,15 @@ def _own_members(response: Response, body: Wire, writing: Writing) -> Wire:
 
 def _played_members(response: Response, body: Wire, writing: Writing) -> None:
     reason = response["finish_reason"]
-    body["stopReason"] = STOP_REASON.get(reason, "end_turn")
+    body["stopReason"] = STOP_REASON.get(reason, "other")
     if reason == "refusal":
         writing.loss.replace(
             ("finish_reason",), "content_filter", "unsupported_value", "shape", "a refusal is filtered content here"
         )
-    elif reason not in STOP_REASON:
-        writing.loss.replace(("finish_reason",), "stop", "unsupported_value", "weakened", "the wire has no such reason")
+    elif reason not in STOP_REASON and reason != "other":
+        writing.loss.replace(
+            ("finish_reason",), "other", "unsupported_value", "weakened", "the wire has no such reason"
+        )
     usage = response.get("usage") or {}
     body["usage"] = usage_to_wire(usage, own=False)
     body["metrics"] = {"latencyMs": usage.get("latency_ms", 0)}

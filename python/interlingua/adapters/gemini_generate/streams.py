@@ -10,7 +10,7 @@ import re
 from collections.abc import Generator, Iterable, Iterator
 from typing import Any
 
-from interlingua.adapters._kit import Wire, arguments_text
+from interlingua.adapters._kit import Wire, arguments_text, texts_in_turn
 from interlingua.adapters.gemini_generate.errors import error as error_from_wire
 from interlingua.adapters.gemini_generate.parts import MODEL, Block, block_from_part
 from interlingua.adapters.gemini_generate.responses import (
@@ -413,7 +413,7 @@ def _error(endpoint: Endpoint, category: str, message: str, *, retryable: bool) 
 def encode_stream(events: Iterable[Event], endpoint: Endpoint) -> Iterator[Frame]:
     """Streams an answer as this provider would, whatever its origin: text in pieces, every other part whole."""
     encoder = _Encoder(endpoint)
-    for event in events:
+    for event in texts_in_turn(events):
         yield from encoder.event(event)
 
 

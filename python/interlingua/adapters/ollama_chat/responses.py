@@ -71,7 +71,7 @@ def end_to_wire(response: Response, endpoint: Endpoint, message: Wire, created_a
         body["logprobs"] = content
     body["done"] = True
     if not own:
-        body["done_reason"] = FINISH_BACK.get(response["finish_reason"], "stop")
+        body["done_reason"] = FINISH_BACK.get(response["finish_reason"], "other")
     elif isinstance(raw := response.get("finish_reason_raw"), str):
         body["done_reason"] = raw
     for name in form.get("absent", ()):

@@ -9,7 +9,7 @@ end, so that a stream gives the same response as the body that says the same.
 from collections.abc import Generator, Iterable, Iterator
 from typing import Any
 
-from interlingua.adapters._kit import Wire, arguments_text
+from interlingua.adapters._kit import Wire, arguments_text, texts_in_turn
 from interlingua.adapters.ollama_chat.errors import error_from_body
 from interlingua.adapters.ollama_chat.messages import (
     Block,
@@ -233,7 +233,7 @@ def encode_stream(events: Iterable[Event], endpoint: Endpoint, *, created_at: st
             told[index] = told.get(index, "") + text
             yield line(content=text) if kind == "text" else line(content="", thinking=text)
 
-    for event in events:
+    for event in texts_in_turn(events):
         if event.get("choice"):
             continue
         match event["type"]:

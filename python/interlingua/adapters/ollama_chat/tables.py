@@ -29,8 +29,8 @@ OPTIONS = Mirror(
 FINISH = {"stop": "stop", "length": "length"}
 """`done_reason`; `load`, `unload`, none at all and any other word are `other`."""
 
-FINISH_BACK = {"length": "length"}
-"""What is written for an answer of another provider; everything else is `stop`."""
+FINISH_BACK = {"stop": "stop", "stop_sequence": "stop", "tool_calls": "stop", "length": "length"}
+"""What is written for an answer of another provider; everything else is `other`, never told as a clean end."""
 
 LEVELS = ("low", "medium", "high", "max")
 """The words of `think`."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from interlingua.adapters._kit import Wire, arguments_text
+from interlingua.adapters._kit import Wire, arguments_text, texts_in_turn
 from interlingua.adapters.openai_chat.citations import annotations_to_wire
 from interlingua.adapters.openai_chat.context import Writing
 from interlingua.adapters.openai_chat.parts import ASSISTANT, USER, Block, part_to_wire
@@ -64,7 +64,7 @@ class _Encoder:
 
     def frames(self, events: Iterable[Event]) -> Iterator[Frame]:
         """One event gives no frame, one or more."""
-        for event in events:
+        for event in texts_in_turn(events):
             number: int = event.get("choice") or 0
             match event["type"]:
                 case "message_start":

@@ -138,6 +138,9 @@ _SUPPORTS = {
 
 def _media_refused(kind: str, block: Block, writing: Writing, place: str) -> tuple[str, str] | None:
     """Code and message when a medium cannot stand here, whatever its source."""
+    data = block["source"].get("data")
+    if data is None or not (data or writing.own):
+        return "unsupported_source", f"the wire does not take this source of {kind}"
     if writing.own:
         return None
     if kind == "video" and not (writing.dialect.get("video_url") or writing.owns(block).get("form")):
@@ -218,6 +221,8 @@ def _document_to_wire(block: Block, path: Path, writing: Writing, state: Mapping
         as_address = own_part == "document_url" or (by_url and not state and writing.dialect.get("document_url"))
         if by_url and not (as_address or own_part or writing.own or writing.dialect.get("file_url")):
             return None
+        if by_url and not (as_address or writing.own or _is_web_address(source["data"])):
+            return None
         url = _address(block, path, writing)
         if url is None:
             return None
@@ -233,6 +238,11 @@ def _document_to_wire(block: Block, path: Path, writing: Writing, state: Mapping
         message = "the wire demands a file name"
         writing.loss.replace((*path, "name"), "document", "required_default", "shape", message)
     return {"type": "file", "file": {**state.get("fields", {}).get("file", {}), **file}}
+
+
+def _is_web_address(url: str) -> bool:
+    """Whether a file part takes the address: a bucket's, or that of some other scheme, would be read as an unknown part."""
+    return url.startswith("http") or inline(url) is not None
 
 
 def _document_address(block: Block, url: str, path: Path, writing: Writing) -> Wire:

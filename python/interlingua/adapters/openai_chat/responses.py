@@ -124,7 +124,7 @@ def finish_to_wire(choice: Mapping[str, Any], *, own: bool) -> str | None:
     reason = choice["finish_reason"]
     if reason == "refusal" and not any(block.get("refusal") for block in choice["message"]["content"]):
         return "content_filter"
-    return FINISH_BACK.get(reason, "stop")
+    return FINISH_BACK.get(reason, "other")
 
 
 def _report_end(choice: Mapping[str, Any], word: str | None, path: Path, writing: Writing) -> None:

@@ -34,12 +34,13 @@ FINISH_BACK: dict[str, str] = {
     "tool_calls": "tool_calls",
     "content_filter": "content_filter",
     "refusal": "stop",
-    "pause": "stop",
+    "pause": "other",
     "cancelled": "error",
     "error": "error",
-    "other": "stop",
+    "other": "other",
 }
-"""What is written for an answer of another provider. The wire has no word for a pause; `error` is OpenRouter's word."""
+"""What is written for an answer of another provider. The wire has no word for a pause, and an end that is none
+is never told as `stop`; `error` is OpenRouter's word."""
 
 FINAL = frozenset(("length", "content_filter", "refusal", "error"))
 """Reasons that hold even when the answer has calls: the calls may be cut off."""

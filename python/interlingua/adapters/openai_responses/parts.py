@@ -114,6 +114,9 @@ def finish_block(block: Block, part: Wire, known: frozenset[str], path: Path, wr
 
 def _media_to_wire(block: Block, path: Path, writing: Writing) -> Wire | None:
     kind = block["type"]
+    data = block["source"].get("data")
+    if data is None or not (data or writing.own):
+        return lost(block, path, writing, "unsupported_source", f"the wire does not take this source of {kind}")
     if (
         not writing.own
         and writing.capabilities.get("supports_images" if kind == "image" else "supports_documents") is False

@@ -109,6 +109,8 @@ def finish_to_wire(response: Response) -> Wire:
     match reason:
         case "length" | "content_filter" | "pause":
             return {"status": "incomplete", "incomplete_details": {"reason": INCOMPLETE_BACK[reason]}}
+        case "other":
+            return {"status": "incomplete", "incomplete_details": {"reason": reason}}  # never told as a clean end
         case "error":
             error = {"code": "server_error", "message": "the provider failed"}
             return {"status": "failed", "error": error, "incomplete_details": None}
