@@ -234,7 +234,13 @@ def _plain_turns(messages: list[Message], first: int, writing: Writing) -> list[
             if role == "assistant":
                 writing.message = message
                 writing.next_turn()
-            content = blocks_to_wire(message["content"], role, writing, ("messages", position, "content"))
+            blocks = message["content"]
+            block = blocks[0] if len(blocks) == 1 else {}
+            if len(block) == 2 and block["type"] == "text" and (text := block["text"]) and not text.isspace():
+                wires.append({"role": role, "content": (content := [{"type": "text", "text": text}])})
+                previous = role  # most messages are one plain text, and not worth a call
+                continue
+            content = blocks_to_wire(blocks, role, writing, ("messages", position, "content"))
             if role == "assistant" and content and content[-1]["type"] in THINKING_TYPES:
                 _trim_thinking(message["content"], content, ("messages", position), writing)
             if not content and not writing.own and not (role == "assistant" and position == last):
