@@ -9,6 +9,7 @@ one step, because a stream has many frames and Python is slow per line. Only who
 is cut between two chunks is whole again by then; U+2028 and U+0085 are ordinary characters.
 """
 
+import re
 from typing import NamedTuple
 
 _make = tuple.__new__  # makes a frame without the detour over the named arguments of its class
@@ -56,7 +57,7 @@ class Decoder:
         whole, blank_line, rest = chunk.rpartition(b"\n\n")
         if rest:
             buffer += rest
-        return _frames(whole) if blank_line else []
+        return _frames(whole + blank_line) if blank_line else []
 
     def end(self) -> list[Frame]:
         """The frame that the end of input completes, if any."""
@@ -74,19 +75,25 @@ class Decoder:
         return chunk.removeprefix(_BYTE_ORDER_MARK)
 
 
+# Nearly all streams consist of frames of one shape: a line of data, with or without a line of name before it. They are
+# found in one step, and the lines are counted to see that nothing else stood between.
+_NAMED = re.compile(r"^event: (.*)\ndata: (.*)\n\n", re.MULTILINE)
+_BARE = re.compile(r"^data: (.*)\n\n", re.MULTILINE)
+
+
 def _frames(lines: bytes) -> list[Frame]:
-    """The frames of some whole lines, blank lines between them."""
-    frames: list[Frame] = []
-    for part in lines.decode("utf-8", "replace").split("\n\n"):
-        # nearly all frames are one of two shapes: a line of data, with or without a line of name before it
-        first, more, second = part.partition("\n")
-        if first.startswith("data: ") and not more:
-            frames.append(_make(Frame, (None, first[6:])))
-        elif first.startswith("event: ") and second.startswith("data: ") and "\n" not in second:
-            frames.append(_make(Frame, (first[7:], second[6:])))
-        elif (frame := _frame_of_lines(part.split("\n"))) is not None:
-            frames.append(frame)
-    return frames
+    """The frames of some whole lines, each frame with its blank line."""
+    text = lines.decode("utf-8", "replace")
+    if text.startswith("event: "):
+        rows = _NAMED.findall(text)
+        if rows and 3 * len(rows) == text.count("\n"):
+            return [_make(Frame, row) for row in rows]
+    elif text.startswith("data: "):
+        rows = _BARE.findall(text)
+        if rows and 2 * len(rows) == text.count("\n"):
+            return [_make(Frame, (None, data)) for data in rows]
+    parts = (_frame_of_lines(part.split("\n")) for part in text.split("\n\n"))
+    return [frame for frame in parts if frame is not None]
 
 
 def _frame_of_lines(lines: list[str]) -> Frame | None:
