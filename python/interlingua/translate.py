@@ -178,9 +178,10 @@ class StreamReader:
         events: list[dict[str, Any]] = []
         if self._done:
             return events
+        decode = self._decode
         try:
             for frame in frames:
-                events += self._decode(frame)
+                events += decode(frame)
         except StopIteration:
             self._done = True
         if events and events[-1]["type"] in _LAST:
