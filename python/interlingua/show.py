@@ -125,11 +125,11 @@ def candidates(rows: Sequence[Data]) -> RenderableType:
 def models(rows: Sequence[Data]) -> RenderableType:
     """The models of the registry."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("model", no_wrap=True)
+    table.add_column("model", overflow="fold")
     for heading in ("context", "answer", "$/M in", "$/M out"):
-        table.add_column(heading, justify="right")
-    table.add_column("takes", overflow="fold")
-    table.add_column("key")
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("takes", no_wrap=True)
+    table.add_column("key", no_wrap=True)
     flags = {"supports_tools": "tools", "supports_images": "images", "supports_thinking": "thinking"}
     for row in rows:
         able, price = row["capabilities"], row["price"] or {}
