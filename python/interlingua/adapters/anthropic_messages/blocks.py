@@ -767,6 +767,11 @@ def result_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
     """A tool result."""
     wire: Wire = {"type": "tool_result", "tool_use_id": writing.result_id(block)}
     content = block["content"]
+    if len(block) == 3 and len(content) == 1 and len(part := content[0]) == 2 and part["type"] == "text":
+        text = part["text"]
+        if text and not text.isspace():  # most results
+            wire["content"] = [{"type": "text", "text": text}]
+            return wire
     if content:
         parts = blocks_to_wire(content, RESULT, writing, (*path, "content"))
         if parts:
