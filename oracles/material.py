@@ -54,6 +54,11 @@ class Case:
 
 
 LAST = ("message_complete", "error")
+TYPES = {
+    "sse": "text/event-stream",
+    "sse_or_array": "text/event-stream",  # an array is read only; events are written, which is what the SDK asks for
+    "jsonl": "application/x-ndjson",
+}
 
 
 @cache
@@ -91,4 +96,4 @@ def written_stream(judge: Any, events: list[dict[str, Any]]) -> bytes:
 
 def framing(judge: Any) -> str:
     """The content type of a judge's streams."""
-    return {"sse": "text/event-stream", "jsonl": "application/x-ndjson"}[adapters.get(judge.ADAPTER).FRAMING]
+    return TYPES[adapters.get(judge.ADAPTER).FRAMING]

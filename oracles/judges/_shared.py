@@ -94,8 +94,13 @@ def _problem(found: list[tuple[list[Any], Any]], path: str) -> Problem:
     steps = _common([steps for steps, _ in found])
     # the arms that got furthest speak first
     items = sorted((item for _, item in found), key=lambda item: -len(item["loc"]))
-    told = dict.fromkeys(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in items)
+    told = dict.fromkeys(f"{'.'.join(map(str, item['loc']))}: {item['msg']}{_word(item)}" for item in items)
     return Problem("".join([path, *(f"/{step}" for step in steps)]), "; ".join(list(told)[:8]))
+
+
+def _word(item: Any) -> str:
+    """The word of an error about a closed vocabulary: an exception for one word must not cover another."""
+    return f", not {item['input']!r}" if item["type"] in ("literal_error", "enum") else ""
 
 
 def _steps(location: tuple[Any, ...], value: Any) -> list[Any]:

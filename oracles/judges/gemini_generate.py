@@ -13,13 +13,20 @@ ADAPTER = "gemini_generate"
 PROVIDER = "gemini"
 FAILURES = (errors.APIError, errors.UnknownApiResponseError)
 
+
+class Generation(types.GenerationConfig):
+    """The wire's configuration of generation: the SDK writes this member there, from its flat configuration alone."""
+
+    image_config: types.ImageConfig | None = None
+
+
 # the SDK has one flat configuration; the members of the wire are these types
 MEMBERS: dict[str, Any] = {
     "contents": list[types.Content],
     "systemInstruction": types.Content,
     "tools": list[types.Tool],
     "toolConfig": types.ToolConfig,
-    "generationConfig": types.GenerationConfig,
+    "generationConfig": Generation,
     "safetySettings": list[types.SafetySetting],
     "cachedContent": str,
     "labels": dict[str, str],

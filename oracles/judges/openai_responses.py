@@ -6,7 +6,7 @@ from typing import Any
 
 import openai
 from openai.resources.responses import Responses
-from openai.types.responses import Response
+from openai.types.responses import Response, ResponseInputItemParam
 from openai.types.responses.response_create_params import (
     ResponseCreateParamsNonStreaming,
     ResponseCreateParamsStreaming,
@@ -24,6 +24,7 @@ class Failed(Exception):
 
 
 FAILURES = (openai.APIError, Failed)
+DEFAULTS: dict[Any, dict[str, Any]] = {"output_text": {"annotations": []}, "input_image": {"detail": "auto"}}
 PARAMETERS = frozenset(inspect.signature(Responses.create).parameters)
 
 
@@ -33,8 +34,52 @@ def _params(*, stream: bool) -> TypeAdapter[Any]:
 
 
 def request(body: dict[str, Any]) -> list[Problem]:
-    """By the parameter types."""
-    return check(_params(stream=body.get("stream") is True), body)
+    """By the parameter types, the items one by one, with what the service does without and the types demand."""
+    body = _completed(body)
+    items = body["input"] if isinstance(body.get("input"), list) else []
+    problems = check(_params(stream=body.get("stream") is True), {**body, "input": []} if items else body)
+    for index, item in enumerate(items):
+        if found := check(_input(), item):  # every arm of a large union speaks: one problem for each item
+            problems.append(Problem(f"/input/{index}", "; ".join(map(str, found))))
+    return problems
+
+
+@cache
+def _input() -> TypeAdapter[Any]:
+    return TypeAdapter(ResponseInputItemParam)
+
+
+def _completed(body: dict[str, Any]) -> dict[str, Any]:
+    """
+    The request with the members that the types demand and the service does without.
+
+    These are what may be null in a function, the detail of an image, and in the items of a history the ids, status and
+    annotations that the service gave them. Every other member stays what it is, so that what is wrong in it is seen.
+    """
+    completed = _tools(body)
+    if isinstance(items := body.get("input"), list):
+        completed["input"] = [_item(item) for item in items]
+    return completed
+
+
+def _tools(value: dict[str, Any]) -> dict[str, Any]:
+    if not isinstance(tools := value.get("tools"), list):
+        return dict(value)
+    nothing = {"strict": None, "parameters": None}
+    return {**value, "tools": [{**nothing, **tool} if tool.get("type") == "function" else tool for tool in tools]}
+
+
+def _item(item: dict[str, Any]) -> dict[str, Any]:
+    if item.get("type") == "reasoning":
+        return {"id": "rs", **item}
+    if item.get("type") == "additional_tools":
+        return _tools(item)
+    if item.get("role") == "assistant" and isinstance(item.get("content"), list):
+        item = {"type": "message", "id": "msg", "status": "completed", **item}
+    for name in ("content", "output"):
+        if isinstance(parts := item.get(name), list):
+            item = {**item, name: [{**DEFAULTS.get(part.get("type"), {}), **part} for part in parts]}
+    return item
 
 
 def answer(body: dict[str, Any]) -> list[Problem]:
