@@ -164,8 +164,7 @@ class GrpcPlug:
         self._pool: descriptor_pool.DescriptorPool | None = None
 
     def hello(self) -> dict[str, Any]:
-        models = self._ask("ListModels", {}).get("models", [])
-        adapters = sorted({model["adapter"] for model in models if model.get("adapter")})
+        adapters = self._ask("ListModels", {}).get("adapters", [])
         implementation = {"name": f"the service at {self.target}", "version": "interlingua.v1"}
         claimed = {name: [operation for operation in ADAPTER_OPERATIONS if operation in CALLS] for name in adapters}
         return read_hello(

@@ -16,6 +16,7 @@ import grpc
 import grpc.aio
 from google.protobuf.message import DecodeError
 
+from interlingua import adapters
 from interlingua.canonical import json
 from interlingua.canonical.check import check
 from interlingua.canonical.errors import InterlinguaError, InvalidRequest
@@ -244,7 +245,8 @@ class Servicer:
             self._registry.provider(request.provider)
         rows = self._registry.models(provider=request.provider or None)
         return service.ListModelsResponse(
-            models=[_model(row, self._registry) for row in sorted(rows, key=lambda row: row["id"])]
+            models=[_model(row, self._registry) for row in sorted(rows, key=lambda row: row["id"])],
+            adapters=adapters.names(),
         )
 
 
