@@ -70,3 +70,20 @@ def _block(block: dict[str, Any]) -> tuple[int, Counts]:
         case _:
             said = (value for name, value in block.items() if name in ("text", "name", "input", "input_raw"))
             return text_length(said), (0, 0, 0)
+
+
+def text_of(block: dict[str, Any]) -> Any:
+    """What a block says, as plain data whose characters are counted; media say nothing."""
+    match block["type"]:
+        case "text" | "thinking":
+            return block.get("text", "")
+        case "tool_use":
+            return [block.get("name", ""), block.get("input") or block.get("input_raw") or ""]
+        case "document":
+            source = block.get("source") or {}
+            text = source.get("data", "") if source.get("kind") == "text" else ""
+            return [block.get("title", ""), block.get("context", ""), [text]]
+        case "opaque":
+            return block.get("value", "")
+        case _:
+            return ""

@@ -118,20 +118,14 @@ def _rank(message: Message, position: int, calls: dict[str, tuple[int, Path]], s
 
 
 def _moves(results: list[int], others: list[int], end: int) -> Moves:
-    staying = _longest_increasing(results)
+    staying = longest_rising(results)
     last = max(staying, default=-1)
     staying.update(position for position in others if position > last)
-    target = end
-    moves: Moves = []
-    for position in reversed(results + others):
-        if position in staying:
-            target = position
-        else:
-            moves.append((position, target))
-    return moves[::-1]
+    return moves_to(results + others, staying, end)
 
 
-def _longest_increasing(values: list[int]) -> set[int]:
+def longest_rising(values: list[int]) -> set[int]:
+    """The longest selection of values that rises: what keeps its place."""
     tails: list[int] = []
     before: dict[int, int | None] = {}
     for value in values:
@@ -144,3 +138,15 @@ def _longest_increasing(values: list[int]) -> set[int]:
         found.add(value)
         value = before[value]
     return found
+
+
+def moves_to(order: list[int], staying: set[int], end: int) -> Moves:
+    """What leaves its place to reach an order, and before what it stands then; `end` is behind the last."""
+    target = end
+    moves: Moves = []
+    for position in reversed(order):
+        if position in staying:
+            target = position
+        else:
+            moves.append((position, target))
+    return moves[::-1]

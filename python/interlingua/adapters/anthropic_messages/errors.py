@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from interlingua.adapters._estimates import text_of
 from interlingua.adapters._kit import text_length
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
@@ -185,23 +186,7 @@ def estimate(request: dict[str, Any], endpoint: Endpoint) -> dict[str, int]:
 
 
 def _said_in(message: dict[str, Any]) -> list[Any]:
-    return [_text(block) for block in _blocks(message["content"])]
-
-
-def _text(block: dict[str, Any]) -> Any:
-    match block["type"]:
-        case "text" | "thinking":
-            return block.get("text", "")
-        case "tool_use":
-            return [block.get("name", ""), block.get("input") or block.get("input_raw") or ""]
-        case "document":
-            source = block.get("source") or {}
-            text = source.get("data", "") if source.get("kind") == "text" else ""
-            return [block.get("title", ""), block.get("context", ""), [text]]
-        case "opaque":
-            return block.get("value", "")
-        case _:
-            return ""
+    return [text_of(block) for block in _blocks(message["content"])]
 
 
 def _blocks(content: list[Any]) -> Iterator[dict[str, Any]]:

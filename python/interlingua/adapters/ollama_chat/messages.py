@@ -1,6 +1,5 @@
 """Messages: `message_to_wire` above `message_from_wire`; blocks, calls and results, and the order that they have."""
 
-from bisect import bisect_left
 from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
@@ -14,6 +13,7 @@ from interlingua.adapters._kit import (
     report_foreign_state,
     report_unknown,
 )
+from interlingua.adapters._order import longest_rising, moves_to
 from interlingua.adapters.ollama_chat.tables import (
     CALLS,
     IMAGES,
@@ -241,7 +241,7 @@ class _Said:
         return texts[0][1] if texts else None
 
     def _report_moves(self, target: list[int]) -> None:
-        for position, to in moves(target, longest_rising(target), max(target) + 1):
+        for position, to in moves_to(target, longest_rising(target), max(target) + 1):
             message = "the wire puts reasoning first, then images, then text, and calls last"
             path = self._path
             self._writing.loss.move((*path, position), (*path, to), "reordered", "shape", message)
@@ -332,42 +332,13 @@ def _window(messages: list[Message], start: int, end: int, calls: list[str], wri
     stays = longest_rising(ranked)
     last = max(stays, default=-1)
     stays.update(position for position in others if position > last)
-    writing.moves += moves(ranked + others, stays, end)
+    writing.moves += moves_to(ranked + others, stays, end)
     return ranked + others
 
 
 def _answered(message: Message) -> str | None:
     content = message["content"]
     return content[0].get("tool_use_id") if message["role"] == "tool" and content else None
-
-
-def longest_rising(values: list[int]) -> set[int]:
-    """The longest selection of values that rises: what keeps its place."""
-    tails: list[int] = []
-    before: dict[int, int | None] = {}
-    for value in values:
-        at = bisect_left(tails, value)
-        before[value] = tails[at - 1] if at else None
-        tails[at : at + 1] = [value]
-    found: set[int] = set()
-    value: int | None = tails[-1] if tails else None
-    while value is not None:
-        found.add(value)
-        value = before[value]
-    return found
-
-
-def moves(target: list[int], stays: set[int], end: int) -> list[tuple[int, int]]:
-    """What leaves its place to reach an order, and before what it stands then; `end` is behind the last."""
-    found: list[tuple[int, int]] = []
-    to = end
-    for position in reversed(target):
-        if position in stays:
-            to = position
-        else:
-            found.append((position, to))
-    found.reverse()
-    return found
 
 
 # -- blocks
