@@ -124,11 +124,9 @@ def test_arguments_are_not_normalised() -> None:
     )
     two = request(("assistant", [{"type": "tool_use", "id": "tu_A1", "name": "f", "input": {}}]))
 
-    assert "/messages/0/content/0/input/is_error" in (
-        difference(visible(one), visible(two)),
-        "/messages/0/content/0/input/is_error",
-    )
-    assert difference(visible(one), visible(two)) is not None
+    where = difference(visible(one), visible(two))
+
+    assert where in ("/messages/0/content/0/input/is_error", "/messages/0/content/0/input/x")
 
 
 def test_true_is_not_one() -> None:
