@@ -103,6 +103,8 @@ FILLER = "(empty)"
 DOCUMENT_FILLER = "(document)"
 
 THINKING_TYPES = ("thinking", "redacted_thinking")
+UNMARKED_TYPES = (*THINKING_TYPES, "opaque")
+"""Blocks that take no cache mark."""
 INSTRUCTIONS = ("system", "developer")
 
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")

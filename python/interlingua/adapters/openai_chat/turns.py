@@ -95,8 +95,8 @@ def _plain_turn(message: Message, content: list[Block], path: Path, writing: Wri
     for block in calls:
         if block["type"] != "tool_use":
             return None
-        state = block.get("provider_state")
-        if state is not None and "form" in state and "legacy" in state["form"]:
+        call_state = block.get("provider_state")
+        if call_state is not None and "form" in call_state and "legacy" in call_state["form"]:
             return None
     offset = len(content) - len(calls)
     wire["tool_calls"] = [
