@@ -57,7 +57,7 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     messages: list[Any] = []
     request["messages"] = messages
     options: dict[str, Any] = {}
-    _members_from_wire(body, request, options, form, reading, endpoint)
+    _members_from_wire(body, body, request, options, form, reading, endpoint)
     if body.get("system") is not None:
         messages.append(system_from_wire(body["system"], reading))
     messages_from_wire(body["messages"], reading, messages)
@@ -69,9 +69,16 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
 
 
 def _members_from_wire(
-    body: Wire, request: Request, options: dict[str, Any], form: dict[str, Any], reading: Reading, endpoint: Endpoint
+    members: Wire,
+    body: Wire,
+    request: Request,
+    options: dict[str, Any],
+    form: dict[str, Any],
+    reading: Reading,
+    endpoint: Endpoint,
 ) -> None:
-    for name, value in body.items():
+    """Reads members of a body; `body` tells what stands beside them."""
+    for name, value in members.items():
         match name:
             case "messages":
                 pass
@@ -212,7 +219,7 @@ def _output_format_from_wire(
     """The old spelling of `output_config.format`."""
     config = body.get("output_config")
     found = _format_from_wire(value)
-    if found is None or (isinstance(config, dict) and "format" in config):
+    if found is None or (isinstance(config, dict) and config.get("format") is not None):
         options["output_format"] = value
     else:
         request["response_format"] = found
@@ -541,21 +548,22 @@ def _options_to_wire(options: dict[str, Any], body: Wire, writing: Writing) -> N
     report_foreign_options(writing.source, writing.endpoint, writing.loss)
     for name, value in (options.get(writing.endpoint.adapter) or {}).items():
         where = ("options", writing.endpoint.adapter, name)
-        if _is_option(name, value, writing):
+        if _is_option(name, value, body, writing):
             body[name] = _merged(body.get(name), value, writing, where)
         else:
             writing.loss.drop(where, "unsupported_field", "lost", "the request has a member of its own for this")
 
 
-def _is_option(name: str, value: Any, writing: Writing) -> bool:
-    """Whether this member, read from the wire, would be an option again."""
+def _is_option(name: str, value: Any, body: Wire, writing: Writing) -> bool:
+    """Whether this member, read from the wire beside what is written already, would be an option again."""
     if name in ("messages", "system") or value is None:
         return False
     read: Request = {}
     options: dict[str, Any] = {}
     form: dict[str, Any] = {}
+    reading = Reading(writing.endpoint, DERIVED_IDS)
     try:
-        _members_from_wire({name: value}, read, options, form, Reading(writing.endpoint, DERIVED_IDS), writing.endpoint)
+        _members_from_wire({name: value}, body, read, options, form, reading, writing.endpoint)
     except InvalidWire:
         return False
     return not read and not form and options == {name: value}

@@ -130,19 +130,19 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
     taken = not writing.lacks("supports_tools")
     for position, tool in enumerate(tools):
         path = ("tools", position)
-        if not writing.own:
-            if not taken:
-                writing.loss.drop(path, "unsupported_model", "lost", "the model takes no tools")
-                continue
-            if tool["name"] in names:
-                raise InvalidRequest("two tools have one name; give each its own", path=pointer((*path, "name")))
-            names.add(tool["name"])
+        if not writing.own and not taken:
+            writing.loss.drop(path, "unsupported_model", "lost", "the model takes no tools")
+            continue
         try:
             wire = _function_to_wire(tool, writing, path) if "kind" not in tool else _tool_to_wire(tool, writing, path)
         except UNREADABLE as problem:
             raise InvalidRequest("the tool lacks a member or has one of a wrong type", path=pointer(path)) from problem
         if wire is None:
             continue
+        if not writing.own and "name" in wire:  # sets of tools have none
+            if wire["name"] in names:
+                raise InvalidRequest("two tools have one name; give each its own", path=pointer((*path, "name")))
+            names.add(wire["name"])
         if wire.get("strict") is True and not writing.own and tool.get("kind") != "provider":
             strict += _strict_to_wire(wire, strict, writing, path)
         wires.append(wire)

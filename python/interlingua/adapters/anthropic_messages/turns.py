@@ -18,6 +18,7 @@ from interlingua.adapters.anthropic_messages.blocks import (
     blocks_from_wire,
     blocks_to_wire,
     can_replay,
+    is_blank,
     is_server_item,
     own_form,
     replayed,
@@ -235,7 +236,7 @@ def _plain_turns(messages: list[Message], first: int, writing: Writing) -> list[
         elif role == "user" and previous == "tool":
             found = blocks_to_wire(message["content"], USER, writing, ("messages", position, "content"))
             content += found
-            if not found and not writing.own:
+            if not found:
                 _drop(("messages", position), writing)
         else:
             if role == "assistant":
@@ -250,7 +251,7 @@ def _plain_turns(messages: list[Message], first: int, writing: Writing) -> list[
             content = blocks_to_wire(blocks, role, writing, ("messages", position, "content"))
             if role == "assistant" and content and content[-1]["type"] in THINKING_TYPES:
                 _trim_thinking(message["content"], content, ("messages", position), writing)
-            if not content and not writing.own and not (role == "assistant" and position == last):
+            if not content and not (role == "assistant" and position == last):
                 content = _filler(("messages", position), writing)
             wires.append({"role": role, "content": content})
         previous = role
@@ -282,6 +283,7 @@ class _Turns:
         "messages",
         "order",
         "speaker",
+        "spoke",
         "string",
         "wires",
         "writing",
@@ -299,6 +301,7 @@ class _Turns:
         self.string = False  # the open wire message was spelt as a string
         self.blank = False  # the open wire message came without content
         self.members: Message | None = None  # whose verbatim members the open wire message gets
+        self.spoke = 0  # the last message of the model
 
     def add(self, at: int, position: int) -> None:
         """Writes one message."""
@@ -307,6 +310,7 @@ class _Turns:
         role, blocks = message["role"], message["content"]
         if role == "assistant":
             writing.message = message
+            self.spoke = position
             if self.speaker != ASSISTANT or "provider_state" in message:
                 self._turn(ASSISTANT, message)
             content = blocks_to_wire(blocks, ASSISTANT, writing, ("messages", position, "content"))
@@ -320,7 +324,7 @@ class _Turns:
             if self.speaker != USER or "provider_state" in message:
                 self._turn(USER, message)
             content = blocks_to_wire(blocks, USER, writing, ("messages", position, "content"))
-        elif writing.own or _says_something(blocks):
+        elif _says_something(message, writing):
             role, content = self._instructions(at, message, path)
         else:
             _drop(path, writing)
@@ -361,7 +365,7 @@ class _Turns:
         """Adds a message to the open wire message."""
         if role == self.anchor_role != "tool":
             self.writing.merges.append((path, self.anchor or ()))
-        elif content or self.writing.own:
+        elif content:
             self.anchor, self.anchor_role = path, role
         else:
             _drop(path, self.writing)
@@ -374,7 +378,7 @@ class _Turns:
         wire = {"role": self.speaker, "content": content}
         self.wires.append(wire)
         if not content:
-            if not self.blank and not self.writing.own and not (last and self.speaker == ASSISTANT):
+            if not self.blank and not (last and self.speaker == ASSISTANT):
                 wire["content"] = _filler(self.anchor or (), self.writing)
         elif self.string and len(content) == 1 and _is_plain(content[0]):
             wire["content"] = content[0]["text"]
@@ -386,8 +390,7 @@ class _Turns:
     def done(self) -> list[Wire]:
         """The wire messages."""
         if self.speaker == ASSISTANT and not self.writing.exact:
-            position = self.order[-1]
-            _settle_prefill(self.messages[position]["content"], self.content, position, self.writing)
+            _settle_prefill(self.messages[self.spoke]["content"], self.content, self.spoke, self.writing)
         self._close(last=True)
         if not self.wires and not self.writing.own:
             raise InvalidRequest("a conversation needs a message with content", path="/messages")
@@ -420,7 +423,7 @@ class _Turns:
 
     def _may_stand(self, at: int) -> bool:
         """Whether a system message may stand here: after a user turn, and last or before an answer."""
-        if not self.writing.capabilities.get("system_in_messages"):
+        if not self.writing.capabilities.get("system_in_messages") and self.speaker != SYSTEM:
             return False
         after_server_tool = (
             self.speaker == ASSISTANT and bool(self.content) and is_server_item(self.content[-1]["type"])
@@ -434,8 +437,12 @@ class _Turns:
         return True
 
 
-def _says_something(blocks: list[Any]) -> bool:
-    return any(block["type"] != "text" or (block["text"] and not block["text"].isspace()) for block in blocks)
+def _says_something(message: Message, writing: Writing) -> bool:
+    """Whether something of instructions goes onto the wire; what came empty goes back empty."""
+    return own_form(message, writing).get("blank", False) or any(
+        block["type"] != "text" or not is_blank(block["text"], SYSTEM) or own_form(block, writing).get("blank")
+        for block in message["content"]
+    )
 
 
 # ------------------------------------------------------------------------------------------ reasoning, prefill

@@ -136,19 +136,19 @@ def tools_to_wire(request: dict[str, Any], writing: Writing) -> list[Wire] | Non
     names: set[str] = set()
     for position, tool in enumerate(tools):
         path: Path = ("tools", position)
-        if not writing.own:
-            if writing.lacks("supports_tools"):
-                writing.loss.drop(path, "unsupported_model", "lost", "the model takes no tools")
-                continue
-            if tool["name"] in names:
-                raise InvalidRequest("two tools have one name; give each its own", path=pointer((*path, "name")))
-            names.add(tool["name"])
+        if not writing.own and writing.lacks("supports_tools"):
+            writing.loss.drop(path, "unsupported_model", "lost", "the model takes no tools")
+            continue
         try:
             wire = _tool_to_wire(tool, writing, path)
         except UNREADABLE as problem:
             raise InvalidRequest("the tool lacks a member or has one of a wrong type", path=pointer(path)) from problem
         if wire is None:
             continue
+        if not writing.own and tool.get("kind") != "provider":
+            if tool["name"] in names:
+                raise InvalidRequest("two tools have one name; give each its own", path=pointer((*path, "name")))
+            names.add(tool["name"])
         wires.append(wire)
         if "cache" in tool and (mark := writing.mark(tool["cache"], path)) is not None:
             wires.append(mark)

@@ -179,6 +179,7 @@ class _Turns:
         "messages",
         "order",
         "speaker",
+        "spoke",
         "wires",
         "writing",
     )
@@ -197,6 +198,7 @@ class _Turns:
             None  # the first document of the open wire message: path, number of block
         )
         self.members: Message | None = None  # whose verbatim members the open wire message gets
+        self.spoke = 0  # the last message of the model
 
     def add(self, at: int, position: int) -> None:
         """Writes one message."""
@@ -206,6 +208,7 @@ class _Turns:
         role, blocks = message["role"], message["content"]
         if role == "assistant":
             writing.message = message
+            self.spoke = position
             self._turn(ASSISTANT, message, path)
             content = blocks_to_wire(blocks, ASSISTANT, writing, where)
             if content and "reasoningContent" in content[-1] and not writing.own:
@@ -219,7 +222,7 @@ class _Turns:
             content = blocks_to_wire(blocks, USER, writing, where)
             if writing.document is not None:
                 self._note_document(content)
-        elif writing.own or _says_something(blocks):
+        elif _says_something(message, writing):
             role, content = self._instructions(at, message, path)
         else:
             self._drop(path)
@@ -268,7 +271,7 @@ class _Turns:
         """Adds a message to the open wire message."""
         if role == self.anchor_role != "tool":
             self.writing.merges.append((path, self.anchor or ()))
-        elif content or self.writing.own:
+        elif content:
             self.anchor, self.anchor_role = path, role
             _report_members(self.messages[int(path[1])], self.writing, path)
         else:
@@ -283,7 +286,7 @@ class _Turns:
         if not self.speaker:
             return
         wire = {"role": self.speaker, "content": self.content}
-        if not self.content and not self.blank and not self.writing.own:
+        if not self.content and not self.blank:
             self._fill(wire)
         elif self.documents is not None and not self.writing.own:
             self._speak(wire)
@@ -360,7 +363,7 @@ class _Turns:
 
     def _settle_prefill(self) -> None:
         """The answer is to continue the last message: it may not end in white space."""
-        position = self.order[-1]
+        position = self.spoke
         if self.writing.lacks("prefill"):
             raise CannotAdapt(
                 "the model does not continue an answer that was begun; end with a user message",
@@ -415,8 +418,12 @@ class _Turns:
         return True
 
 
-def _says_something(blocks: list[Any]) -> bool:
-    return any(block["type"] != "text" or (block["text"] and not block["text"].isspace()) for block in blocks)
+def _says_something(message: Message, writing: Writing) -> bool:
+    """Whether something of instructions goes onto the wire; what came empty goes back empty."""
+    return writing.form_of(message).get("blank", False) or any(
+        block["type"] != "text" or block["text"].strip() or writing.form_of(block).get("blank")
+        for block in message["content"]
+    )
 
 
 # ------------------------------------------------------------------------------------------ members of a message
