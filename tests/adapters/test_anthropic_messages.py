@@ -372,6 +372,39 @@ def test_clouds_say_model_and_streaming_in_the_path() -> None:
     assert "/model/anthropic.claude-v1:0/invoke" == adapter.to_wire(request, BEDROCK)[0]["path"]
 
 
+def test_an_address_holds_a_model_that_has_slashes() -> None:
+    """An inference profile may be named by its ARN."""
+    name = "arn:aws:bedrock:us-east-1:1:inference-profile/us.anthropic.claude-x"
+    request = {"messages": [user(text("a"))], "max_output_tokens": 10, "model": f"bedrock:{name}"}
+
+    written, _ = adapter.to_wire(request, BEDROCK)
+    back, _ = adapter.from_wire_request(written, BEDROCK, DERIVED_IDS)
+
+    assert "/model/arn:aws:bedrock:us-east-1:1:inference-profile%2Fus.anthropic.claude-x/invoke" == written["path"]
+    assert f"bedrock:{name}" == back["model"]
+
+
+def test_betas_move_into_the_body_of_a_cloud_that_takes_no_headers() -> None:
+    """And say so, because they are an option when they are read from there."""
+    request, _ = adapter.from_wire_request(
+        wire() | {"headers": {"Anthropic-Beta": "files-api-2025-04-14, b"}}, HERE, DERIVED_IDS
+    )
+    cloud = Endpoint(
+        "anthropic_messages",
+        "bedrock",
+        dialect={**BEDROCK.dialect, "beta_in_body": True, "same_state_as": {"bedrock": "anthropic"}},
+    )
+
+    written, loss = adapter.to_wire(request, cloud)
+    back, _ = adapter.from_wire_request(written, cloud, DERIVED_IDS)
+
+    assert ["files-api-2025-04-14", "b"] == written["body"]["anthropic_beta"]
+    assert "anthropic-beta" not in written["headers"]
+    assert [("/options/anthropic_messages/anthropic_beta", "shape")] == [(e["path"], e["severity"]) for e in loss]
+    assert difference(visible(apply(request, loss)), visible(back)) is None
+    assert written["body"] == adapter.to_wire(back, cloud)[0]["body"]
+
+
 # ---------------------------------------------------------------------------------------------- streams
 
 
@@ -485,10 +518,17 @@ def test_a_block_without_deltas_is_streamed_whole() -> None:
         (429, {"retry-after-ms": "250"}, {}, ("rate_limit", True, 0.25)),
         (429, {"retry-after": "Wed, 21 Oct 2026 07:28:00 GMT"}, None, ("rate_limit", True, None)),
         (429, {"retry-after": "-1"}, None, ("rate_limit", True, None)),
+        (
+            429,
+            {"Retry-After": "Wed, 21 Oct 2026 07:28:00 GMT", "Date": "Wed, 21 Oct 2026 07:27:30 GMT"},
+            None,
+            ("rate_limit", True, 30.0),
+        ),
         (409, {}, None, ("other", True, None)),
         (400, {}, {"error": {"message": "prompt is too long: 9 tokens"}}, ("context_overflow", False, None)),
         (400, {}, {"error": {"message": "Your credit balance is too low"}}, ("billing", False, None)),
         (400, {"x-amzn-errortype": "ThrottlingException:x"}, {"message": "slow"}, ("rate_limit", True, None)),
+        (200, {}, {"type": "error", "error": {"type": "throttlingException"}}, ("rate_limit", True, None)),
         (404, {}, [{"error": {"code": 404, "status": "NOT_FOUND"}}], ("not_found", False, None)),
     ],
 )

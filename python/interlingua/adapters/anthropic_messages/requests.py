@@ -2,6 +2,7 @@
 
 from decimal import Decimal
 from typing import Any
+from urllib.parse import quote, unquote
 
 from interlingua.adapters._kit import Wire, report_foreign_options, report_foreign_state, report_unknown
 from interlingua.adapters.anthropic_messages.blocks import string, unreadable
@@ -236,7 +237,7 @@ def _address_from_wire(wire: Wire, request: Request, form: dict[str, Any], endpo
             if bare != template and not (placed and bare.startswith(before) and bare.endswith(after)):
                 continue
             if placed and (model := bare[len(before) : len(bare) - len(after)]):
-                request.setdefault("model", endpoint.model_id(model) or "")
+                request.setdefault("model", endpoint.model_id(unquote(model)) or "")
             if streamed and endpoint.dialect.get("stream_in_body") is False:
                 request["stream"] = True
             break
@@ -323,7 +324,7 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     return {
         "method": "POST",
         "path": _path(request, model, endpoint),
-        "headers": _headers(form, version, endpoint),
+        "headers": _headers(request, form, version, endpoint),
         "body": body,
     }, loss.entries
 
@@ -333,14 +334,21 @@ def _version(form: dict[str, Any], endpoint: Endpoint) -> str:
     return asked if isinstance(asked, str) and asked else endpoint.dialect.get("api_version") or VERSION
 
 
-def _headers(form: dict[str, Any], version: str, endpoint: Endpoint) -> dict[str, str]:
+def _headers(request: Request, form: dict[str, Any], version: str, endpoint: Endpoint) -> dict[str, str]:
+    dialect = endpoint.dialect
     headers = {"content-type": "application/json"}
-    if "body_version" not in endpoint.dialect:
+    if "body_version" not in dialect:
         headers["anthropic-version"] = version
-    beta = form.get("headers", {}).get("anthropic-beta") or endpoint.dialect.get("beta")
-    if beta:
-        headers["anthropic-beta"] = beta
+    betas = _betas(form, endpoint)
+    if betas and not dialect.get("beta_in_body"):
+        headers["anthropic-beta"] = betas
+    if request.get("stream") and dialect.get("framing") == "sse_or_chunks":
+        headers["accept"] = "application/vnd.amazon.eventstream"
     return headers
+
+
+def _betas(form: dict[str, Any], endpoint: Endpoint) -> str | None:
+    return form.get("headers", {}).get("anthropic-beta") or endpoint.dialect.get("beta")
 
 
 def _path(request: Request, model: str | None, endpoint: Endpoint) -> str:
@@ -348,7 +356,8 @@ def _path(request: Request, model: str | None, endpoint: Endpoint) -> str:
     template = dialect.get("path", PATH)
     if request.get("stream"):
         template = dialect.get("stream_path", template)
-    return template.replace("{model}", model or "") if "{model}" in template else template
+    # an id may be an ARN, which holds slashes
+    return template.replace("{model}", quote(model or "", safe="@:")) if "{model}" in template else template
 
 
 def _limit_to_wire(request: Request, body: Wire, writing: Writing) -> None:
@@ -392,6 +401,8 @@ def _members_to_wire(request: Request, body: Wire, form: dict[str, Any], writing
         body["anthropic_version"] = body_version
     if request.get("options"):
         _options_to_wire(request["options"], body, writing)
+    if writing.endpoint.dialect.get("beta_in_body") and _BETAS not in body:
+        _betas_to_wire(form, body, writing)
     for name in form.get("null") or ():
         body.setdefault(name, None)
     for name, members in (form.get("null_in") or {}).items():
@@ -400,6 +411,18 @@ def _members_to_wire(request: Request, body: Wire, form: dict[str, Any], writing
         _unsupported(request, writing)
     if "provider_state" in request and not writing.own:
         report_foreign_state(request, writing.endpoint, writing.loss, ())
+
+
+_BETAS = "anthropic_beta"
+
+
+def _betas_to_wire(form: dict[str, Any], body: Wire, writing: Writing) -> None:
+    """A cloud that passes no headers on takes the names of betas in the body."""
+    betas = [name for part in (_betas(form, writing.endpoint) or "").split(",") if (name := part.strip())]
+    if betas:
+        body[_BETAS] = betas
+        where = ("options", writing.endpoint.adapter, _BETAS)
+        writing.loss.replace(where, betas, "unsupported_field", "shape", "betas stand in the body here, in no header")
 
 
 def _unsupported(request: Request, writing: Writing) -> None:
