@@ -93,7 +93,7 @@ def summary(loss: list[Data]) -> list[tuple[str, str, str]]:
         ({"messages": [user({**RESULT, "content": [None]})]}, "/messages/0/content/0"),
         ({"system": [{"text": "x"}]}, "/system/0"),
         ({"system": 5}, "/system"),
-        ({"tools": [{"name": "a", "input_schema": {}}, {"name": "b", "input_schema": True}]}, "/tools/1"),
+        ({"tools": [{"name": "a", "input_schema": True}, {"name": "b", "input_schema": []}]}, "/tools/1"),
         ({"max_tokens": "10"}, "/max_tokens"),
         ({"max_tokens": True}, "/max_tokens"),
         ({"stop_sequences": [1]}, "/stop_sequences"),
@@ -126,6 +126,15 @@ def test_a_malformed_answer_is_refused_at_its_place(body: Any, path: str) -> Non
         adapter.from_wire_response(body, HERE, DERIVED_IDS)
 
     assert path == caught.value.path
+
+
+def test_reasoning_without_a_proof_is_given_on_as_it_came() -> None:
+    """Servers of other makers answer so; only in a request it would be refused."""
+    thought = {"type": "thinking", "thinking": "Otters.", "signature": ""}
+    body = {"id": "msg_1", "type": "message", "role": "assistant", "content": [thought], "stop_reason": "end_turn"}
+    response, _ = adapter.from_wire_response(body, HERE, DERIVED_IDS)
+
+    assert (body, []) == adapter.to_wire_response(response, HERE)
 
 
 def test_an_error_in_the_place_of_an_answer_is_an_error() -> None:
@@ -165,6 +174,7 @@ def test_an_error_in_the_place_of_an_answer_is_an_error() -> None:
         {"messages": [{"role": "system", "content": "first"}, user(text("a"))]},
         {"tools": [], "tool_choice": {"type": "any", "disable_parallel_tool_use": False}},
         {"tools": [{"name": "a.b", "type": "custom", "strict": None}, {"type": "mcp_toolset", "server": "x"}]},
+        {"tools": [{"name": "a", "input_schema": True}]},
         {"tool_choice": {"type": "one_of", "names": ["a"]}},
         {"tool_choice": {}},
         {"thinking": {"type": "later", "depth": 3}, "output_config": {}},
@@ -197,6 +207,15 @@ def test_an_edited_conversation_is_exact_where_it_was_not_edited() -> None:
     assert body["messages"][:2] == written["messages"][:2]
     assert [text("found"), text("and more")] == written["messages"][2]["content"][0]["content"]
     assert [] == loss
+
+
+def test_a_blank_text_goes_back_with_its_request_only() -> None:
+    """Its origin took it in the request that it came in; in another one it is refused like any other."""
+    request = read(wire(messages=[user(text(" "), text("Hi"))])["body"])
+    kept = {"messages": request["messages"], "max_output_tokens": 10}
+
+    assert [text(" "), text("Hi")] == adapter.to_wire(request, HERE)[0]["body"]["messages"][0]["content"]
+    assert [text("Hi")] == adapter.to_wire(kept, HERE)[0]["body"]["messages"][0]["content"]
 
 
 def test_reading_again_gives_the_same() -> None:

@@ -392,6 +392,8 @@ def replayed(state: dict[str, Any], wire: Wire, writing: Writing, path: Path) ->
                 writing.loss.drop(where, "combination", "shape", "the canonical member says it already")
             else:
                 wire[name] = value
+                if name == "cache_control":
+                    writing.marked(wire)
     if form := state.get("form"):
         for name in form.get("null") or ():
             wire.setdefault(name, None)
@@ -431,7 +433,7 @@ def is_blank(text: str, place: str) -> bool:
 
 def _text_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
     text: str = block["text"]
-    if is_blank(text, place) and not own_form(block, writing).get("blank"):
+    if is_blank(text, place) and not (writing.own and own_form(block, writing).get("blank")):
         writing.loss.drop(path, "empty_content", "shape", "the target takes no text without visible characters")
         return None
     wire: Wire = {"type": "text", "text": text}
@@ -700,7 +702,7 @@ def _thinking_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None
     signature = block.get("signature")
     # an empty signature is what a stream begins with: it proves nothing and is refused
     unproved = signature == "" or (signature is None and not writing.own)
-    if unproved and not writing.endpoint.dialect.get("unsigned_thinking"):
+    if unproved and not (writing.answering or writing.endpoint.dialect.get("unsigned_thinking")):
         return _instead(block, writing, path, "unsigned_thinking", "reasoning is only taken back with its signature")
     wire: Wire = {"type": "thinking", "thinking": block["text"]}
     if signature is not None:
@@ -760,6 +762,7 @@ def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> W
                     where = (*path, "provider_state", name)
                     writing.loss.drop(where, "unsupported_field", "lost", "the item goes back verbatim")
     report_unknown(block, _OPAQUE, writing.loss, path)
+    writing.marked(value)
     return value
 
 

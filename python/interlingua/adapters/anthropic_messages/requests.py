@@ -392,10 +392,7 @@ def _members_to_wire(request: Request, body: Wire, form: dict[str, Any], writing
     if "stream" in request and writing.endpoint.dialect.get("stream_in_body") is not False:
         body["stream"] = request["stream"]
     if "cache" in request:
-        control: Wire = {}
-        writing.mark(control, request["cache"], ())
-        if control:
-            body["cache_control"] = control["cache_control"]
+        writing.mark(body, request["cache"], ())
     body_version = writing.endpoint.dialect.get("body_version", form.get("body_version"))
     if body_version is not None:
         body["anthropic_version"] = body_version
@@ -571,7 +568,9 @@ def _options_to_wire(options: dict[str, Any], body: Wire, writing: Writing) -> N
     report_foreign_options(writing.source, writing.endpoint, writing.loss)
     for name, value in (options.get(writing.endpoint.adapter) or {}).items():
         where = ("options", writing.endpoint.adapter, name)
-        if _is_option(name, value, body, writing):
+        if value == {} and name in body:
+            writing.loss.drop(where, "combination", "shape", "the request has a value for this member")
+        elif _is_option(name, value, body, writing):
             body[name] = _merged(body.get(name), value, writing, where)
         else:
             writing.loss.drop(where, "unsupported_field", "lost", "the request has a member of its own for this")

@@ -121,6 +121,7 @@ class Writing:
         "_ids",
         "_names",
         "_taken",
+        "answering",
         "capabilities",
         "endpoint",
         "exact",
@@ -145,8 +146,9 @@ class Writing:
         asked = source.get("model")
         self.exact = self.own and (asked is None or endpoint.model in (None, asked, wire_model(asked)))
         self.stricter = version >= STRICTER_VERSION
+        self.answering = False  # an answer is written, which nobody has to prove
         self.message: dict[str, Any] = {}
-        self.marks: list[tuple[Wire, Path, Path | None]] = []
+        self.marks: list[tuple[Wire, Path | None, Path | None]] = []
         self.merges: list[tuple[Path, Path]] = []
         self.moves: list[tuple[int, int]] = []
         self.gone: set[Path] = set()
@@ -237,18 +239,26 @@ class Writing:
             report_unknown(hint, _HINT, self.loss, where)
         self.marks.append((wire, where, to))
 
+    def marked(self, wire: Wire) -> None:
+        """Notes the mark of an item that goes back verbatim: it counts, and nothing can be done about it."""
+        if not self.own and isinstance(wire.get("cache_control"), dict):
+            self.marks.append((wire, None, None))
+
     def settle_marks(self) -> None:
         """Keeps the last four marks in the order of the prompt, in the lifetimes that the wire knows, longer first."""
         if not self.marks:
             return
-        marks = self.marks
-        if not self.own and len(marks) > MAX_CACHE_MARKS:
-            for wire, where, _ in marks[:-MAX_CACHE_MARKS]:
+        surplus = 0 if self.own else len(self.marks) - MAX_CACHE_MARKS
+        short = False
+        for wire, where, to in self.marks:
+            if where is None:
+                short = short or wire["cache_control"].get("ttl") != "1h"
+                continue
+            if surplus > 0:
+                surplus -= 1
                 del wire["cache_control"]
                 self.loss.drop(where, "limit_exceeded", "weakened", "the target takes four cache marks in a request")
-            marks = marks[-MAX_CACHE_MARKS:]
-        short = False
-        for wire, where, to in marks:
+                continue
             if not self.own:
                 short = self._settle_lifetime(wire, where, short)
             if to is not None:

@@ -45,10 +45,12 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
                 form.setdefault("null", []).append(name)
             case "description":
                 canonical["description"] = string(value)
-            case "input_schema":
-                if type(value) is not dict:
-                    raise TypeError(name)
+            case "input_schema" if type(value) is dict:
                 canonical["input_schema"] = value
+            case "input_schema" if type(value) is bool:
+                fields[name] = value  # a JSON Schema too, though of no arguments that can be named
+            case "input_schema":
+                raise TypeError(name)
             case "strict":
                 if type(value) is not bool:
                     raise TypeError(name)
@@ -265,6 +267,7 @@ def _provider_tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | N
             definition = dict(definition)
             replayed(state, definition, writing, path)
     report_unknown(tool, _TOOL, writing.loss, path)
+    writing.marked(definition)
     return definition
 
 

@@ -358,7 +358,7 @@ class _Turns:
         state = message["provider_state"]
         if self.writing.endpoint.owns(state):
             form = state.get("form") or {}
-            self.string, self.blank = form.get("string", False), form.get("blank", False)
+            self.string, self.blank = form.get("string", False), self.writing.own and form.get("blank", False)
             self.members = message
 
     def _join(self, role: str, content: list[Wire], path: Path) -> None:
@@ -439,8 +439,10 @@ class _Turns:
 
 def _says_something(message: Message, writing: Writing) -> bool:
     """Whether something of instructions goes onto the wire; what came empty goes back empty."""
-    return own_form(message, writing).get("blank", False) or any(
-        block["type"] != "text" or not is_blank(block["text"], SYSTEM) or own_form(block, writing).get("blank")
+    return (writing.own and own_form(message, writing).get("blank", False)) or any(
+        block["type"] != "text"
+        or not is_blank(block["text"], SYSTEM)
+        or (writing.own and own_form(block, writing).get("blank"))
         for block in message["content"]
     )
 

@@ -75,7 +75,8 @@ def blocks_from_wire(
             if type(wire) is not dict:
                 raise TypeError("block")
             reader = _READERS.get(kind)
-            blocks.append((reader(wire, place, reading) if reader else None) or reading.opaque(kind, wire))
+            found = reader(wire, place, reading) if reader else None
+            blocks.append(found or reading.opaque("unknown" if kind == "type" else kind, wire))
     except UNREADABLE as problem:
         position = next(number for number, item in enumerate(content) if item is wire)
         raise unreadable("a block", (*path, position), failure) from problem
@@ -475,15 +476,32 @@ KINDS = frozenset((*_READERS, "cachePoint", "searchResult", "toolAddition", "too
 
 def overlaid(wire: Wire, fields: Wire, writing: Writing, path: Path) -> Wire:
     """The wire with the members of a tree that it lacks; what it holds already is reported. Changes neither."""
+    made, said_already, _ = _laid_over(wire, fields, path)
+    for where in said_already:
+        writing.loss.drop(where, "combination", "shape", "the canonical member says it already")
+    return made
+
+
+def _laid_over(wire: Wire, fields: Wire, path: Path) -> tuple[Wire, list[Path], bool]:
+    """The wire with the tree laid over it, the branches that found no place, and whether anything did."""
     made = dict(wire)
+    said_already: list[Path] = []
+    found_place = not fields  # an empty tree is only there
     for name, value in fields.items():
         if name not in made:
             made[name] = value
-        elif isinstance(made[name], dict) and isinstance(value, dict):
-            made[name] = overlaid(made[name], value, writing, (*path, name))
+            found_place = True
+        elif (
+            isinstance(made[name], dict)
+            and isinstance(value, dict)
+            and (laid := _laid_over(made[name], value, (*path, name)))[2]
+        ):
+            made[name] = laid[0]
+            said_already += laid[1]
+            found_place = True
         else:
-            writing.loss.drop((*path, name), "combination", "shape", "the canonical member says it already")
-    return made
+            said_already.append((*path, name))
+    return made, said_already, found_place
 
 
 # ------------------------------------------------------------------------------------------ text

@@ -175,10 +175,12 @@ class _Answer:
     # ------------------------------------------------------------------------------------------ blocks
 
     def _start(self, index: int, start: Wire) -> list[Event]:
+        self._started()
         kind = next((name for name in start if name != "type"), None)
+        if kind is None and type(start) is dict:
+            return []  # a text or a thought, which begins with its first delta
         if type(index) is not int or index in self.open or kind is None:
             raise TypeError("contentBlockStart")
-        self._started()
         raw = {kind: dict(start[kind])} if isinstance(start[kind], dict) else dict(start)
         if kind == "toolUse":
             raw[kind].setdefault("input", {})

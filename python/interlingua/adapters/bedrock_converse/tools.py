@@ -80,8 +80,10 @@ def _tool_from_wire(wire: Wire, reading: Reading) -> Tool:
                 pass
             case "description":
                 tool["description"] = string(value)
-            case "inputSchema" if type(value) is dict and value.keys() == {"json"} and type(value["json"]) is dict:
+            case "inputSchema" if type(value) is dict and type(value.get("json")) is dict:
                 tool["input_schema"] = value["json"]
+                if len(value) > 1:
+                    left[name] = {member: item for member, item in value.items() if member != "json"}
             case "strict" if type(value) is bool:
                 tool["strict"] = value
             case _:
