@@ -422,7 +422,7 @@ def _sampling_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         body[name] = fitted
 
 
-def _refused(name: str, value: float, request: Request, body: Wire, writing: Writing) -> tuple[str, str] | None:
+def _refused(name: str, value: Any, request: Request, body: Wire, writing: Writing) -> tuple[str, str] | None:
     if writing.stricter:
         return "unsupported_model", f"API version {STRICTER_VERSION} has no {name}"
     if writing.lacks("sampling"):
