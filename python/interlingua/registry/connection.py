@@ -5,10 +5,11 @@ A DSN is `scheme://[token@]host[/path]`. The scheme names the row that it is a c
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
 
+from interlingua.canonical.endpoint import Endpoint, origin_of
 from interlingua.canonical.errors import InvalidRequest
 
 DSN_PREFIX = "LLM_"
@@ -17,11 +18,17 @@ _LOOPBACK = {"localhost", "127.0.0.1", "[::1]"}
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """A provider's address and the headers that every call carries. The headers hold the key and are not printed."""
+    """A provider's address and the headers that every call carries. The headers hold the key and are not printed.
+
+    `bound` says that state which comes over it means nothing at another host or with another key; a `boundary` names
+    what stands for the key, where keys change or several mean the same.
+    """
 
     provider: str
     base_url: str | None
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    bound: bool = False
+    boundary: str | None = field(default=None, repr=False)
 
     def url(self, path: str) -> str:
         """The address of a wire's path. A version that both end and begin with stands once.
@@ -35,6 +42,19 @@ class Connection:
         if base.endswith("/" + first):
             path = path[len(first) + 1 :]
         return base + path
+
+    @property
+    def origin(self) -> str | None:
+        """Where bound state of this connection belongs: provider, host and key, of which the text shows none."""
+        if not self.bound:
+            return None
+        host = (self.base_url or "").partition("://")[2].partition("/")[0].lower()
+        key = "".join(value.rpartition(" ")[2] for value in self.headers.values())
+        return origin_of(self.provider, host, self.boundary or key)
+
+    def located(self, endpoint: Endpoint) -> Endpoint:
+        """The endpoint as it is called over this connection: with its origin, where state is bound to one."""
+        return replace(endpoint, origin=self.origin) if self.bound else endpoint
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,11 @@ same rule that lets an adapter replay state (`Endpoint.owns`) tells whether a ca
 rule for every wire, wherever the conversation came in.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
 from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import NoCandidate
 from interlingua.router.capable import capabilities
 
 STRIP, PIN, PIN_LOOP = "strip", "pin", "pin_loop"
@@ -83,16 +84,20 @@ def loop_begin(messages: Sequence[Mapping[str, Any]]) -> int:
     return begin if results or previous == "assistant" else len(messages)
 
 
+def pins(policy: Mapping[str, Any]) -> bool:
+    """Whether a policy keeps any state where it belongs."""
+    return policy.get("state") in (PIN, PIN_LOOP)
+
+
 def pinned(turn: Mapping[str, Any], policy: Mapping[str, Any], catalog: Mapping[str, Any]) -> Held | None:
     """The state that a policy keeps where it belongs: the latest that binds; None when nothing does.
 
     Only the latest: a conversation that has moved on is not held by what an earlier provider left in it.
     """
-    word = policy.get("state", STRIP)
-    if word == STRIP:
+    if not pins(policy):
         return None
     entries: Sequence[Held] = turn.get("state") or ()
-    return next((entry for entry in reversed(entries) if _binds(entry, word, catalog)), None)
+    return next((entry for entry in reversed(entries) if _binds(entry, policy["state"], catalog)), None)
 
 
 def against(model: str, entry: Held | None, catalog: Mapping[str, Any]) -> tuple[str, ...]:
@@ -114,6 +119,24 @@ def loses(model: str, entry: Held, catalog: Mapping[str, Any]) -> bool:
     if not there.owns({"adapter": wire, **entry}):
         return True
     return entry.get("kind") != "item" and _replay(model, wire, catalog) == "must_not"
+
+
+def staying(
+    request: Mapping[str, Any], models: Sequence[str], catalog: Mapping[str, Any], policy: Mapping[str, Any]
+) -> tuple[str, ...]:
+    """Of models that a caller named, those that would not lose what the policy pins; all when nothing is pinned.
+
+    Raises `NoCandidate` when none is left.
+    """
+    entry = pinned({"state": held(request["messages"])}, policy, catalog)
+    left = tuple(model for model in models if not against(model, entry, catalog))
+    if not left:
+        raise NoCandidate(
+            f"none of {', '.join(models)} can take back the state of {entry.get('provider') if entry else None} that the "
+            "conversation holds, and the policy keeps it there",
+            [],
+        )
+    return left
 
 
 def _wire(row: Mapping[str, Any], adapter: str | None) -> Mapping[str, Any]:
