@@ -15,7 +15,7 @@ from typing import Any
 from interlingua.canonical.errors import InvalidRequest, NoCandidate, OriginRests
 from interlingua.registry import names
 from interlingua.router import capable, patterns, rules, state
-from interlingua.router.health import AUTHENTICATION
+from interlingua.router.health import AUTHENTICATION, COUNTED
 
 Turn = Mapping[str, Any]
 Policy = Mapping[str, Any]
@@ -229,7 +229,8 @@ def _surface(candidates: list[Candidate], health: Mapping[str, Any], now: dateti
     if not resting:
         return
     wait, model, mark = min(resting, key=lambda item: item[0])
-    category = mark.get("category") or "overloaded"
+    category = mark.get("category", "overloaded")
+    category = category if category in COUNTED or category in AUTHENTICATION else "other"
     error: dict[str, Any] = {
         "category": category,
         "message": f"{model} rests, and the policy keeps the conversation's state there; no other model is asked",
