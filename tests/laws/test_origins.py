@@ -31,7 +31,9 @@ def endpoint(folder: Path, origin: str | None) -> Endpoint:
     meta = json.loads((folder / "case.json").read_bytes())
     request = folder / "request.canonical.json"
     model = json.loads(request.read_bytes()).get("model") if request.exists() else None
-    found = registry.endpoint(adapter=folder.parent.name, provider=meta.get("provider"), model=meta.get("model") or model)
+    found = registry.endpoint(
+        adapter=folder.parent.name, provider=meta.get("provider"), model=meta.get("model") or model
+    )
     return replace(found, origin=origin)
 
 

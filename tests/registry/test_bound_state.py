@@ -25,7 +25,10 @@ def test_an_origin_is_that_of_provider_host_and_key():
     assert KEY not in one.origin
     assert one.origin == registry(OPENAI_API_KEY=KEY).connection("openai", WIRE).origin
     assert one.origin != registry(OPENAI_API_KEY=KEY + "x").connection("openai", WIRE).origin
-    assert one.origin != registry(OPENAI_API_KEY=KEY, OPENAI_BASE_URL="https://eu.api/v1").connection("openai", WIRE).origin
+    assert (
+        one.origin
+        != registry(OPENAI_API_KEY=KEY, OPENAI_BASE_URL="https://eu.api/v1").connection("openai", WIRE).origin
+    )
     assert one.origin == registry().connection("openai", WIRE, key=KEY).origin
 
 
