@@ -67,3 +67,11 @@ def test_a_caller_with_keys_of_its_own_says_how_it_connects():
     bare = registry()
     seen = bare.snapshot(connect=lambda endpoint: bare.connection(endpoint.provider or "", endpoint.adapter, key=KEY))
     assert seen["providers"]["openai"]["wires"][WIRE]["origin"] == bare.connection("openai", WIRE, key=KEY).origin
+
+
+def test_a_dsn_is_no_boundary():
+    """`LLM_OPENAI_ORIGIN` may describe a provider `openai_origin`; its token is nobody's boundary."""
+    plain = registry(OPENAI_API_KEY=KEY)
+    beside = registry(OPENAI_API_KEY=KEY, LLM_OPENAI_ORIGIN="openai://token@host.example/v1")
+    assert beside.connection("openai", WIRE).origin == plain.connection("openai", WIRE).origin
+    assert "openai_origin" in beside.providers()

@@ -167,7 +167,7 @@ class Registry:
         address = _connection.base_url(provider, row, adapter, self._environment)
         key = key or _connection.key(row, self._environment)
         bound = _state_on(row, adapter).get("bound_to") == "credential"
-        boundary = self._environment.get(f"{names.dsn_variable(provider)}_ORIGIN", "").strip() or None
+        boundary = _connection.boundary(provider, self._environment) if bound else None
         return Connection(provider, address, _connection.headers(row, adapter, key), bound, boundary)
 
     # ------------------------------------------------------------------------------------------ models

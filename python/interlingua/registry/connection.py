@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from interlingua.canonical.endpoint import Endpoint, origin_of
 from interlingua.canonical.errors import InvalidRequest
+from interlingua.registry.names import dsn_variable
 
 DSN_PREFIX = "LLM_"
 _LOOPBACK = {"localhost", "127.0.0.1", "[::1]"}
@@ -131,6 +132,12 @@ def headers(row: Mapping[str, Any], adapter: str | None, key: str | None) -> dic
         return {}
     auth = {**row["auth"], **row.get("other_wires", {}).get(adapter, {}).get("auth", {})}
     return {auth["header"]: auth["prefix"] + key}
+
+
+def boundary(name: str, environment: Mapping[str, str]) -> str | None:
+    """What stands for a provider's key in the origin of its state: `LLM_<NAME>_ORIGIN`, unless that is a DSN."""
+    named = environment.get(f"{dsn_variable(name)}_ORIGIN", "").strip()
+    return named if named and "://" not in named else None
 
 
 def key(row: Mapping[str, Any], environment: Mapping[str, str]) -> str | None:
