@@ -163,3 +163,13 @@ async def test_a_caller_with_another_key_is_another_origin_to_the_router() -> No
     client = Client(FakeTransport(), registry=found, keys={"openai": "sk-two"})
     with pytest.raises(NoCandidate):
         Routing(found, {"state": "pin"}, connect=client.connection).choose(request, DEEP)
+
+
+async def test_a_wire_that_the_caller_names_is_the_wire_that_counts() -> None:
+    """A model that speaks Chat by itself takes state of Responses when it is asked over Responses."""
+    found = models()
+    request = await conversation(found)
+    routing = Routing(found, {"state": "pin"})
+    with pytest.raises(NoCandidate):
+        routing.choose(request, "openai:gpt-4.1")
+    assert routing.choose(request, "openai:gpt-4.1", adapter="openai_responses").models == ("openai:gpt-4.1",)

@@ -57,10 +57,12 @@ class Routing:
         policy: Data | None = None,
         now: str | None = None,
         context: Data | None = None,
+        adapter: str | None = None,
     ) -> Choice:
         """Whom to ask. A named target, or the request's own model, is asked; else the policy routes.
 
-        Of named models those are left out that would lose state which the policy keeps where it belongs.
+        Of named models those are left out that would lose state which the policy keeps where it belongs; `adapter` is
+        the wire over which they are to be asked, when it is not their own.
         Raises `InvalidRequest` for an unknown name and a bad policy or context, `NoCandidate` when nothing can take the
         turn.
         """
@@ -69,7 +71,7 @@ class Routing:
             models = tuple(str(model) for model in self.registry.expand(named))
             rules = self.policy if policy is None else policy
             if router.pins(rules):
-                models = router.staying(request, models, self.catalog, rules)
+                models = router.staying(request, models, self.catalog, rules, adapter)
             record = {"mode": "manual", "chosen_model": models[0], "reason": NAMED, "alternatives_considered": []}
             return Choice(models, request, record)
         decision = self.decide(request, policy=policy, now=now, context=context)

@@ -105,13 +105,13 @@ def against(model: str, entry: Held | None, catalog: Mapping[str, Any]) -> tuple
     return (PINNED,) if entry is not None and loses(model, entry, catalog) else ()
 
 
-def loses(model: str, entry: Held, catalog: Mapping[str, Any]) -> bool:
-    """Whether a candidate could not take this state back."""
+def loses(model: str, entry: Held, catalog: Mapping[str, Any], adapter: str | None = None) -> bool:
+    """Whether a candidate could not take this state back, over its own wire or one that the caller names."""
     provider = model.partition(":")[0]
     row: Mapping[str, Any] = catalog["providers"].get(provider) or {}
     known: Mapping[str, Any] = catalog["models"].get(model) or {}
     # a catalogue that names no wires leaves the provider to compare
-    wire: str = known.get("adapter") or row.get("adapter") or entry.get("adapter") or ""
+    wire: str = adapter or known.get("adapter") or row.get("adapter") or entry.get("adapter") or ""
     spoken = _wire(row, wire)
     there = Endpoint(
         wire, provider, dialect={"same_state_as": spoken.get("same_state_as") or {}}, origin=spoken.get("origin")
@@ -122,14 +122,19 @@ def loses(model: str, entry: Held, catalog: Mapping[str, Any]) -> bool:
 
 
 def staying(
-    request: Mapping[str, Any], models: Sequence[str], catalog: Mapping[str, Any], policy: Mapping[str, Any]
+    request: Mapping[str, Any],
+    models: Sequence[str],
+    catalog: Mapping[str, Any],
+    policy: Mapping[str, Any],
+    adapter: str | None = None,
 ) -> tuple[str, ...]:
     """Of models that a caller named, those that would not lose what the policy pins; all when nothing is pinned.
 
-    Raises `NoCandidate` when none is left.
+    `adapter` is the wire over which they are to be asked, when the caller names one. Raises `NoCandidate` when no model
+    is left.
     """
     entry = pinned({"state": held(request["messages"])}, policy, catalog)
-    left = tuple(model for model in models if not against(model, entry, catalog))
+    left = tuple(model for model in models if entry is None or not loses(model, entry, catalog, adapter))
     if not left:
         raise NoCandidate(
             f"none of {', '.join(models)} can take back the state of {entry.get('provider') if entry else None} that the "
