@@ -4,20 +4,18 @@ from decimal import Decimal
 from typing import Any
 from urllib.parse import quote, unquote
 
+from interlingua.adapters._claude import ACCOUNTED_FOR, REQUEST, UNREADABLE, UNSUPPORTED, Reading, string, wire_model
 from interlingua.adapters._kit import Wire, report_foreign_options, report_foreign_state, report_unknown
-from interlingua.adapters.anthropic_messages.blocks import string, unreadable
+from interlingua.adapters.anthropic_messages.blocks import unreadable
 from interlingua.adapters.anthropic_messages.reasoning import reasoning_to_wire
 from interlingua.adapters.anthropic_messages.schemas import can_be_enforced, enforced
 from interlingua.adapters.anthropic_messages.tables import (
     DEFAULT_MAX_TOKENS,
     PATH,
     STRICTER_VERSION,
-    UNREADABLE,
     VERSION,
-    Reading,
     Writing,
     cache_from_wire,
-    wire_model,
 )
 from interlingua.adapters.anthropic_messages.tools import (
     tool_choice_from_wire,
@@ -25,11 +23,7 @@ from interlingua.adapters.anthropic_messages.tools import (
     tool_from_wire,
     tools_to_wire,
 )
-from interlingua.adapters.anthropic_messages.turns import (
-    messages_from_wire,
-    messages_to_wire,
-    system_from_wire,
-)
+from interlingua.adapters.anthropic_messages.turns import messages_from_wire, messages_to_wire, system_from_wire
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
@@ -259,42 +253,6 @@ def _templates(endpoint: Endpoint) -> list[tuple[str, bool]]:
 
 # ---------------------------------------------------------------------------------------------- to the wire
 
-_KNOWN = frozenset(
-    (
-        "model",
-        "system",
-        "messages",
-        "tools",
-        "tool_choice",
-        "parallel_tool_calls",
-        "response_format",
-        "max_output_tokens",
-        "temperature",
-        "top_p",
-        "top_k",
-        "stop",
-        "reasoning",
-        "service_tier",
-        "user",
-        "metadata",
-        "cache",
-        "stream",
-        "options",
-        "loss_policy",
-        "provider_state",
-    )
-)
-_UNSUPPORTED = {
-    "frequency_penalty": "weakened",
-    "presence_penalty": "weakened",
-    "seed": "weakened",
-    "n": "lost",
-    "logprobs": "lost",
-    "top_logprobs": "lost",
-    "verbosity": "weakened",
-}
-_ACCOUNTED_FOR = frozenset((*_KNOWN, *_UNSUPPORTED))
-
 
 def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     """Writes a request for this wire, with the report of all that changes (spec/6-loss.md).
@@ -404,7 +362,7 @@ def _members_to_wire(request: Request, body: Wire, form: dict[str, Any], writing
         body.setdefault(name, None)
     for name, members in (form.get("null_in") or {}).items():
         body[name] = {**dict.fromkeys(members), **(body.get(name) or {})}
-    if not request.keys() <= _KNOWN:
+    if not request.keys() <= REQUEST:
         _unsupported(request, writing)
     if "provider_state" in request and not writing.own:
         report_foreign_state(request, writing.endpoint, writing.loss, ())
@@ -423,11 +381,11 @@ def _betas_to_wire(form: dict[str, Any], body: Wire, writing: Writing) -> None:
 
 
 def _unsupported(request: Request, writing: Writing) -> None:
-    found = request.keys() & _UNSUPPORTED.keys()
-    for name, severity in _UNSUPPORTED.items() if found else ():
+    found = request.keys() & UNSUPPORTED.keys()
+    for name, severity in UNSUPPORTED.items() if found else ():
         if name in found and request[name] is not None:
             writing.loss.drop((name,), "unsupported_field", severity, f"the wire has no {name}")
-    report_unknown(request, _ACCOUNTED_FOR, writing.loss, ())
+    report_unknown(request, ACCOUNTED_FOR, writing.loss, ())
 
 
 # ---------------------------------------------------------------------------------------------- sampling

@@ -3,6 +3,7 @@
 import hashlib
 from typing import Any
 
+from interlingua.adapters._claude import UNREADABLE, Reading, wire_model
 from interlingua.adapters._kit import Wire, report_foreign_state
 from interlingua.adapters.anthropic_messages.blocks import (
     ASSISTANT,
@@ -13,7 +14,7 @@ from interlingua.adapters.anthropic_messages.blocks import (
     replayed,
 )
 from interlingua.adapters.anthropic_messages.errors import error
-from interlingua.adapters.anthropic_messages.tables import FINISH, STOP_REASON, UNREADABLE, Reading, Writing, wire_model
+from interlingua.adapters.anthropic_messages.tables import FINISH, STOP_REASON, Writing
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest, ProviderError

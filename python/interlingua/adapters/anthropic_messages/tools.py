@@ -2,17 +2,11 @@
 
 from typing import Any
 
+from interlingua.adapters._claude import TOOL, UNREADABLE, Reading, free_text_tool, object_at_root, string
 from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
-from interlingua.adapters.anthropic_messages.blocks import finished, named, replayed, string
+from interlingua.adapters.anthropic_messages.blocks import finished, named, replayed
 from interlingua.adapters.anthropic_messages.schemas import can_be_enforced, enforced
-from interlingua.adapters.anthropic_messages.tables import (
-    MAX_STRICT_TOOLS,
-    TOOL_CHOICE,
-    UNREADABLE,
-    Reading,
-    Writing,
-    cache_from_wire,
-)
+from interlingua.adapters.anthropic_messages.tables import MAX_STRICT_TOOLS, TOOL_CHOICE, Writing, cache_from_wire
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.loss import Path, pointer
 
@@ -103,23 +97,6 @@ def tool_choice_from_wire(choice: Wire, request: dict[str, Any]) -> dict[str, An
 
 # ---------------------------------------------------------------------------------------------- to the wire
 
-_TOOL = frozenset(
-    (
-        "kind",
-        "name",
-        "description",
-        "input_schema",
-        "strict",
-        "side_effects",
-        "requires_workspace",
-        "cache",
-        "provider_state",
-        "format",
-        "adapter",
-        "definition",
-    )
-)
-
 
 def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
     """The tools of a request."""
@@ -173,7 +150,7 @@ def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
         case "provider":
             return _provider_tool_to_wire(tool, writing, path)
         case "custom":
-            return _custom_tool_to_wire(tool, writing, path)
+            return _function_to_wire(free_text_tool(tool, writing.loss, path), writing, path)
         case _:
             return _function_to_wire(tool, writing, path)
 
@@ -183,10 +160,10 @@ def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
     if "description" in tool:
         wire["description"] = tool["description"]
     schema = tool.get("input_schema")
-    if schema is not None and (writing.own or (schema.get("type") == "object" and _has_no_union(schema))):
+    if not writing.own:
+        wire["input_schema"] = object_at_root(schema, writing.loss, (*path, "input_schema"))
+    elif schema is not None:
         wire["input_schema"] = schema
-    elif not writing.own:
-        wire["input_schema"] = _schema_to_wire(schema, writing, (*path, "input_schema"))
     if "strict" in tool:
         wire["strict"] = tool["strict"]
     if tool.keys() <= _SIMPLE:
@@ -195,56 +172,16 @@ def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
     state = tool.get("provider_state")
     if state is not None and writing.endpoint.owns(state) and "type" in (state.get("form") or ()):
         wire["type"] = state["form"]["type"]
-    return finished(tool, wire, _TOOL, writing, path)
+    return finished(tool, wire, TOOL, writing, path)
 
 
 _SIMPLE = frozenset(("name", "description", "input_schema", "strict", "kind", "side_effects", "requires_workspace"))
-_ROOT_UNIONS = ("oneOf", "anyOf", "allOf")
 
 
 def _drop_members(tool: Tool, names: tuple[str, ...], writing: Writing, path: Path, message: str) -> None:
     for name in names:
         if name in tool:
             writing.loss.drop((*path, name), "unsupported_field", "weakened", message)
-
-
-def _has_no_union(schema: dict[str, Any]) -> bool:
-    return "anyOf" not in schema and "oneOf" not in schema and "allOf" not in schema
-
-
-def _schema_to_wire(schema: dict[str, Any] | None, writing: Writing, path: Path) -> dict[str, Any]:
-    """The schema of the arguments: its root is an object and no union."""
-    if schema is None:
-        default: dict[str, Any] = {"type": "object", "properties": {}}
-        writing.loss.replace(path, default, "required_default", "shape", "the target demands a schema")
-        return default
-    kind = schema.get("type")
-    fitted = dict(schema)
-    if kind != "object":
-        fitted["type"] = "object"
-        severity = "shape" if kind is None or (isinstance(kind, list) and "object" in kind) else "weakened"
-        code = "schema_rewritten" if severity == "shape" else "schema_weakened"
-        writing.loss.replace((*path, "type"), "object", code, severity, "the target takes an object at the root")
-    for name in _ROOT_UNIONS:
-        if name in fitted:
-            del fitted[name]
-            writing.loss.drop(
-                (*path, name), "schema_weakened", "weakened", "the target takes no union at the root of a schema"
-            )
-    return fitted
-
-
-def _custom_tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
-    """A free-text tool as a function with the one text argument `input`."""
-    schema = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
-    message = "a free-text tool travels as a function with one text argument"
-    writing.loss.replace((*path, "input_schema"), schema, "custom_tool", "shape", message)
-    writing.loss.drop((*path, "kind"), "custom_tool", "shape", message)
-    if "format" in tool:
-        severity = "shape" if tool["format"].get("type") == "text" else "weakened"
-        writing.loss.drop((*path, "format"), "custom_tool", severity, "the text is not held to a grammar")
-    plain = {name: value for name, value in tool.items() if name not in ("kind", "format")}
-    return _function_to_wire(plain | {"input_schema": schema}, writing, path)
 
 
 def _provider_tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
@@ -266,7 +203,7 @@ def _provider_tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | N
             # a copy: what is verbatim stays the caller's
             definition = dict(definition)
             replayed(state, definition, writing, path)
-    report_unknown(tool, _TOOL, writing.loss, path)
+    report_unknown(tool, TOOL, writing.loss, path)
     writing.marked(definition)
     return definition
 

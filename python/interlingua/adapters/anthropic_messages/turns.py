@@ -8,8 +8,20 @@ instructions stand in `system`, in a native system message, or marked in a user 
 
 from typing import Any
 
+from interlingua.adapters._claude import (
+    FILLER,
+    INSTRUCTIONS,
+    THINKING_TYPES,
+    UNMARKED_TYPES,
+    UNREADABLE,
+    Reading,
+    before_answer,
+    check_prefill,
+    marked,
+    says_something,
+)
 from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
-from interlingua.adapters._order import arranged
+from interlingua.adapters._order import PLAIN, arranged, surveyed
 from interlingua.adapters.anthropic_messages.blocks import (
     ASSISTANT,
     SYSTEM,
@@ -18,29 +30,17 @@ from interlingua.adapters.anthropic_messages.blocks import (
     blocks_from_wire,
     blocks_to_wire,
     can_replay,
-    is_blank,
     is_server_item,
-    own_form,
     replayed,
     result_from_wire,
     result_to_wire,
     unreadable,
 )
-from interlingua.adapters.anthropic_messages.order import PLAIN, surveyed
-from interlingua.adapters.anthropic_messages.tables import (
-    FILLER,
-    THINKING_TYPES,
-    UNMARKED_TYPES,
-    UNREADABLE,
-    Reading,
-    Writing,
-)
-from interlingua.canonical.errors import CannotAdapt, InvalidRequest, InvalidWire
+from interlingua.adapters.anthropic_messages.tables import Writing
+from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.loss import Path, pointer
 
 Message = dict[str, Any]
-
-INSTRUCTIONS = ("system", "developer")
 
 # ---------------------------------------------------------------------------------------------- from the wire
 
@@ -185,9 +185,9 @@ def _leading_to_wire(request: dict[str, Any], messages: list[Message], body: Wir
         blocks.extend(found)
     if blocks:
         body["system"] = blocks
-        if count == 1 and len(blocks) == 1 and own_form(messages[0], writing).get("string") and _is_plain(blocks[0]):
+        if count == 1 and len(blocks) == 1 and writing.form_of(messages[0]).get("string") and _is_plain(blocks[0]):
             body["system"] = blocks[0]["text"]
-    elif count and own_form(messages[0], writing).get("blank"):
+    elif count and writing.form_of(messages[0]).get("blank"):
         body["system"] = []
     elif count:
         _drop_leading(count, writing)
@@ -197,7 +197,7 @@ def _leading_to_wire(request: dict[str, Any], messages: list[Message], body: Wir
 def _leading(messages: list[Message], writing: Writing) -> int:
     count = 0
     for message in messages:
-        if message["role"] not in INSTRUCTIONS or own_form(message, writing).get("in_messages"):
+        if message["role"] not in INSTRUCTIONS or writing.form_of(message).get("in_messages"):
             break
         count += 1
     # instructions alone are no conversation: the last of them is said by the user
@@ -324,7 +324,7 @@ class _Turns:
             if self.speaker != USER or "provider_state" in message:
                 self._turn(USER, message)
             content = blocks_to_wire(blocks, USER, writing, ("messages", position, "content"))
-        elif _says_something(message, writing):
+        elif says_something(message, writing):
             role, content = self._instructions(at, message, path)
         else:
             _drop(path, writing)
@@ -403,23 +403,14 @@ class _Turns:
         writing = self.writing
         where = (*path, "content")
         known = writing.capabilities.get("system_in_messages")
-        given = own_form(message, writing).get("in_messages") and (writing.exact or known is not False)
+        given = writing.form_of(message).get("in_messages") and (writing.exact or known is not False)
         if given or self._may_stand(at):
             if message["role"] == "developer":
                 writing.loss.replace((*path, "role"), "system", "role_folded", "shape", "instructions have one role")
             self._turn(SYSTEM, message)
             return SYSTEM, blocks_to_wire(message["content"], SYSTEM, writing, where)
         self._turn(USER, message)
-        note = "instructions inside a conversation travel marked in a user turn"
-        writing.loss.replace((*path, "role"), "user", "marker", "weakened", note)
-        blocks: list[Any] = []
-        for index, block in enumerate(message["content"]):
-            if block["type"] == "text" and block["text"] and not block["text"].isspace():
-                text = f"<system-message>\n{block['text']}\n</system-message>"
-                writing.loss.replace((*where, index, "text"), text, "marker", "weakened", note)
-                block = {**block, "text": text}
-            blocks.append(block)
-        return USER, blocks_to_wire(blocks, USER, writing, where)
+        return USER, blocks_to_wire(marked(message, writing, path), USER, writing, where)
 
     def _may_stand(self, at: int) -> bool:
         """Whether a system message may stand here: after a user turn, and last or before an answer."""
@@ -430,21 +421,7 @@ class _Turns:
         )
         if self.speaker not in (USER, SYSTEM) and not after_server_tool:
             return False
-        for position in self.order[at + 1 :]:
-            role = self.messages[position]["role"]
-            if role not in INSTRUCTIONS:
-                return role == "assistant"
-        return True
-
-
-def _says_something(message: Message, writing: Writing) -> bool:
-    """Whether something of instructions goes onto the wire; what came empty goes back empty."""
-    return (writing.own and own_form(message, writing).get("blank", False)) or any(
-        block["type"] != "text"
-        or not is_blank(block["text"], SYSTEM)
-        or (writing.own and own_form(block, writing).get("blank"))
-        for block in message["content"]
-    )
+        return before_answer(self.messages, self.order[at + 1 :])
 
 
 # ------------------------------------------------------------------------------------------ reasoning, prefill
@@ -471,12 +448,7 @@ def _trim_thinking(blocks: list[Any], content: list[Wire], path: Path, writing: 
 
 def _settle_prefill(blocks: list[Any], content: list[Wire], position: int, writing: Writing) -> None:
     """The answer is to continue the last message: it may not end in white space."""
-    if writing.lacks("prefill"):
-        raise CannotAdapt(
-            "the model does not continue an answer that was begun; end with a user message",
-            path=pointer(("messages", position)),
-            adapter=writing.endpoint.adapter,
-        )
+    check_prefill(position, writing)
     for index in range(len(blocks) - 1, -1, -1):
         if not content or blocks[index]["type"] != "text" or content[-1]["type"] != "text":
             return
