@@ -4,6 +4,7 @@ from decimal import Decimal
 from typing import Any
 from urllib.parse import quote, unquote
 
+from interlingua.adapters._claude import ACCOUNTED_FOR, UNMARKED_TYPES, UNREADABLE, UNSUPPORTED, Reading, wire_model
 from interlingua.adapters._kit import (
     Wire,
     arguments_text,
@@ -13,16 +14,7 @@ from interlingua.adapters._kit import (
     report_unknown,
 )
 from interlingua.adapters.bedrock_converse.reasoning import NOVA, nova_from_wire, reasoning_to_wire, thinking_from_wire
-from interlingua.adapters.bedrock_converse.tables import (
-    METADATA,
-    TIERS,
-    UNMARKED_TYPES,
-    UNREADABLE,
-    Reading,
-    Writing,
-    unreadable,
-    wire_model,
-)
+from interlingua.adapters.bedrock_converse.tables import METADATA, TIERS, Writing, unreadable
 from interlingua.adapters.bedrock_converse.tools import choice_to_wire, enforced, tool_config_from_wire, tools_to_wire
 from interlingua.adapters.bedrock_converse.turns import messages_from_wire, messages_to_wire, system_from_wire
 from interlingua.canonical.endpoint import Endpoint
@@ -233,42 +225,6 @@ def _address_from_wire(wire: Wire, request: Request, endpoint: Endpoint) -> None
 
 # ---------------------------------------------------------------------------------------------- to the wire
 
-_KNOWN = frozenset(
-    (
-        "model",
-        "system",
-        "messages",
-        "tools",
-        "tool_choice",
-        "parallel_tool_calls",
-        "response_format",
-        "max_output_tokens",
-        "temperature",
-        "top_p",
-        "top_k",
-        "stop",
-        "reasoning",
-        "service_tier",
-        "user",
-        "metadata",
-        "cache",
-        "stream",
-        "options",
-        "loss_policy",
-        "provider_state",
-    )
-)
-_UNSUPPORTED = {
-    "frequency_penalty": "weakened",
-    "presence_penalty": "weakened",
-    "seed": "weakened",
-    "n": "lost",
-    "logprobs": "lost",
-    "top_logprobs": "lost",
-    "verbosity": "weakened",
-}
-_ACCOUNTED_FOR = frozenset((*_KNOWN, *_UNSUPPORTED))
-
 
 def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     """Writes a request for this wire, with the report of all that changes (spec/6-loss.md).
@@ -384,10 +340,10 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
             body[name] = None
     if "messages" in (form.get("absent") or ()) and not body["messages"]:
         del body["messages"]
-    for name, severity in _UNSUPPORTED.items():
+    for name, severity in UNSUPPORTED.items():
         if request.get(name) is not None:
             writing.loss.drop((name,), "unsupported_field", severity, f"the wire has no {name}")
-    report_unknown(request, _ACCOUNTED_FOR, writing.loss, ())
+    report_unknown(request, ACCOUNTED_FOR, writing.loss, ())
     report_foreign_state(request, writing.endpoint, writing.loss, ())
 
 

@@ -10,16 +10,12 @@ The last message is `metadata`, which brings the usage and comes behind `message
 from collections.abc import Generator, Iterable, Iterator
 from typing import Any
 
+from interlingua.adapters._claude import UNREADABLE, Reading, string
 from interlingua.adapters._kit import Wire, arguments_text, parse_arguments
 from interlingua.adapters.bedrock_converse.blocks import ASSISTANT, block_from_wire
 from interlingua.adapters.bedrock_converse.errors import in_band
-from interlingua.adapters.bedrock_converse.responses import (
-    assembled,
-    played_block,
-    to_wire_response,
-    usage_from_wire,
-)
-from interlingua.adapters.bedrock_converse.tables import UNREADABLE, Reading, Writing, string
+from interlingua.adapters.bedrock_converse.responses import assembled, played_block, to_wire_response, usage_from_wire
+from interlingua.adapters.bedrock_converse.tables import Writing
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest

@@ -8,8 +8,19 @@ calls; instructions stand in `system`, in a native system message, or marked in 
 
 from typing import Any
 
+from interlingua.adapters._claude import (
+    FILLER,
+    INSTRUCTIONS,
+    UNMARKED_TYPES,
+    UNREADABLE,
+    Reading,
+    before_answer,
+    check_prefill,
+    marked,
+    says_something,
+)
 from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
-from interlingua.adapters._order import ordered
+from interlingua.adapters._order import PLAIN, ordered
 from interlingua.adapters.bedrock_converse.blocks import (
     ASSISTANT,
     SYSTEM,
@@ -20,16 +31,8 @@ from interlingua.adapters.bedrock_converse.blocks import (
     overlaid,
     result_to_wire,
 )
-from interlingua.adapters.bedrock_converse.tables import (
-    DOCUMENT_FILLER,
-    FILLER,
-    INSTRUCTIONS,
-    UNMARKED_TYPES,
-    UNREADABLE,
-    Reading,
-    Writing,
-)
-from interlingua.canonical.errors import CannotAdapt, InvalidRequest, InvalidWire
+from interlingua.adapters.bedrock_converse.tables import DOCUMENT_FILLER, Writing
+from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.loss import Path, pointer
 
 Message = dict[str, Any]
@@ -95,10 +98,7 @@ def _user_from_wire(blocks: list[Any], messages: list[Message]) -> None:
 
 # ---------------------------------------------------------------------------------------------- to the wire
 
-_PLAIN = frozenset(
-    ("role", "content", "metadata", "id", "session_id", "created_at", "schema_version", "priority", "critical", "extra")
-)
-_KNOWN = _PLAIN | {"name", "cache", "provider_state"}
+_KNOWN = PLAIN | {"name", "cache", "provider_state"}
 
 
 def messages_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
@@ -222,12 +222,12 @@ class _Turns:
             content = blocks_to_wire(blocks, USER, writing, where)
             if writing.document is not None:
                 self._note_document(content)
-        elif _says_something(message, writing):
+        elif says_something(message, writing):
             role, content = self._instructions(at, message, path)
         else:
             self._drop(path)
             return
-        if not message.keys() <= _PLAIN:
+        if not message.keys() <= PLAIN:
             _message_members(message, content, writing, path)
         if self.anchor is None:
             self.content, self.anchor, self.anchor_role = content, path, role
@@ -364,12 +364,7 @@ class _Turns:
     def _settle_prefill(self) -> None:
         """The answer is to continue the last message: it may not end in white space."""
         position = self.spoke
-        if self.writing.lacks("prefill"):
-            raise CannotAdapt(
-                "the model does not continue an answer that was begun; end with a user message",
-                path=pointer(("messages", position)),
-                adapter=self.writing.endpoint.adapter,
-            )
+        check_prefill(position, self.writing)
         if not self.content or self.content[-1].keys() != {"text"}:
             return
         text: str = self.content[-1]["text"]
@@ -396,34 +391,11 @@ class _Turns:
             self._turn(SYSTEM, message, path)
             return SYSTEM, blocks_to_wire(message["content"], SYSTEM, writing, where)
         self._turn(USER, message, path)
-        note = "instructions inside a conversation travel marked in a user turn"
-        writing.loss.replace((*path, "role"), "user", "marker", "weakened", note)
-        blocks: list[Any] = []
-        for index, block in enumerate(message["content"]):
-            if block["type"] == "text" and block["text"] and not block["text"].isspace():
-                text = f"<system-message>\n{block['text']}\n</system-message>"
-                writing.loss.replace((*where, index, "text"), text, "marker", "weakened", note)
-                block = {**block, "text": text}
-            blocks.append(block)
-        return USER, blocks_to_wire(blocks, USER, writing, where)
+        return USER, blocks_to_wire(marked(message, writing, path), USER, writing, where)
 
     def _may_stand(self, at: int) -> bool:
         """Whether a system message may stand here: after a user turn, and last or before an answer."""
-        if self.speaker not in (USER, SYSTEM):
-            return False
-        for position in self.order[at + 1 :]:
-            role = self.messages[position]["role"]
-            if role not in INSTRUCTIONS:
-                return role == "assistant"
-        return True
-
-
-def _says_something(message: Message, writing: Writing) -> bool:
-    """Whether something of instructions goes onto the wire; what came empty goes back empty."""
-    return writing.form_of(message).get("blank", False) or any(
-        block["type"] != "text" or block["text"].strip() or writing.form_of(block).get("blank")
-        for block in message["content"]
-    )
+        return self.speaker in (USER, SYSTEM) and before_answer(self.messages, self.order[at + 1 :])
 
 
 # ------------------------------------------------------------------------------------------ members of a message
