@@ -209,16 +209,19 @@ class _Turns:
         if role == "assistant":
             writing.message = message
             self.spoke = position
-            self._turn(ASSISTANT, message, path)
+            if self.speaker != ASSISTANT or "provider_state" in message:
+                self._turn(ASSISTANT, message, path)
             content = blocks_to_wire(blocks, ASSISTANT, writing, where)
             if content and "reasoningContent" in content[-1] and not writing.own:
                 self._trim_thinking(blocks, content, path)
         elif role == "tool":
-            self._turn(USER, message, path)
+            if self.speaker != USER or "provider_state" in message:
+                self._turn(USER, message, path)
             wire, mark = result_to_wire(blocks[0], writing, (*where, 0))
             content = [wire] if mark is None else [wire, mark]
         elif role == "user":
-            self._turn(USER, message, path)
+            if self.speaker != USER or "provider_state" in message:
+                self._turn(USER, message, path)
             content = blocks_to_wire(blocks, USER, writing, where)
             if writing.document is not None:
                 self._note_document(content)
@@ -227,11 +230,12 @@ class _Turns:
         else:
             self._drop(path)
             return
-        if not message.keys() <= PLAIN:
+        if len(message) > 2 and not message.keys() <= PLAIN:
             _message_members(message, content, writing, path)
         if self.anchor is None:
             self.content, self.anchor, self.anchor_role = content, path, role
-            self._spelt(message)
+            if "provider_state" in message:
+                self._spelt(message)
         else:
             self._join(role, content, path)
 
@@ -239,7 +243,10 @@ class _Turns:
         """Closes the wire message before, unless this one continues it."""
         if speaker == self.speaker and not self._begins(message):
             return
-        self._close()
+        if self.content and self.documents is None and self.members is None:
+            self.wires.append({"role": self.speaker, "content": self.content})
+        else:
+            self._close()
         if speaker == ASSISTANT:
             self.writing.next_turn()
             if not self.wires and not self.writing.own:
@@ -262,9 +269,9 @@ class _Turns:
         return self.writing.endpoint.owns(state) and bool(state.get("fields") or (state.get("form") or {}).get("start"))
 
     def _spelt(self, message: Message) -> None:
-        state = message.get("provider_state")
-        if state is not None and self.writing.endpoint.owns(state):
-            self.blank = (state.get("form") or {}).get("blank", False)
+        state = message["provider_state"]
+        if self.writing.endpoint.owns(state):
+            self.blank = self.writing.own and (state.get("form") or {}).get("blank", False)
             self.members = message
 
     def _join(self, role: str, content: list[Wire], path: Path) -> None:
