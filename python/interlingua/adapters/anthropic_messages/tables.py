@@ -40,7 +40,8 @@ STOP_REASON = {
 MODES = ("adaptive", "enabled", "disabled", "between_tools")
 DEFAULT_MAX_TOKENS = 4096
 
-MAX_STRICT_TOOLS = 20
+# over all schemas of a request that are enforced: tools, parameters that may be left out, parameters of several types
+MAX_STRICT = (20, 24, 16)
 
 IMAGE_TYPES = frozenset(("image/jpeg", "image/png", "image/gif", "image/webp"))
 LONGEST_TOOL_NAME = 128

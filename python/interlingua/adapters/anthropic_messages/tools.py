@@ -5,12 +5,13 @@ from typing import Any
 from interlingua.adapters._claude import TOOL, UNREADABLE, Reading, free_text_tool, object_at_root, string
 from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
 from interlingua.adapters.anthropic_messages.blocks import finished, named, replayed
-from interlingua.adapters.anthropic_messages.schemas import can_be_enforced, enforced
-from interlingua.adapters.anthropic_messages.tables import MAX_STRICT_TOOLS, TOOL_CHOICE, Writing, cache_from_wire
+from interlingua.adapters.anthropic_messages.schemas import can_be_enforced, demands, enforced
+from interlingua.adapters.anthropic_messages.tables import MAX_STRICT, TOOL_CHOICE, Writing, cache_from_wire
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.loss import Path, pointer
 
 Tool = dict[str, Any]
+Demands = tuple[int, int, int]
 
 # ---------------------------------------------------------------------------------------------- from the wire
 
@@ -105,7 +106,7 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
         return
     wires: list[Wire] = []
     names: set[str] = set()
-    strict = 0
+    strict: Demands | None = None
     taken = not writing.lacks("supports_tools")
     for position, tool in enumerate(tools):
         path = ("tools", position)
@@ -123,26 +124,37 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
                 raise InvalidRequest("two tools have one name; give each its own", path=pointer((*path, "name")))
             names.add(wire["name"])
         if wire.get("strict") is True and not writing.own and tool.get("kind") != "provider":
-            strict += _strict_to_wire(wire, strict, writing, path)
+            if strict is None:
+                strict = (0, *demands((request.get("response_format") or {}).get("schema")))
+            strict = _strict_to_wire(wire, strict, writing, path)
         wires.append(wire)
     if wires or not tools:
         body["tools"] = wires
 
 
-def _strict_to_wire(wire: Wire, others: int, writing: Writing, path: Path) -> bool:
-    """Brings the schema of a strict tool into the enforced dialect; False when the tool cannot be strict."""
+def _strict_to_wire(wire: Wire, others: Demands, writing: Writing, path: Path) -> Demands:
+    """Brings the schema of a strict tool into the enforced dialect; gives what is demanded with it or without it."""
+    optional, unions = demands(wire["input_schema"])
+    together = (others[0] + 1, others[1] + optional, others[2] + unions)
     if writing.lacks("supports_structured_output"):
         code, message = "unsupported_model", "the model does not enforce schemas"
-    elif others >= MAX_STRICT_TOOLS:
-        code, message = "limit_exceeded", "the target takes twenty strict tools"
     elif not can_be_enforced(wire["input_schema"]):
         code, message = "unsupported_value", "the target does not enforce schemas that refer to themselves"
+    elif over := [what for count, most, what in zip(together, MAX_STRICT, _DEMANDED, strict=True) if count > most]:
+        code, message = "limit_exceeded", f"the target enforces {over[0]} in a request"
     else:
         wire["input_schema"] = enforced(wire["input_schema"], writing.loss, (*path, "input_schema"))
-        return True
+        return together
     del wire["strict"]
     writing.loss.drop((*path, "strict"), code, "weakened", message)
-    return False
+    return others
+
+
+_DEMANDED = (
+    f"{MAX_STRICT[0]} tools",
+    f"{MAX_STRICT[1]} parameters that may be left out",
+    f"{MAX_STRICT[2]} parameters of several types",
+)
 
 
 def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
