@@ -340,6 +340,32 @@ def test_a_request_of_this_wire_is_fitted_to_another_model_only() -> None:
     assert {"/max_output_tokens", "/reasoning/mode", "/reasoning/budget_tokens"} == {e["path"] for e in loss}
 
 
+@pytest.mark.parametrize(
+    "capability",
+    [
+        "supports_images",
+        "supports_tools",
+        "supports_prompt_caching",
+        "supports_structured_output",
+        "sampling",
+        "prefill",
+    ],
+)
+def test_a_request_of_this_wire_is_not_measured_by_what_its_model_takes(capability: str) -> None:
+    """Whoever wrote it for this model knows better, or is told so by the provider."""
+    image = {"type": "image", "source": {"type": "url", "url": "https://example.com/a.png"}}
+    marked = {**text("a"), "cache_control": {"type": "ephemeral"}}
+    body = wire(
+        temperature=0.5,
+        tools=[{"name": "look_up", "input_schema": {"type": "object"}}],
+        output_config={"format": {"type": "json_schema", "schema": {"type": "object"}}},
+        messages=[user(marked, image), assistant(text("b"))],
+    )["body"]
+    model = Endpoint("anthropic_messages", "anthropic", "claude-x", capabilities={capability: False})
+
+    assert (body, []) == write(read(body, model), model)
+
+
 def test_the_same_state_at_another_provider_is_foreign() -> None:
     """Unless its clouds are said to be one."""
     request = read(

@@ -200,8 +200,8 @@ class Writing:
         self._names: dict[str, str] = {}
 
     def lacks(self, capability: str) -> bool:
-        """Whether the model is known not to take something."""
-        return self.capabilities.get(capability) is False
+        """Whether the model is known not to take something. What was written for it is not measured by it."""
+        return not self.exact and self.capabilities.get(capability) is False
 
     def form_of(self, item: Item) -> Item:
         """How an item of this wire was spelt; nothing for an item of another origin."""

@@ -375,7 +375,12 @@ _TOP_P = 0.95  # the least that is taken together with reasoning of a fixed budg
 def _sampling_to_wire(name: str, wire_name: str, value: Any, inference: Wire, budgeted: bool, writing: Writing) -> None:
     if writing.lacks("sampling"):
         writing.loss.drop((name,), "unsupported_model", "weakened", f"the model takes no {name}")
-    elif name == "top_p" and "temperature" in inference and writing.capabilities.get("temperature_or_top_p"):
+    elif (
+        name == "top_p"
+        and "temperature" in inference
+        and writing.capabilities.get("temperature_or_top_p")
+        and not writing.exact
+    ):
         writing.loss.drop((name,), "combination", "weakened", "the model takes temperature or top_p")
     elif budgeted and (value != 1 if name == "temperature" else value < _TOP_P):
         message = f"the target does not take this {name} together with reasoning"
@@ -388,7 +393,7 @@ def _sampling_to_wire(name: str, wire_name: str, value: Any, inference: Wire, bu
 
 
 def _top_k_to_wire(value: Any, additional: Wire, budgeted: bool, writing: Writing) -> None:
-    if writing.lacks("sampling") or writing.endpoint.dialect.get("top_k") is False:
+    if writing.lacks("sampling") or (writing.endpoint.dialect.get("top_k") is False and not writing.exact):
         writing.loss.drop(("top_k",), "unsupported_model", "weakened", "the model takes no top_k")
     elif budgeted:
         message = "the target does not take this top_k together with reasoning"

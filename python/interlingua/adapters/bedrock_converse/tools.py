@@ -244,7 +244,7 @@ def choice_to_wire(request: dict[str, Any], tools: list[Wire], writing: Writing)
         message = "the target takes a choice only together with tools"
         writing.loss.drop(("tool_choice",), "combination", severity, message)
         return None
-    if kind in _FORCED and writing.lacks("forced_tool_choice") and not writing.exact:
+    if kind in _FORCED and writing.lacks("forced_tool_choice"):
         return _instead("auto", "weakened", "the model cannot be made to call a tool", writing)
     match kind:
         case "auto" | "required":
