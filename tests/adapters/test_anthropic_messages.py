@@ -429,6 +429,25 @@ def test_an_address_holds_a_model_that_has_slashes() -> None:
     assert f"bedrock:{name}" == back["model"]
 
 
+def test_an_address_may_begin_with_a_project() -> None:
+    vertex = Endpoint(
+        "anthropic_messages",
+        "vertex",
+        dialect={"path": "/models/{model}:rawPredict", "stream_path": "/models/{model}:streamRawPredict"},
+    )
+    path = (
+        "/v1/projects/p/locations/europe-west1/publishers/anthropic/models/claude-x@20250219:streamRawPredict?alt=sse"
+    )
+
+    request, _ = adapter.from_wire_request({**wire(), "path": path}, vertex, DERIVED_IDS)
+
+    assert "vertex:claude-x" == request["model"], "the body names one already"
+    body = {name: value for name, value in wire()["body"].items() if name != "model"}
+    request, _ = adapter.from_wire_request({"path": path, "body": body}, vertex, DERIVED_IDS)
+    assert "vertex:claude-x@20250219" == request["model"]
+    assert "/models/claude-x@20250219:rawPredict" == adapter.to_wire(request, vertex)[0]["path"]
+
+
 def test_betas_move_into_the_body_of_a_cloud_that_takes_no_headers() -> None:
     """And say so, because they are an option when they are read from there."""
     request, _ = adapter.from_wire_request(

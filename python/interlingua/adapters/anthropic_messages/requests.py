@@ -225,19 +225,25 @@ def _address_from_wire(wire: Wire, request: Request, form: dict[str, Any], endpo
     """What path and headers say: the model and whether to stream on clouds, versions and betas."""
     path = wire.get("path")
     if isinstance(path, str):
+        bare = path.partition("?")[0]
         for template, streamed in _templates(endpoint):
             before, placed, after = template.partition("{model}")
-            bare = path.partition("?")[0]
-            if bare != template and not (placed and bare.startswith(before) and bare.endswith(after)):
+            if not placed and bare != template:
                 continue
-            if placed and (model := bare[len(before) : len(bare) - len(after)]):
+            if placed:
+                # behind what the address of a cloud begins with: projects, regions
+                _, found, model = bare.removesuffix(after).rpartition(before)
+                if not found or not model or not bare.endswith(after):
+                    continue
                 request.setdefault("model", endpoint.model_id(unquote(model)) or "")
             if streamed and endpoint.dialect.get("stream_in_body") is False:
                 request["stream"] = True
             break
     headers = wire.get("headers")
     if isinstance(headers, dict):
-        kept = {name.lower(): value for name, value in headers.items() if name.lower() in _HEADERS}
+        kept = {
+            name.lower(): value for name, value in headers.items() if name.lower() in _HEADERS and type(value) is str
+        }
         if kept:
             form["headers"] = kept
 
@@ -288,8 +294,14 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
 
 
 def _version(form: dict[str, Any], endpoint: Endpoint) -> str:
-    asked = form.get("headers", {}).get("anthropic-version")
-    return asked if isinstance(asked, str) and asked else endpoint.dialect.get("api_version") or VERSION
+    return _header(form, "anthropic-version") or endpoint.dialect.get("api_version") or VERSION
+
+
+def _header(form: dict[str, Any], name: str) -> str | None:
+    """A header of the request that was read from this wire."""
+    headers = form.get("headers")
+    value = headers.get(name) if isinstance(headers, dict) else None
+    return value if isinstance(value, str) else None
 
 
 def _headers(request: Request, form: dict[str, Any], version: str, endpoint: Endpoint) -> dict[str, str]:
@@ -306,7 +318,7 @@ def _headers(request: Request, form: dict[str, Any], version: str, endpoint: End
 
 
 def _betas(form: dict[str, Any], endpoint: Endpoint) -> str | None:
-    return form.get("headers", {}).get("anthropic-beta") or endpoint.dialect.get("beta")
+    return _header(form, "anthropic-beta") or endpoint.dialect.get("beta")
 
 
 def _path(request: Request, model: str | None, endpoint: Endpoint) -> str:
