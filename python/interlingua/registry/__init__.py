@@ -11,6 +11,7 @@ into the process environment. A `Registry` of one's own takes other data or anot
 """
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -94,6 +95,7 @@ class Registry:
         self._rows: dict[str, Row] = providers["providers"]
         self._home: dict[str, str] = providers["home"]
         self._models: dict[str, Row] = models["models"]
+        self._listed = {**self._short_names(), **self._models}
         self._families: dict[str, Row] = {name: _family(name, models["families"]) for name in models["families"]}
         self.undeclared: Row = models["undeclared"]
         self.aliases: dict[str, str] = models["aliases"]
@@ -187,7 +189,7 @@ class Registry:
         if row is None:
             return Endpoint(adapter or "", provider, name)
         entry = self._entry(ModelName(provider or "", name), row) if name else {}
-        wire = adapter or entry.get("adapter") or row["adapter"]
+        wire = adapter or self._wire(row, entry, name)
         spoken = row if wire == row["adapter"] else row.get("other_wires", {}).get(wire, {})
         return Endpoint(
             wire,
@@ -226,17 +228,35 @@ class Registry:
             raise names.unknown_provider(provider or "")
         return None
 
-    def _entry(self, name: ModelName, row: Row) -> Row:
-        """The row of a model, or of the model that it is a dated snapshot of; empty when there is none.
+    def _wire(self, row: Row, entry: Row, name: str | None) -> str:
+        """The wire over which a model is called when none is named: its own, that of names like its, the provider's."""
+        if "adapter" in entry or name is None:
+            return entry.get("adapter", row["adapter"])
+        like: dict[str, str] = row.get("wires_by_name", {})
+        return next((wire for pattern, wire in like.items() if re.search(pattern, name)), row["adapter"])
 
-        A provider that a DSN describes has the models of the row that it is a copy of.
+    def _short_names(self) -> dict[str, Row]:
+        """The models of providers with regions, also under the names that leave region, edition and date out."""
+        found: dict[str, Row] = {}
+        for model, entry in self._models.items():
+            provider, _, name = model.partition(":")
+            regions = self._rows.get(provider, {}).get("regions", ())
+            for way in names.written_ways(name, regions) if regions else ():
+                found.setdefault(f"{provider}:{way}", entry)
+        return found
+
+    def _entry(self, name: ModelName, row: Row) -> Row:
+        """The row of a model, or of the model that its name is another writing of; empty when there is none.
+
+        A provider that a DSN describes has the models of the row that it is a copy of; one may host those of others.
         """
-        provider = row.get("like", name.provider)
-        return (
-            self._models.get(f"{provider}:{name.name}")
-            or self._models.get(f"{provider}:{names.undated(name.name)}")
-            or {}
-        )
+        ways = names.written_ways(name.name, row.get("regions", ()))
+        for home in (row.get("like", name.provider), *row.get("models_of", ())):
+            for way in ways:
+                if (entry := self._listed.get(f"{home}:{way}")) is not None:
+                    wire = entry.get("adapter", self._rows[home]["adapter"]) if home in self._rows else None
+                    return {**entry, "adapter": wire} if wire in row.get("other_wires", {}) else entry
+        return {}
 
     def _declared(self, row: Row, entry: Row) -> Row:
         family = self._families[entry["family"]] if "family" in entry else {}
@@ -267,6 +287,7 @@ class Registry:
             "title": name.name,
             "tier": None,
             **rest,
+            "adapter": self._wire(row, entry, name.name),
             "known": bool(entry),
             "capabilities": self._declared(row, entry),
         }
@@ -324,8 +345,10 @@ class Registry:
         if name is None:
             return None
         rows = table["models"]
-        undated = f"{name.provider}:{names.undated(name.name)}"
-        row = rows.get(str(name)) or rows.get(undated) or table.get("providers", {}).get(name.provider)
+        ways = names.written_ways(name.name, self._rows.get(name.provider, {}).get("regions", ()))
+        homes = (name.provider, *table.get("same_prices", {}).get(name.provider, ()))
+        listed = (rows.get(f"{home}:{way}") for home in homes for way in ways)
+        row = next((row for row in listed if row is not None), table.get("providers", {}).get(name.provider))
         return cast("Price", {"version": version, **row}) if row is not None else None
 
     def priced(self, usage: Mapping[str, Any], model: str | None, version: str | None = None) -> Row:

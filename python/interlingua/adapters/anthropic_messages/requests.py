@@ -481,7 +481,7 @@ def _format_to_wire(wanted: dict[str, Any], body: Wire, form: dict[str, Any], wr
             return
         schema = enforced(schema, writing.loss, (*path, "schema"))
     for name, severity in _FORMAT_MEMBERS.items():
-        if wanted.get(name) is not None:
+        if wanted.get(name) is not None and wanted[name] is not False:
             writing.loss.drop((*path, name), "unsupported_field", severity, f"the format has no {name} here")
     report_unknown(wanted, _FORMAT, writing.loss, path)
     wire = {"type": "json_schema", "schema": schema}
