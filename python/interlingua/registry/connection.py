@@ -105,13 +105,14 @@ def base_url(name: str, row: Mapping[str, Any], adapter: str | None, environment
     """The address of a provider for one wire: the environment's, else the row's. Raises `InvalidRequest`."""
     others: Mapping[str, Mapping[str, Any]] = row.get("other_wires", {})
     own: str | None = row["base_url"]
-    wanted: str | None = others[adapter]["base_url"] if adapter in others else own
+    other = others.get(adapter) if adapter is not None else None
+    wanted: str | None = own if other is None else other["base_url"]
     for variable, suffix in row.get("base_url_env", {}).items():
         if given := environment.get(variable, "").strip().rstrip("/"):
             address = urlsplit(given)
             if address.scheme not in ("http", "https") or not address.netloc:
                 raise InvalidRequest(f"{variable} of provider {name!r} must begin with http:// or https://")
-            known = [own, *(other["base_url"] for other in others.values())]
+            known = [own, *(each["base_url"] for each in others.values())]
             return _same_server(given if given.endswith(suffix) else given + suffix, own, wanted, known)
     return None if wanted is None else _filled(wanted, row.get("places", {}), environment)
 
@@ -135,7 +136,9 @@ def _path(base: str) -> str:
 def _filled(base: str, places: Mapping[str, Mapping[str, Any]], environment: Mapping[str, str]) -> str | None:
     """The address with its places filled from the environment; None while one is missing."""
     for place, told in places.items():
-        value = next((value for name in told["env"] if (value := environment.get(name, "").strip())), told.get("default"))
+        value = next(
+            (value for name in told["env"] if (value := environment.get(name, "").strip())), told.get("default")
+        )
         if value is None:
             return None
         if not _PLACE.match(value):

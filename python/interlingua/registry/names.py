@@ -13,7 +13,7 @@ from typing import NamedTuple
 from interlingua.canonical.errors import InvalidRequest
 
 _MARK = re.compile(r"[:/]")
-_DATE = re.compile(r"[-@](\d{4}-\d{2}-\d{2}|\d{8})$")
+_DATE = re.compile(r"(?:[-@](?:\d{4}-\d{2}-\d{2}|\d{8})|-latest)$")
 _ARN = re.compile(r"^arn:[^/]+/")
 _EDITION = re.compile(r"-v\d+(:\d+(:\w+)?)?$")
 
