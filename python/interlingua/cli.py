@@ -395,7 +395,8 @@ def models(
         return
     from interlingua import show
 
-    show.console().print(show.models(rows))
+    lacks = {row["provider"]: registry.missing(row["provider"]) for row in rows}
+    show.console().print(show.models(rows, lacks))
 
 
 @app.command()

@@ -57,6 +57,23 @@ def test_the_others_do(name):
     assert not EMPTY.configured(name)
 
 
+@pytest.mark.parametrize(
+    ("name", "environment", "lacks"),
+    [
+        ("ollama", {}, []),
+        ("groq", {}, ["no key: set GROQ_API_KEY"]),
+        ("groq", {"GROQ_API_KEY": "k"}, []),
+        ("gpustack", {}, ["no address: set GPUSTACK_BASE_URL"]),
+        ("cloudflare", {"CLOUDFLARE_API_KEY": "k"}, ["no address: set CLOUDFLARE_ACCOUNT_ID or CLOUDFLARE_BASE_URL"]),
+        ("box", {"LLM_BOX": "openai://h"}, ["no key in its DSN"]),
+    ],
+)
+def test_what_a_provider_lacks_is_said(name, environment, lacks):
+    own = Registry(environment=environment)
+    assert own.missing(name) == lacks
+    assert own.configured(name) is not bool(lacks)
+
+
 def test_every_dialect_switch_and_capability_is_one_that_a_page_or_the_vocabulary_names():
     capabilities = registry.vocabulary("capabilities")
     for name, row in registry.data("providers")["providers"].items():

@@ -38,6 +38,7 @@ __all__ = [
     "default",
     "endpoint",
     "expand",
+    "missing",
     "model",
     "models",
     "parse",
@@ -141,17 +142,30 @@ class Registry:
 
     def configured(self, provider: str) -> bool:
         """Whether a provider can be called: it has an address where it needs one, and a key where it needs one."""
+        return self.is_provider(provider) and not self.missing(provider)
+
+    def missing(self, provider: str) -> list[str]:
+        """What a provider lacks to be called, in words that name the variables to set; empty when it is configured.
+
+        Raises `InvalidRequest` for an unknown provider.
+        """
         if not self.is_provider(provider):
-            return False
+            raise names.unknown_provider(provider)
         try:
             row = self.provider(provider)
             address = _connection.base_url(provider, row, None, self._environment)
-        except InvalidRequest:
-            return False
+            key = _connection.key(row, self._environment)
+        except InvalidRequest as problem:
+            return [problem.message]
         auth = row["auth"]
         if auth is None:
-            return True
-        return address is not None and (not auth["required"] or _connection.key(row, self._environment) is not None)
+            return []
+        wanted: list[str] = []
+        if address is None:
+            wanted.append(f"no address: set {' or '.join(_connection.address_variables(row, self._environment))}")
+        if auth["required"] and key is None:
+            wanted.append(f"no key: set {' or '.join(auth['env'])}" if auth["env"] else "no key in its DSN")
+        return wanted
 
     def connection(self, provider: str, adapter: str | None = None, *, key: str | None = None) -> Connection:
         """Address and headers for calling a provider over one of its wires, with a `key` or that of the environment.
@@ -409,6 +423,11 @@ def providers() -> list[str]:
 def configured(name: str) -> bool:
     """Whether a provider can be called (see `Registry.configured`)."""
     return default().configured(name)
+
+
+def missing(name: str) -> list[str]:
+    """What a provider lacks to be called (see `Registry.missing`)."""
+    return default().missing(name)
 
 
 def connection(name: str, adapter: str | None = None, *, key: str | None = None) -> Connection:

@@ -148,6 +148,18 @@ def _filled(base: str, places: Mapping[str, Mapping[str, Any]], environment: Map
     return base
 
 
+def address_variables(row: Mapping[str, Any], environment: Mapping[str, str]) -> list[str]:
+    """The variables of which one has to be set for an address; first those of a place that is empty."""
+    places: Mapping[str, Mapping[str, Any]] = row.get("places", {})
+    empty = [
+        name
+        for told in places.values()
+        if "default" not in told and not any(environment.get(name, "").strip() for name in told["env"])
+        for name in told["env"]
+    ]
+    return [*empty, *row.get("base_url_env", {})]
+
+
 def headers(row: Mapping[str, Any], adapter: str | None, key: str | None) -> dict[str, str]:
     """The headers that show the key on one wire; none without a key, or where none is wanted."""
     if not key or not row["auth"]:
