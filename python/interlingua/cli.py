@@ -395,7 +395,7 @@ def models(
         return
     from interlingua import show
 
-    lacks = {row["provider"]: registry.missing(row["provider"]) for row in rows}
+    lacks = {name: registry.missing(name) for name in {str(row["provider"]) for row in rows}}
     show.console().print(show.models(rows, lacks))
 
 

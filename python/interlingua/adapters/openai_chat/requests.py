@@ -147,6 +147,9 @@ def _top_k(name: str, value: Any, request: Request, body: Wire, writing: Writing
 
 
 def _limit(name: str, value: int, request: Request, body: Wire, writing: Writing) -> None:
+    if writing.refuses(name):
+        writing.report_refused(name, "weakened")
+        return
     form = writing.owns(request).get("form") or _NOTHING
     member = writing.dialect.get("token_limit") or _LIMITS[0]
     if form.get("token_limit") in _LIMITS:

@@ -164,6 +164,9 @@ def _sampling(name: str, value: Any, request: Request, body: Wire, writing: Writ
 
 
 def _limit(name: str, value: int, request: Request, body: Wire, writing: Writing) -> None:
+    if writing.refuses(name):
+        writing.report_refused(name)
+        return
     highest = writing.capabilities.get("max_output_tokens")
     if not writing.own:
         if highest is not None and value > highest:
