@@ -13,7 +13,7 @@ into the process environment. A `Registry` of one's own takes other data or anot
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, cast
 
@@ -378,25 +378,30 @@ class Registry:
 
     # ------------------------------------------------------------------------------------------ for the router
 
+    @cached_property
+    def _catalogue(self) -> Row:
+        """The models of the rows, as the router sees them: they do not change."""
+        return {model_id: _described(self.model(model_id)) for model_id in self._models}
+
     def snapshot(self, models: Iterable[str] = ()) -> Row:
         """The registry as the router sees it: plain data that can be recorded, without keys and addresses.
 
         `models` adds models that are in no row.
         """
-        ids = dict.fromkeys([*self._models, *(str(self.parse(model)) for model in models)])
-        described = [self.model(model_id) for model_id in ids]
+        asked = [self.model(model) for model in models]
         return {
             "providers": {
                 name: {"configured": self.configured(name), "capabilities": self.provider(name).get("capabilities", {})}
                 for name in self.providers()
             },
-            "models": {
-                model["id"]: {"title": model["title"], "tier": model["tier"], "capabilities": model["capabilities"]}
-                for model in described
-            },
+            "models": self._catalogue | {model["id"]: _described(model) for model in asked},
             "aliases": dict(self.aliases),
             "undeclared": dict(self.undeclared),
         }
+
+
+def _described(model: Row) -> Row:
+    return {"title": model["title"], "tier": model["tier"], "capabilities": model["capabilities"]}
 
 
 @cache
