@@ -675,7 +675,11 @@ def can_replay(block: Block, writing: Writing) -> bool:
     return (
         block["type"] in THINKING_TYPES
         and writing.owns_thinking(block)
-        and (block["type"] == "redacted_thinking" or bool(block.get("signature")))
+        and (
+            block["type"] == "redacted_thinking"
+            or bool(block.get("signature"))
+            or bool(writing.endpoint.dialect.get("unsigned_thinking"))
+        )
     )
 
 

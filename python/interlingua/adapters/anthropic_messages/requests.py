@@ -312,7 +312,7 @@ def _headers(request: Request, form: dict[str, Any], version: str, endpoint: End
     betas = _betas(form, endpoint)
     if betas and not dialect.get("beta_in_body"):
         headers["anthropic-beta"] = betas
-    if request.get("stream") and dialect.get("framing") == "sse_or_chunks":
+    if request.get("stream") and dialect.get("framing") == "sse_or_messages":
         headers["accept"] = "application/vnd.amazon.eventstream"
     return headers
 
@@ -327,7 +327,7 @@ def _path(request: Request, model: str | None, endpoint: Endpoint) -> str:
     if request.get("stream"):
         template = dialect.get("stream_path", template)
     # an id may be an ARN, which holds slashes
-    return template.replace("{model}", quote(model or "", safe="@:")) if "{model}" in template else template
+    return template.replace("{model}", quote(model or "", safe="@")) if "{model}" in template else template
 
 
 def _limit_to_wire(request: Request, body: Wire, writing: Writing) -> None:
@@ -482,7 +482,7 @@ def _format_to_wire(wanted: dict[str, Any], body: Wire, form: dict[str, Any], wr
             return
         schema = enforced(schema, writing.loss, (*path, "schema"))
     for name, severity in _FORMAT_MEMBERS.items():
-        if wanted.get(name) is not None:
+        if wanted.get(name) is not None and wanted[name] is not False:
             writing.loss.drop((*path, name), "unsupported_field", severity, f"the format has no {name} here")
     report_unknown(wanted, _FORMAT, writing.loss, path)
     wire = {"type": "json_schema", "schema": schema}
