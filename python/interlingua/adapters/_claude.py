@@ -296,6 +296,38 @@ def fitted_lifetime(ttl: str, short: bool) -> str:
     return "1h" if not short and int(ttl[:-1]) * (60 if ttl[-1] == "h" else 1) > 5 else "5m"
 
 
+# ---------------------------------------------------------------------------------------------- members of a request
+
+
+def kept_stops(stop: list[str], writing: Writing) -> list[str]:
+    """The stop texts that are taken; one of white space alone is not."""
+    kept: list[str] = []
+    for position, text in enumerate(stop):
+        if writing.own or text.strip():
+            kept.append(text)
+        else:
+            message = "the target takes no stop text of white space"
+            writing.loss.drop(("stop", position), "unsupported_value", "weakened", message)
+    return kept
+
+
+def wanted_schema(wanted: Item, writing: Writing) -> Item | None:
+    """The schema that an answer is to have; None where none is enforced, which is reported."""
+    path: Path = ("response_format",)
+    kind = wanted["type"]
+    if kind == "text":
+        for name in wanted:
+            if name != "type":
+                writing.loss.drop((*path, name), "unsupported_field", "shape", "free text has no such member")
+    elif kind != "json_schema" or "schema" not in wanted:
+        writing.loss.drop(path, "unsupported_value", "lost", "the target only takes a format that has a schema")
+    elif writing.lacks("supports_structured_output"):
+        writing.loss.drop(path, "unsupported_model", "lost", "the model does not enforce schemas")
+    else:
+        return wanted["schema"]
+    return None
+
+
 # ---------------------------------------------------------------------------------------------- instructions
 
 

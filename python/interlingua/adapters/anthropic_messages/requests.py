@@ -4,7 +4,17 @@ from decimal import Decimal
 from typing import Any
 from urllib.parse import quote, unquote
 
-from interlingua.adapters._claude import ACCOUNTED_FOR, REQUEST, UNREADABLE, UNSUPPORTED, Reading, string, wire_model
+from interlingua.adapters._claude import (
+    ACCOUNTED_FOR,
+    REQUEST,
+    UNREADABLE,
+    UNSUPPORTED,
+    Reading,
+    kept_stops,
+    string,
+    wanted_schema,
+    wire_model,
+)
 from interlingua.adapters._kit import Wire, report_foreign_options, report_foreign_state, report_unknown
 from interlingua.adapters.anthropic_messages.blocks import unreadable
 from interlingua.adapters.anthropic_messages.reasoning import reasoning_to_wire
@@ -351,8 +361,8 @@ def _limit_to_wire(request: Request, body: Wire, writing: Writing) -> None:
 
 def _members_to_wire(request: Request, body: Wire, form: dict[str, Any], writing: Writing) -> None:
     _sampling_to_wire(request, body, writing)
-    if "stop" in request:
-        _stop_to_wire(request["stop"], body, writing)
+    if "stop" in request and ((stop := kept_stops(request["stop"], writing)) or writing.own):
+        body["stop_sequences"] = stop
     if "response_format" in request:
         _format_to_wire(request["response_format"], body, form, writing)
     if "metadata" in request or "user" in request:
@@ -446,35 +456,10 @@ def _fitted_sampling(name: str, value: Any) -> Any:
 # ---------------------------------------------------------------------------------------------- other members
 
 
-def _stop_to_wire(stop: list[str], body: Wire, writing: Writing) -> None:
-    kept: list[str] = []
-    for position, text in enumerate(stop):
-        if writing.own or text.strip():
-            kept.append(text)
-        else:
-            writing.loss.drop(
-                ("stop", position), "unsupported_value", "weakened", "the target takes no stop text of white space"
-            )
-    if kept or writing.own:
-        body["stop_sequences"] = kept
-
-
 def _format_to_wire(wanted: dict[str, Any], body: Wire, form: dict[str, Any], writing: Writing) -> None:
     path = ("response_format",)
-    match wanted["type"]:
-        case "json_schema" if "schema" in wanted:
-            pass
-        case "text":
-            for name in wanted:
-                if name != "type":
-                    writing.loss.drop((*path, name), "unsupported_field", "shape", "free text has no such member")
-            return
-        case _:
-            writing.loss.drop(path, "unsupported_value", "lost", "the target only takes a format that has a schema")
-            return
-    schema: dict[str, Any] = wanted["schema"]
-    if writing.lacks("supports_structured_output"):
-        writing.loss.drop(path, "unsupported_model", "lost", "the model does not enforce schemas")
+    schema = wanted_schema(wanted, writing)
+    if schema is None:
         return
     if not writing.own:
         if not can_be_enforced(schema):

@@ -4,7 +4,16 @@ from decimal import Decimal
 from typing import Any
 from urllib.parse import quote, unquote
 
-from interlingua.adapters._claude import ACCOUNTED_FOR, UNMARKED_TYPES, UNREADABLE, UNSUPPORTED, Reading, wire_model
+from interlingua.adapters._claude import (
+    ACCOUNTED_FOR,
+    UNMARKED_TYPES,
+    UNREADABLE,
+    UNSUPPORTED,
+    Reading,
+    kept_stops,
+    wanted_schema,
+    wire_model,
+)
 from interlingua.adapters._kit import (
     Wire,
     arguments_text,
@@ -378,8 +387,8 @@ def _inference_to_wire(request: Request, inference: Wire, additional: Wire, writ
             _sampling_to_wire(name, wire_name, request[name], inference, budgeted, writing)
     if request.get("top_k") is not None:
         _top_k_to_wire(request["top_k"], additional, budgeted, writing)
-    if "stop" in request:
-        _stop_to_wire(request["stop"], inference, writing)
+    if "stop" in request and ((stop := kept_stops(request["stop"], writing)) or writing.own):
+        inference["stopSequences"] = stop
 
 
 _TOP_P = 0.95  # the least that is taken together with reasoning of a fixed budget
@@ -422,34 +431,11 @@ def _top_k_to_wire(value: Any, additional: Wire, budgeted: bool, writing: Writin
             additional["top_k"] = fitted
 
 
-def _stop_to_wire(stop: list[str], inference: Wire, writing: Writing) -> None:
-    kept: list[str] = []
-    for position, text in enumerate(stop):
-        if writing.own or text.strip():
-            kept.append(text)
-        else:
-            message = "the target takes no stop text of white space"
-            writing.loss.drop(("stop", position), "unsupported_value", "weakened", message)
-    if kept or writing.own:
-        inference["stopSequences"] = kept
-
-
 def _format_to_wire(wanted: dict[str, Any], output: Wire, writing: Writing) -> None:
     path = ("response_format",)
-    match wanted["type"]:
-        case "json_schema" if "schema" in wanted:
-            pass
-        case "text":
-            for name in wanted.keys() - {"type"}:
-                writing.loss.drop((*path, name), "unsupported_field", "shape", "free text has no such member")
-            return
-        case _:
-            writing.loss.drop(path, "unsupported_value", "lost", "the target only takes a format that has a schema")
-            return
-    if writing.lacks("supports_structured_output"):
-        writing.loss.drop(path, "unsupported_model", "lost", "the model does not enforce schemas")
+    schema = wanted_schema(wanted, writing)
+    if schema is None:
         return
-    schema: dict[str, Any] = wanted["schema"]
     if not writing.own:
         schema = enforced(schema, writing, (*path, "schema"))
     spelt = writing.form.get("schema")
