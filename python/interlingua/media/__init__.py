@@ -13,7 +13,7 @@ when a picture must be converted, and not before.
 """
 
 from interlingua.media.fitting import fit
-from interlingua.media.magic import dimensions, sniff
+from interlingua.canonical.magic import dimensions, sniff
 from interlingua.media.places import mismatches
 from interlingua.media.resolving import CannotResolve, Fetch, resolve
 
