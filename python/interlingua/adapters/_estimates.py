@@ -1,89 +1,249 @@
-"""How many tokens a request takes: counted in characters, without a network and without the vendor's tokenizer."""
+"""How many tokens a request takes, without a network and without the model's tokenizer (spec/5-usage-and-cost.md#estimate).
 
+One walk gathers what a model reads: texts, calls, reasoning, tools, media. Texts are counted together, by their kind
+of words (`_tokens`); what a provider writes around them is a table by model (`_templates`); pictures are counted by the
+documented formulas (`_pictures`). A sum over parts, none of them negative: one more message lowers nothing.
+"""
+
+from collections.abc import Mapping
 from typing import Any
 
-from interlingua.adapters._kit import text_length
+from interlingua.adapters._kit import arguments_text
+from interlingua.adapters._pictures import size_of
+from interlingua.adapters._templates import NONE, Range, Template, template
+from interlingua.adapters._tokens import APART, count
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 
-_PER_MESSAGE = 4
-_PER_TOOL = (4, 8, 24)
-_WITH_TOOLS = (0, 8, 400)
-"""What a provider writes around the tools: a line at OpenAI, a page of instructions at others."""
-_PER_MEDIUM = {"image": (85, 765, 1_600), "audio": (50, 600, 4_000), "video": (300, 3_000, 30_000)}
-_BYTES_PER_PAGE = 40_000
-_PER_PAGE = (300, 1_500, 3_000)
+_WINDOW = 1_000_000
+"""The context of a model whose size is not known."""
+_FOREIGN = (0.4, 2.2)
+"""The fewest and the most tokens of what hangs on how well a tokenizer knows a script, in parts of the likely ones."""
+_FEW = (2, 4)
+"""A short text can be off by this many, whatever its length."""
 
-Counts = tuple[int, int, int]
+_PAGE_BYTES = (200_000, 50_000, 4_000)
+"""A page of a PDF: with large pictures, usual, nothing but packed text."""
+_TEXT_BYTES = (10, 4.2, 1.2)
+"""Bytes a token of a text that travels as bytes; packed formats have fewer of them."""
+_PACKED_BYTES = (1_000, 70, 4)
+_SECOND_BYTES = {"audio/wav": (176_400, 40_000, 16_000), "audio/x-wav": (176_400, 40_000, 16_000)}
+_OTHER_SECOND_BYTES = (40_000, 14_000, 3_000)
+_FRAMES_BYTES = (1_000_000, 100_000, 1_500)
+_FRAME = (60, 270, 330)
+"""A second of a film, as pictures and as sound."""
+_UNSEEN_SECONDS = (1, 30, 3_600)
 
 
-def estimate(request: dict[str, Any], endpoint: Endpoint) -> dict[str, int]:
+class Said:
+    """What the messages of a request hold, gathered in one walk."""
+
+    __slots__ = ("calls", "foreign", "media", "reasoning", "results", "texts")
+
+    def __init__(self) -> None:
+        self.texts: list[str] = [""]
+        self.reasoning: list[str] = [""]
+        self.foreign: list[str] = [""]
+        self.media: list[dict[str, Any]] = []
+        self.calls = 0
+        self.results = 0
+
+    def add(self, content: list[dict[str, Any]]) -> None:
+        """The blocks of a message, of a result or of a document."""
+        for block in content:
+            match block["type"]:
+                case "text":
+                    self.texts.append(block["text"])
+                case "tool_use":
+                    self.calls += 1
+                    self.texts.append(block["name"])
+                    self.texts.append(block.get("input_raw") or arguments_text(block.get("input") or {}))
+                case "tool_result":
+                    self.results += 1
+                    self.add(block.get("content") or [])
+                case "thinking":
+                    self.reasoning.append(block.get("text") or "")
+                case "document":
+                    self._add_document(block)
+                case "image" | "audio" | "video":
+                    self.media.append(block)
+                case "opaque":
+                    self.foreign.append(json.dumps(block.get("value") or {}).decode())
+                case _:
+                    pass  # sealed reasoning, which only its provider can open
+
+    def _add_document(self, block: dict[str, Any]) -> None:
+        self.texts += [block[name] for name in ("name", "title", "context") if block.get(name)]
+        source = block.get("source") or {}
+        match source.get("kind"):
+            case "text":
+                self.texts.append(source.get("data") or "")
+            case "blocks":
+                self.add(source.get("content") or [])
+            case _:
+                self.media.append(block)
+
+
+def estimate(
+    request: Mapping[str, Any], endpoint: Endpoint, provided: Mapping[str, Range | None] | None = None
+) -> dict[str, int]:
     """Prompt tokens of a canonical request: hardly fewer, the best guess, hardly more.
 
-    Text of European languages has about four characters a token, JSON three and a half, Chinese fewer.
+    `provided` says what the provider's own tools bring along, by how their type begins; None is as much as fits.
     """
-    characters = sum(len(block["text"]) for block in request.get("system") or ())
-    media: Counts = (0, 0, 0)
+    said = gathered(request)
+    low, likely, high = weighed(said, request, of(endpoint, request), window(endpoint), provided or {})
+    return rounded(low, likely, high)
+
+
+def of(endpoint: Endpoint, request: Mapping[str, Any]) -> Template:
+    """The template of the model that is asked."""
+    model = endpoint.model or request.get("model")
+    return template(endpoint.adapter, endpoint.provider, model)
+
+
+def window(endpoint: Endpoint) -> int:
+    """The largest prompt that the model takes."""
+    found = endpoint.capabilities.get("max_context_tokens")
+    return found if isinstance(found, int) else _WINDOW
+
+
+def rounded(low: float, likely: float, high: float) -> dict[str, int]:
+    """The three counts in order, as whole numbers, none of them less than one."""
+    middle = max(round(likely), 1)
+    return {"low": min(max(int(low), 1), middle), "likely": middle, "high": max(int(high) + 1, middle)}
+
+
+def gathered(request: Mapping[str, Any]) -> Said:
+    """All that the messages of a request say."""
+    said = Said()
+    said.add(request.get("system") or [])
     for message in request["messages"]:
-        for block in message["content"]:
-            count, tokens = _block(block)
-            characters += count
-            media = _sum(media, tokens)
-    structure = len(json.dumps((request.get("response_format") or {}).get("schema") or {})) - 2
-    tools = request.get("tools") or ()
+        said.add(message["content"])
+    return said
+
+
+def weighed(
+    said: Said,
+    request: Mapping[str, Any],
+    model: Template,
+    most: int,
+    provided: Mapping[str, Range | None],
+) -> Range:
+    """The tokens of what was gathered, of the tools and of what the provider writes around them."""
+    turns = model.turn * len(request["messages"]) + model.call * (said.calls + said.results) / 2
+    low, likely, high = model.prompt
+    low, likely, high = low - _FEW[0] + turns * 0.4, likely + turns, high + _FEW[1] + turns * 1.6
+    parts = [_text(said.texts, model)]
+    if len(said.reasoning) > 1:
+        parts.append(_share(_text(said.reasoning, model), model.replayed))
+    if len(said.foreign) > 1:
+        parts.append(_share(_text(said.foreign, model), (0.0, 0.6, 1.6)))
+    if tools := request.get("tools"):
+        parts += _tools(tools, request.get("tool_choice") or {}, model, most, provided)
+    schema = (request.get("response_format") or {}).get("schema")
+    if schema:
+        parts += [model.schema, _share(_text(["", arguments_text(schema)], model), model.schema_share)]
+    if (request.get("reasoning") or {}).get("mode") == "enabled":
+        parts.append((0, model.reasoning, model.reasoning * 1.5 + 40))
+    parts += [_medium(block, model, most) for block in said.media]
+    for part in parts:
+        low, likely, high = low + part[0], likely + part[1], high + part[2]
+    return max(low, 0), likely, high
+
+
+def _share(tokens: Range, share: Range) -> Range:
+    return tokens[0] * share[0], tokens[1] * share[1], tokens[2] * share[2]
+
+
+def _text(texts: list[str], model: Template) -> Range:
+    """The tokens of texts; the first is empty."""
+    tokens, foreign = count(APART.join(texts), model.vocabulary)
+    known = tokens - foreign
+    fewest, most = model.spread
+    return known * fewest + foreign * _FOREIGN[0], tokens, known * most + foreign * _FOREIGN[1]
+
+
+_TYPES = (
+    ('"type":', 5.75),
+    ('"title":', 2.5),
+    ('"additionalProperties":', 7.7),
+    ('"required":', 6.3),
+    ('"description":', 1.5),
+)
+"""Words that JSON Schema needs and that types are written without: how many tokens are gone with each of them."""
+
+
+def _tools(
+    tools: list[dict[str, Any]],
+    choice: Mapping[str, Any],
+    model: Template,
+    most: int,
+    provided: Mapping[str, Range | None],
+) -> list[Range]:
+    parts: list[Range] = []
+    texts = [""]
     for tool in tools:
-        said = {name: tool[name] for name in ("name", "description", "input_schema", "definition") if tool.get(name)}
-        structure += len(json.dumps(said))
-        media = _sum(media, _PER_TOOL)
-    if tools:
-        media = _sum(media, _WITH_TOOLS)
-    around = 3 + _PER_MESSAGE * len(request["messages"])
-    return {
-        "low": around // 2 + characters // 6 + structure // 10 + media[0],
-        "likely": around + characters * 10 // 42 + structure // 6 + media[1],
-        "high": around * 2 + characters // 2 + structure // 2 + media[2],
-    }
+        if tool.get("kind") == "provider":
+            parts.append(_provided(tool, most, provided))
+        else:
+            said = {name: tool[name] for name in _SAID if tool.get(name)}
+            texts.append(arguments_text(said))
+    if len(texts) > 1:
+        low, likely, high = _text(texts, model)
+        if model.typed:
+            written = APART.join(texts)
+            likely = max(0.93 * likely - sum(written.count(word) * weight for word, weight in _TYPES), low / 4)
+            low /= 4
+        parts += [(low, likely, high + 20 * len(texts)), model.tools]
+        if choice.get("type") in ("required", "tool"):
+            parts.append((0, model.forced, model.forced * 1.3))
+    return parts
 
 
-def _sum(left: Counts, right: Counts) -> Counts:
-    return left[0] + right[0], left[1] + right[1], left[2] + right[2]
+_SAID = ("name", "description", "input_schema", "format")
 
 
-def _block(block: dict[str, Any]) -> tuple[int, Counts]:
-    """Characters of text, and tokens of media."""
+def _provided(tool: dict[str, Any], most: int, provided: Mapping[str, Range | None]) -> Range:
+    definition = tool.get("definition") or {}
+    kind = definition.get("type") or tool.get("name") or next(iter(definition), "")
+    for start, tokens in provided.items():
+        if str(kind).startswith(start):
+            return (0, 1_000, most) if tokens is None else tokens
+    return 0, 500, most
+
+
+def _medium(block: dict[str, Any], model: Template, most: int) -> Range:
+    source = block.get("source") or {}
+    known = source.get("kind") == "base64"
+    size = len(source.get("data") or "") * 3 // 4 if known else 0
+    kind = block.get("media_type") or ""
     match block["type"]:
-        case "tool_result":
-            characters, media = 0, (0, 0, 0)
-            for inner in block["content"]:
-                count, tokens = _block(inner)
-                characters += count
-                media = _sum(media, tokens)
-            return characters, media
-        case "image" | "audio" | "video":
-            return 0, _PER_MEDIUM[block["type"]]
-        case "document":
-            pages = max(len(block["source"].get("data") or "") // _BYTES_PER_PAGE, 1)
-            return 0, (_PER_PAGE[0] * pages, _PER_PAGE[1] * pages, _PER_PAGE[2] * pages)
-        case "thinking" | "redacted_thinking" | "opaque":
-            # not replayed by most; where it is, it counts like text
-            return text_length([block.get("text") or ""]), (0, 0, 0)
+        case "image":
+            return model.sight(size_of(source), block.get("detail"))
+        case "audio":
+            seconds = _seconds(size, _SECOND_BYTES.get(kind, _OTHER_SECOND_BYTES)) if known else _UNSEEN_SECONDS
+            return _share(seconds, model.second)
+        case "video":
+            return _share(_seconds(size, _FRAMES_BYTES) if known else _UNSEEN_SECONDS, _FRAME)
+        case _ if not known:
+            return 10, 3 * model.page[1], most
+        case _ if kind.startswith("text/") or kind == "application/json":
+            return _parts(size, _TEXT_BYTES)
+        case _ if kind == "application/pdf" or not kind:
+            pages = _parts(size, _PAGE_BYTES)
+            return _share((max(pages[0], 1), max(pages[1], 1), pages[2] + 1), model.page)
         case _:
-            said = (value for name, value in block.items() if name in ("text", "name", "input", "input_raw"))
-            return text_length(said), (0, 0, 0)
+            return _parts(size, _PACKED_BYTES)
 
 
-def text_of(block: dict[str, Any]) -> Any:
-    """What a block says, as plain data whose characters are counted; media say nothing."""
-    match block["type"]:
-        case "text" | "thinking":
-            return block.get("text", "")
-        case "tool_use":
-            return [block.get("name", ""), block.get("input") or block.get("input_raw") or ""]
-        case "document":
-            source = block.get("source") or {}
-            text = source.get("data", "") if source.get("kind") == "text" else ""
-            return [block.get("title", ""), block.get("context", ""), [text]]
-        case "opaque":
-            return block.get("value", "")
-        case _:
-            return ""
+def _parts(size: int, divisors: Range) -> Range:
+    return size / divisors[0], size / divisors[1], size / divisors[2] + 4
+
+
+def _seconds(size: int, divisors: Range) -> Range:
+    low, likely, high = _parts(size, divisors)
+    return low, max(likely, 1), high
+
+
+__all__ = ["NONE", "Range", "Said", "estimate", "gathered", "of", "rounded", "weighed", "window"]
