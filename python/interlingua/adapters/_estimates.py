@@ -38,7 +38,7 @@ _UNSEEN_SECONDS = (1, 30, 3_600)
 class Said:
     """What the messages of a request hold, gathered in one walk."""
 
-    __slots__ = ("calls", "foreign", "media", "reasoning", "results", "texts")
+    __slots__ = ("calls", "cited", "documents", "foreign", "media", "reasoning", "results", "texts")
 
     def __init__(self) -> None:
         self.texts: list[str] = [""]
@@ -47,6 +47,8 @@ class Said:
         self.media: list[dict[str, Any]] = []
         self.calls = 0
         self.results = 0
+        self.documents = 0
+        self.cited = False
 
     def add(self, content: list[dict[str, Any]]) -> None:
         """The blocks of a message, of a result or of a document."""
@@ -73,6 +75,8 @@ class Said:
                     pass  # sealed reasoning, which only its provider can open
 
     def _add_document(self, block: dict[str, Any]) -> None:
+        self.documents += 1
+        self.cited = self.cited or bool(block.get("citations_enabled"))
         self.texts += [block[name] for name in ("name", "title", "context") if block.get(name)]
         source = block.get("source") or {}
         match source.get("kind"):
@@ -140,12 +144,16 @@ def weighed(
     if len(said.foreign) > 1:
         parts.append(_share(_text(said.foreign, model), (0.0, 0.6, 1.6)))
     if tools := request.get("tools"):
-        parts += _tools(tools, request.get("tool_choice") or {}, model, most, provided)
+        parts += _tools(tools, (request.get("tool_choice") or {}).get("type"), model, most, provided)
     schema = (request.get("response_format") or {}).get("schema")
     if schema:
         parts += [model.schema, _share(_text(["", arguments_text(schema)], model), model.schema_share)]
     if (request.get("reasoning") or {}).get("mode") == "enabled":
         parts.append((0, model.reasoning, model.reasoning * 1.5 + 40))
+    if said.documents:
+        parts.append((model.document[0] * said.documents, model.document[1] * said.documents, model.document[2] * said.documents))
+        if said.cited:
+            parts.append(model.cited)
     parts += [_medium(block, model, most) for block in said.media]
     for part in parts:
         low, likely, high = low + part[0], likely + part[1], high + part[2]
@@ -165,18 +173,18 @@ def _text(texts: list[str], model: Template) -> Range:
 
 
 _TYPES = (
-    ('"type":', 5.75),
-    ('"title":', 2.5),
-    ('"additionalProperties":', 7.7),
-    ('"required":', 6.3),
-    ('"description":', 1.5),
+    ('"type":', 4.9),
+    ('"title":', 2.1),
+    ('"additionalProperties":', 6.5),
+    ('"required":', 6.4),
+    ('"description":', 1.7),
 )
 """Words that JSON Schema needs and that types are written without: how many tokens are gone with each of them."""
 
 
 def _tools(
     tools: list[dict[str, Any]],
-    choice: Mapping[str, Any],
+    choice: Any,
     model: Template,
     most: int,
     provided: Mapping[str, Range | None],
@@ -187,17 +195,25 @@ def _tools(
         if tool.get("kind") == "provider":
             parts.append(_provided(tool, most, provided))
         else:
-            said = {name: tool[name] for name in _SAID if tool.get(name)}
-            texts.append(arguments_text(said))
-    if len(texts) > 1:
-        low, likely, high = _text(texts, model)
+            texts.append(arguments_text({name: tool[name] for name in _SAID if tool.get(name)}))
+    functions = len(texts) - 1
+    if functions:
+        low, likely, high = _share(_text(texts, model), model.json)
         if model.typed:
             written = APART.join(texts)
-            likely = max(0.93 * likely - sum(written.count(word) * weight for word, weight in _TYPES), low / 4)
+            likely = max(likely - sum(written.count(word) * weight for word, weight in _TYPES), low / 2)
             low /= 4
-        parts += [(low, likely, high + 20 * len(texts)), model.tools]
-        if choice.get("type") in ("required", "tool"):
-            parts.append((0, model.forced, model.forced * 1.3))
+        low += model.tools[0]
+        likely += model.tools[1] + model.function * functions
+        high += model.tools[2] + (model.function + 20) * functions
+        match choice:
+            case "none":
+                low, likely = 0, 0 if model.silenced else likely
+            case "required" | "tool":
+                likely, high = likely + model.forced, high + model.forced * 1.3
+            case _:
+                pass
+        parts.append((low, likely, high))
     return parts
 
 
