@@ -12,7 +12,6 @@ from interlingua.adapters._kit import arguments_text
 from interlingua.adapters._pictures import size_of
 from interlingua.adapters._templates import NONE, Range, Template, template
 from interlingua.adapters._tokens import APART, count
-from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 
 _WINDOW = 1_000_000
@@ -21,6 +20,10 @@ _FOREIGN = (0.4, 2.2)
 """The fewest and the most tokens of what hangs on how well a tokenizer knows a script, in parts of the likely ones."""
 _FEW = (2, 4)
 """A short text can be off by this many, whatever its length."""
+
+_SEAL_MOST = 3
+"""Characters of sealed reasoning a token, at most."""
+_SEALED_PAGE = '"encrypted_content":'
 
 _PAGE_BYTES = (200_000, 50_000, 4_000)
 """A page of a PDF: with large pictures, usual, nothing but packed text."""
@@ -38,17 +41,41 @@ _UNSEEN_SECONDS = (1, 30, 3_600)
 class Said:
     """What the messages of a request hold, gathered in one walk."""
 
-    __slots__ = ("calls", "cited", "documents", "foreign", "media", "reasoning", "results", "texts")
+    __slots__ = (
+        "calls",
+        "cited",
+        "documents",
+        "earlier_reasoning",
+        "earlier_seals",
+        "endpoint",
+        "items",
+        "media",
+        "reasoning",
+        "seals",
+        "texts",
+    )
 
-    def __init__(self) -> None:
+    def __init__(self, endpoint: Endpoint) -> None:
+        self.endpoint = endpoint
         self.texts: list[str] = [""]
         self.reasoning: list[str] = [""]
-        self.foreign: list[str] = [""]
+        self.earlier_reasoning: list[str] = [""]
+        self.seals: list[int] = []
+        self.earlier_seals = 0
+        self.items: list[str] = [""]
         self.media: list[dict[str, Any]] = []
         self.calls = 0
-        self.results = 0
         self.documents = 0
         self.cited = False
+
+    def begin(self) -> None:
+        """The user speaks again: the reasoning so far belongs to an earlier turn."""
+        if len(self.reasoning) > 1:
+            self.earlier_reasoning += self.reasoning[1:]
+            self.reasoning = [""]
+        if self.seals:
+            self.earlier_seals += sum(self.seals)
+            self.seals = []
 
     def add(self, content: list[dict[str, Any]]) -> None:
         """The blocks of a message, of a result or of a document."""
@@ -61,18 +88,30 @@ class Said:
                     self.texts.append(block["name"])
                     self.texts.append(block.get("input_raw") or arguments_text(block.get("input") or {}))
                 case "tool_result":
-                    self.results += 1
+                    self.calls += 1
                     self.add(block.get("content") or [])
-                case "thinking":
-                    self.reasoning.append(block.get("text") or "")
+                case "thinking" | "redacted_thinking":
+                    self._add_reasoning(block)
                 case "document":
                     self._add_document(block)
                 case "image" | "audio" | "video":
                     self.media.append(block)
-                case "opaque":
-                    self.foreign.append(json.dumps(block.get("value") or {}).decode())
                 case _:
-                    pass  # sealed reasoning, which only its provider can open
+                    self.items.append(arguments_text(block.get("value") or {}))
+            state = block.get("provider_state")
+            if state and state.get("signature") and self.endpoint.owns(state):
+                self.seals.append(len(state["signature"]))
+
+    def _add_reasoning(self, block: dict[str, Any]) -> None:
+        state = block.get("provider_state")
+        if state and not self.endpoint.owns(state):
+            return  # it stays behind
+        if block.get("text"):
+            self.reasoning.append(block["text"])
+        else:
+            seal = block.get("signature") or block.get("data")
+            if seal:
+                self.seals.append(len(seal))
 
     def _add_document(self, block: dict[str, Any]) -> None:
         self.documents += 1
@@ -95,7 +134,7 @@ def estimate(
 
     `provided` says what the provider's own tools bring along, by how their type begins; None is as much as fits.
     """
-    said = gathered(request)
+    said = gathered(request, endpoint)
     low, likely, high = weighed(said, request, of(endpoint, request), window(endpoint), provided or {})
     return rounded(low, likely, high)
 
@@ -118,11 +157,13 @@ def rounded(low: float, likely: float, high: float) -> dict[str, int]:
     return {"low": min(max(int(low), 1), middle), "likely": middle, "high": max(int(high) + 1, middle)}
 
 
-def gathered(request: Mapping[str, Any]) -> Said:
+def gathered(request: Mapping[str, Any], endpoint: Endpoint) -> Said:
     """All that the messages of a request say."""
-    said = Said()
+    said = Said(endpoint)
     said.add(request.get("system") or [])
     for message in request["messages"]:
+        if message["role"] == "user":
+            said.begin()
         said.add(message["content"])
     return said
 
@@ -135,29 +176,59 @@ def weighed(
     provided: Mapping[str, Range | None],
 ) -> Range:
     """The tokens of what was gathered, of the tools and of what the provider writes around them."""
-    turns = model.turn * len(request["messages"]) + model.call * (said.calls + said.results) / 2
+    turns = model.turn * len(request["messages"]) + model.call * said.calls / 2
     low, likely, high = model.prompt
     low, likely, high = low - _FEW[0] + turns * 0.4, likely + turns, high + _FEW[1] + turns * 1.6
     parts = [_text(said.texts, model)]
     if len(said.reasoning) > 1:
-        parts.append(_share(_text(said.reasoning, model), model.replayed))
-    if len(said.foreign) > 1:
-        parts.append(_share(_text(said.foreign, model), (0.0, 0.6, 1.6)))
+        parts.append(_share(_text(said.reasoning, model), (0, 1, 1.3)))
+    if len(said.earlier_reasoning) > 1:
+        parts.append(_share(_text(said.earlier_reasoning, model), (0, model.remembered, 1.3)))
+    if said.seals or said.earlier_seals:
+        parts.append(_sealed(said, model))
+    if len(said.items) > 1:
+        parts.append(_items(said, model))
     if tools := request.get("tools"):
         parts += _tools(tools, (request.get("tool_choice") or {}).get("type"), model, most, provided)
     schema = (request.get("response_format") or {}).get("schema")
     if schema:
         parts += [model.schema, _share(_text(["", arguments_text(schema)], model), model.schema_share)]
-    if (request.get("reasoning") or {}).get("mode") == "enabled":
-        parts.append((0, model.reasoning, model.reasoning * 1.5 + 40))
+    if model.reasoning and _reasons(request.get("reasoning") or {}, said.endpoint.adapter):
+        parts.append((0, model.reasoning, model.reasoning * 1.5))
     if said.documents:
-        parts.append((model.document[0] * said.documents, model.document[1] * said.documents, model.document[2] * said.documents))
+        parts.append(
+            (model.document[0] * said.documents, model.document[1] * said.documents, model.document[2] * said.documents)
+        )
         if said.cited:
             parts.append(model.cited)
     parts += [_medium(block, model, most) for block in said.media]
     for part in parts:
         low, likely, high = low + part[0], likely + part[1], high + part[2]
     return max(low, 0), likely, high
+
+
+def _reasons(reasoning: Mapping[str, Any], adapter: str) -> bool:
+    """Whether a model that can be told so is told to reason: effort alone tells it on the wires of others."""
+    if reasoning.get("mode") == "enabled" or reasoning.get("budget_tokens"):
+        return True
+    return adapter == "openai_chat" and reasoning.get("effort", "none") != "none"
+
+
+def _sealed(said: Said, model: Template) -> Range:
+    """The tokens of reasoning that only its provider can read; it forgets that of earlier turns."""
+    most = (sum(said.seals) + said.earlier_seals) / _SEAL_MOST
+    if model.seal is None:
+        return 0, 0, most
+    empty, length = model.seal
+    likely = sum(max(seal - empty, 0) for seal in said.seals) / length
+    return 0, likely, max(most, likely * 1.5)
+
+
+def _items(said: Said, model: Template) -> Range:
+    """The tokens of what only its provider understands: as text, and more for each page that it has sealed."""
+    pages = sum(item.count(_SEALED_PAGE) for item in said.items)
+    low, likely, high = _share(_text(said.items, model), (0, 0.6, 1.6))
+    return low, likely + pages * 500, high + pages * 2_500
 
 
 def _share(tokens: Range, share: Range) -> Range:

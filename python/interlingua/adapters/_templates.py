@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from interlingua.adapters._pictures import (
+    Sight,
     claude_sight,
     claude_sight_later,
     flat_sight,
@@ -18,7 +19,6 @@ from interlingua.adapters._pictures import (
     gemini_3_sight,
     gemini_sight,
     mistral_sight,
-    Sight,
     patches,
     tiles,
 )
@@ -70,8 +70,10 @@ class Template(NamedTuple):
     """How much of that schema is read."""
     reasoning: float = 0
     """Once, when reasoning is switched on."""
-    replayed: Range = (0, 0.7, 1.3)
-    """How much of the reasoning of earlier turns is read."""
+    remembered: float = 0
+    """How much of the reasoning of earlier turns is read; that of this turn is."""
+    seal: tuple[float, float] | None = None
+    """Characters of sealed reasoning that hold nothing, and of the rest those that hold a token."""
     sight: Sight = flat_sight
     document: Range = (0, 5, 60)
     """A document, around what it says."""
@@ -86,44 +88,109 @@ class Template(NamedTuple):
 
 
 _GPT_4 = Template(
-    O200K, (2, 3, 7), 4, (4, 12, 60), typed=True, silenced=False, call=8, schema=(0, 10, 60),
-    schema_share=(0.2, 0.8, 1.3), sight=tiles(85, 170), page=(10, 750, 4_000), second=(8, 10, 12), spread=(0.78, 1.3),
+    O200K,
+    (2, 3, 7),
+    4,
+    (4, 12, 60),
+    typed=True,
+    silenced=False,
+    call=8,
+    schema=(0, 10, 60),
+    schema_share=(0.2, 0.8, 1.3),
+    sight=tiles(85, 170),
+    page=(10, 750, 4_000),
+    second=(8, 10, 12),
+    spread=(0.78, 1.3),
 )
 _GPT_3 = _GPT_4._replace(vocabulary=CL100K, function=9)
 _GPT_5 = _GPT_4._replace(
-    prompt=(2, 3, 10), turn=3.5, tools=(4, 15, 140), call=14, replayed=(0, 0.5, 1.3), sight=tiles(70, 140),
-    schema=(0, 5, 60), schema_share=(0.2, 0.7, 1.3),
+    prompt=(2, 3, 10),
+    turn=3.5,
+    tools=(4, 15, 140),
+    call=14,
+    seal=(1_070, 6.2),
+    sight=tiles(70, 140),
+    schema=(0, 5, 60),
+    schema_share=(0.2, 0.7, 1.3),
 )
 _GPT_5_CHAT = _GPT_5._replace(tools=(10, 95, 160))
 _GPT_OSS = _GPT_5._replace(prompt=(0, 60, 90), turn=6, tools=(0, 8, 160), function=10)
 _CLAUDE = Template(
-    CLAUDE, (2, 5, 20), 2, (220, 320, 600), silenced=False, json=(0.7, 1.03, 1.4), call=55, schema=(0, 30, 480),
-    schema_share=(0.7, 1.05, 1.5), reasoning=29, sight=claude_sight, document=(10, 37, 60), cited=(0, 590, 1_500),
+    CLAUDE,
+    (2, 5, 20),
+    2,
+    (220, 320, 600),
+    silenced=False,
+    json=(0.7, 1.03, 1.4),
+    call=55,
+    schema=(0, 30, 480),
+    schema_share=(0.7, 1.05, 1.5),
+    reasoning=29,
+    sight=claude_sight,
+    document=(10, 37, 60),
+    cited=(0, 590, 1_500),
     page=(1_500, 2_000, 5_000),
 )
-_CLAUDE_4_5 = _CLAUDE._replace(tools=(270, 495, 620), forced=100, schema=(90, 120, 260))
+_CLAUDE_4_5 = _CLAUDE._replace(remembered=0.5, tools=(270, 495, 620), forced=100, schema=(90, 120, 260))
 _CLAUDE_LATER = _CLAUDE_4_5._replace(
-    vocabulary=CLAUDE_LATER, prompt=(2, 8, 30), turn=4, tools=(450, 710, 950), forced=170, reasoning=0,
-    sight=claude_sight_later, page=(1_500, 2_600, 7_000), spread=(0.65, 1.45),
+    vocabulary=CLAUDE_LATER,
+    prompt=(2, 8, 30),
+    turn=4,
+    tools=(450, 710, 950),
+    forced=170,
+    reasoning=0,
+    sight=claude_sight_later,
+    page=(1_500, 2_600, 7_000),
+    spread=(0.65, 1.45),
 )
 _GEMINI = Template(
-    GEMINI, (0, 0.3, 10), 0.5, (0, 0, 150), silenced=False, json=(0.1, 0.8, 1.3), call=16, schema=(0, 0, 120),
-    schema_share=(0, 0, 1.3), sight=gemini_sight, page=(250, 300, 1_400), second=(24, 30, 34), spread=(0.7, 1.35),
+    GEMINI,
+    (0, 0.3, 10),
+    0.5,
+    (0, 0, 150),
+    silenced=False,
+    json=(0.1, 0.8, 1.3),
+    call=16,
+    schema=(0, 0, 120),
+    schema_share=(0, 0, 1.3),
+    sight=gemini_sight,
+    page=(250, 300, 1_400),
+    second=(24, 30, 34),
+    spread=(0.7, 1.35),
 )
-_GEMINI_3 = _GEMINI._replace(sight=gemini_3_sight, page=(250, 560, 1_400), json=(0.1, 0.9, 1.4))
+_GEMINI_3 = _GEMINI._replace(seal=(0, 5.5), sight=gemini_3_sight, page=(250, 560, 1_400), json=(0.1, 0.9, 1.4))
 _FEWER: Range = (0.05, 0.28, 1.3)
 """Of functions where Gemini is hosted elsewhere: there their descriptions and names count, and little else."""
 _OTHER = Template(UNKNOWN, (0, 6, 300), 4, (0, 120, 800), spread=(0.6, 1.6), json=(0.5, 1.1, 2))
 _MISTRAL = _OTHER._replace(
-    vocabulary=TEKKEN, prompt=(0, 2, 40), turn=1.5, tools=(0, 0, 300), function=10, json=(0.7, 1.3, 2), call=6,
-    schema=(0, 0, 60), schema_share=(0, 0, 1.3), sight=mistral_sight, page=(10, 40, 3_000), second=(0, 12.5, 100),
+    vocabulary=TEKKEN,
+    prompt=(0, 2, 40),
+    turn=1.5,
+    tools=(0, 0, 300),
+    function=10,
+    json=(0.7, 1.3, 2),
+    call=6,
+    schema=(0, 0, 60),
+    schema_share=(0, 0, 1.3),
+    sight=mistral_sight,
+    page=(10, 40, 3_000),
+    second=(0, 12.5, 100),
+    remembered=1,
 )
 _QWEN = _OTHER._replace(
-    vocabulary=QWEN, prompt=(0, 4, 60), turn=4.3, tools=(40, 66, 400), function=24, schema=(0, 0, 60),
-    schema_share=(0, 0, 1.3), json=(0.5, 1.0, 2), replayed=(0, 0.3, 1.3),
+    vocabulary=QWEN,
+    prompt=(0, 4, 60),
+    turn=4.3,
+    tools=(40, 66, 400),
+    function=24,
+    schema=(0, 0, 60),
+    schema_share=(0, 0, 1.3),
+    json=(0.5, 1.0, 2),
 )
 _LLAMA = _OTHER._replace(vocabulary=LLAMA, prompt=(0, 5, 60), turn=4.5, tools=(20, 150, 700))
-_GROK = _OTHER._replace(vocabulary=O200K, prompt=(0, 160, 350), turn=9, tools=(0, 30, 500), function=5, json=(0.5, 1.2, 2))
+_GROK = _OTHER._replace(
+    vocabulary=O200K, prompt=(0, 160, 350), turn=9, tools=(0, 30, 500), function=5, json=(0.5, 1.2, 2)
+)
 
 _MODELS: tuple[tuple[str, str, Template], ...] = (
     ("", r"claude-(3-opus|2)", _CLAUDE._replace(tools=(380, 530, 600))),
@@ -155,6 +222,7 @@ _MODELS: tuple[tuple[str, str, Template], ...] = (
     ("", r"gemini-2", _GEMINI._replace(json=_FEWER)),
     ("", r"gemini", _GEMINI_3._replace(json=(0.05, 0.5, 1.4))),
     ("", r"gemma", _GEMINI._replace(prompt=(0, 5, 20), turn=4, json=_FEWER, sight=flat_sight)),
+    ("/azure-ai$", r"grok", _GROK._replace(prompt=(0, 125, 350))),
     ("", r"grok", _GROK),
     (
         "", r"deepseek",
@@ -170,9 +238,11 @@ _MODELS: tuple[tuple[str, str, Template], ...] = (
     ("", r"nova", _OTHER._replace(vocabulary=O200K, prompt=(0, 0, 40), turn=1, tools=(250, 340, 600), json=(0.5, 1, 1.6))),
     ("", r"palmyra", _OTHER._replace(prompt=(0, 27, 200))),
     ("", r"sonar", _OTHER._replace(vocabulary=CL100K, prompt=(0, 0, 40), turn=0, schema_share=(0, 0, 1.3), schema=(0, 0, 60))),
+    ("/mistral$", r"mistral-small", _MISTRAL._replace(prompt=(0, 14, 40))),
     ("", r"mistral-small", _MISTRAL._replace(prompt=(0, 14, 700))),
     ("", r"mi[sx]tral|ministral|pixtral|voxtral|magistral|devstral|codestral", _MISTRAL),
-    ("", r"llama-?4|llama-?3[-.][1-3]\b", _LLAMA._replace(prompt=(0, 30, 700))),
+    ("/openrouter$", r"llama", _LLAMA._replace(prompt=(0, 30, 700))),
+    ("", r"llama-?4|llama-?3[-.][1-3]\b", _LLAMA._replace(prompt=(0, 30, 60))),
     ("", r"llama", _LLAMA),
     ("/(openai|azure-openai|github-copilot)$", "", _GPT_4),
     ("^(anthropic_messages|bedrock_converse)/", "", _CLAUDE_4_5),

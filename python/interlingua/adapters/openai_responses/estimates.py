@@ -1,4 +1,4 @@
-"""How many tokens a request takes: as on every wire, and what goes back here but nowhere else."""
+"""How many tokens a request takes: as on every wire, and what the provider keeps of a conversation."""
 
 from typing import Any
 
@@ -6,8 +6,6 @@ from interlingua.adapters._estimates import Range, gathered, of, rounded, weighe
 from interlingua.adapters.openai_responses.tables import ELSEWHERE, NAME
 from interlingua.canonical.endpoint import Endpoint
 
-_SEAL = 1_000
-"""Characters of encrypted reasoning that hold no reasoning."""
 _PRO: Range = (0, 1_500, 2_500)
 """What the provider writes around a request in the mode `pro`."""
 _PROVIDED: dict[str, Range | None] = {
@@ -22,22 +20,10 @@ _PROVIDED: dict[str, Range | None] = {
 def estimate(request: dict[str, Any], endpoint: Endpoint) -> dict[str, int]:
     """Prompt tokens of a canonical request: hardly fewer, the best guess, hardly more.
 
-    Encrypted reasoning has about six characters of ciphertext a token, and counts only until the next turn of the user,
-    so half of it is the best guess. What the provider keeps of a conversation may be as long as the model allows.
+    What the provider keeps of a conversation may be as long as the model allows.
     """
     most = window(endpoint)
-    low, likely, high = weighed(gathered(request), request, of(endpoint, request), most, _PROVIDED)
-    sealed = 0
-    for message in request["messages"]:
-        if message["role"] == "assistant":
-            for block in message["content"]:
-                if (
-                    block["type"] == "thinking"
-                    and block.get("signature")
-                    and endpoint.owns(block.get("provider_state") or _NOBODY)
-                ):
-                    sealed += max(len(block["signature"]) - _SEAL, 0)
-    likely, high = likely + sealed / 12, high + sealed / 5
+    low, likely, high = weighed(gathered(request, endpoint), request, of(endpoint, request), most, _PROVIDED)
     own = (request.get("options") or {}).get(NAME) or {}
     reasoning = own.get("reasoning")
     if isinstance(reasoning, dict) and reasoning.get("mode") == "pro":
@@ -45,6 +31,3 @@ def estimate(request: dict[str, Any], endpoint: Endpoint) -> dict[str, int]:
     if any(own.get(member) for member in ELSEWHERE):
         likely, high = likely + 200, high + most
     return rounded(low, likely, high)
-
-
-_NOBODY = {"adapter": ""}
