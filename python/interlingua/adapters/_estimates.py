@@ -243,16 +243,6 @@ def _text(texts: list[str], model: Template) -> Range:
     return known * fewest + foreign * _FOREIGN[0], tokens, known * most + foreign * _FOREIGN[1]
 
 
-_TYPES = (
-    ('"type":', 4.9),
-    ('"title":', 2.1),
-    ('"additionalProperties":', 6.5),
-    ('"required":', 6.4),
-    ('"description":', 1.7),
-)
-"""Words that JSON Schema needs and that types are written without: how many tokens are gone with each of them."""
-
-
 def _tools(
     tools: list[dict[str, Any]],
     choice: Any,
@@ -270,9 +260,10 @@ def _tools(
     functions = len(texts) - 1
     if functions:
         low, likely, high = _share(_text(texts, model), model.json)
-        if model.typed:
-            written = APART.join(texts)
-            likely = max(likely - sum(written.count(word) * weight for word, weight in _TYPES), low / 2)
+        if model.key:
+            # as types: the names and the descriptions, hardly the words of JSON Schema
+            keys = sum(written.count('":') for written in texts)
+            likely = max(likely - model.key * keys, likely / 5)
             low /= 4
         low += model.tools[0]
         likely += model.tools[1] + model.function * functions

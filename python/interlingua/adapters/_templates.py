@@ -60,8 +60,8 @@ class Template(NamedTuple):
     """A function, in addition to what it says."""
     json: Range = (0.6, 1, 1.6)
     """How much of the compact JSON of functions is read; more than all of it where it is written with spaces."""
-    typed: bool = False
-    """Whether functions are written as types, without the words that JSON Schema needs."""
+    key: float = 0
+    """How much less for each of their keys, where functions are written as types or as a list of names."""
     call: float = 20
     """A call and its result."""
     schema: Range = (0, 20, 450)
@@ -92,8 +92,9 @@ _GPT_4 = Template(
     (2, 3, 7),
     4,
     (4, 12, 60),
-    typed=True,
+    key=2.4,
     silenced=False,
+    json=(0.6, 1.02, 1.4),
     call=8,
     schema=(0, 10, 60),
     schema_share=(0.2, 0.8, 1.3),
@@ -102,7 +103,7 @@ _GPT_4 = Template(
     second=(8, 10, 12),
     spread=(0.78, 1.3),
 )
-_GPT_3 = _GPT_4._replace(vocabulary=CL100K, function=9)
+_GPT_3 = _GPT_4._replace(vocabulary=CL100K, tools=(0, 4, 60), function=12, key=1.7)
 _GPT_5 = _GPT_4._replace(
     prompt=(2, 3, 10),
     turn=3.5,
@@ -113,8 +114,8 @@ _GPT_5 = _GPT_4._replace(
     schema=(0, 5, 60),
     schema_share=(0.2, 0.7, 1.3),
 )
-_GPT_5_CHAT = _GPT_5._replace(tools=(10, 95, 160))
-_GPT_OSS = _GPT_5._replace(prompt=(0, 60, 90), turn=6, tools=(0, 8, 160), function=10)
+_GPT_5_CHAT = _GPT_5._replace(tools=(10, 88, 160), json=(0.3, 0.62, 1.3), key=0)
+_GPT_OSS = _GPT_5._replace(prompt=(0, 60, 90), turn=6, tools=(0, 8, 160), function=10, json=(0.3, 0.75, 1.3), key=0)
 _CLAUDE = Template(
     CLAUDE,
     (2, 5, 20),
@@ -159,8 +160,8 @@ _GEMINI = Template(
     spread=(0.7, 1.35),
 )
 _GEMINI_3 = _GEMINI._replace(seal=(0, 5.5), sight=gemini_3_sight, page=(250, 560, 1_400), json=(0.1, 0.9, 1.4))
-_FEWER: Range = (0.05, 0.28, 1.3)
-"""Of functions where Gemini is hosted elsewhere: there their descriptions and names count, and little else."""
+_GEMINI_LISTED = _GEMINI._replace(json=(0.3, 1.2, 1.4), key=5.6, call=30)
+"""Earlier, and where it is hosted elsewhere: names and descriptions of functions count, and little else of them."""
 _OTHER = Template(UNKNOWN, (0, 6, 300), 4, (0, 120, 800), spread=(0.6, 1.6), json=(0.5, 1.1, 2))
 _MISTRAL = _OTHER._replace(
     vocabulary=TEKKEN,
@@ -216,12 +217,12 @@ _MODELS: tuple[tuple[str, str, Template], ...] = (
     ("", r"gpt-5-nano", _GPT_5._replace(sight=patches(1.5))),
     ("", r"gpt-5(\.[01])?\b(?!\.)|codex|chatgpt", _GPT_5),
     ("", r"gpt-[5-9]", _GPT_5._replace(sight=patches(1.2, 2500))),
-    ("", r"gemini-(1|2\.0)", _GEMINI._replace(sight=gemini_2_sight, json=_FEWER)),
+    ("", r"gemini-(1|2\.0)", _GEMINI_LISTED._replace(sight=gemini_2_sight, call=6)),
     ("/gemini$", r"gemini-2", _GEMINI),
     ("/gemini$", r"gemini", _GEMINI_3),
-    ("", r"gemini-2", _GEMINI._replace(json=_FEWER)),
+    ("", r"gemini-2", _GEMINI_LISTED),
     ("", r"gemini", _GEMINI_3._replace(json=(0.05, 0.5, 1.4))),
-    ("", r"gemma", _GEMINI._replace(prompt=(0, 5, 20), turn=4, json=_FEWER, sight=flat_sight)),
+    ("", r"gemma", _GEMINI_LISTED._replace(prompt=(0, 5, 20), turn=4, sight=flat_sight)),
     ("/azure-ai$", r"grok", _GROK._replace(prompt=(0, 125, 350))),
     ("", r"grok", _GROK),
     (

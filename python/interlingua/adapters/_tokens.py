@@ -72,6 +72,8 @@ def _meaning(before: int, kind: int) -> int:
 _KINDS = bytes(_kind(byte) for byte in range(256))
 _CONTINUED = bytes(range(0x80, 0xC0))
 _MEANINGS = bytes(_meaning(pair >> 4, pair & 15) for pair in range(256))
+_MEANINGLESS = bytes(pair for pair, meaning in enumerate(_MEANINGS) if meaning == 0)
+"""Most of a text: letters within words, spaces before them."""
 
 APART = "\x00"
 """Stands between texts that are counted together, and before the first."""
@@ -135,7 +137,7 @@ def count(text: str, vocabulary: Vocabulary) -> Count:
     kinds = encoded.translate(_KINDS) if plain else encoded.translate(_KINDS, _CONTINUED)
     # one long number: each byte the kind of a character in its low half, that of the one before it in its high half
     line = int.from_bytes(kinds, "little")
-    meant = (line | line << 12).to_bytes(len(kinds) + 2, "little").translate(_MEANINGS).count
+    meant = (line | line << 12).to_bytes(len(kinds) + 2, "little").translate(_MEANINGS, _MEANINGLESS).count
     word, after_mark, hump, capital = vocabulary.words
     number, digit, mark, more_marks = vocabulary.marks
     indent, line_end = vocabulary.spaces
