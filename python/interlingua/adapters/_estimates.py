@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from interlingua.adapters._kit import arguments_text
-from interlingua.adapters._pictures import size_of
+from interlingua.adapters._pictures import size_of, wave_rate
 from interlingua.adapters._templates import NONE, Range, Template, template
 from interlingua.adapters._tokens import APART, count
 from interlingua.canonical.endpoint import Endpoint
@@ -23,6 +23,7 @@ _FEW = (2, 4)
 
 _SEAL_MOST = 3
 """Characters of sealed reasoning a token, at most."""
+_CITED = '"citations":{"enabled":true'
 _SEALED_PAGE = '"encrypted_content":'
 
 _PAGE_BYTES = (200_000, 50_000, 4_000)
@@ -30,8 +31,8 @@ _PAGE_BYTES = (200_000, 50_000, 4_000)
 _TEXT_BYTES = (10, 4.2, 1.2)
 """Bytes a token of a text that travels as bytes; packed formats have fewer of them."""
 _PACKED_BYTES = (1_000, 70, 4)
-_SECOND_BYTES = {"audio/wav": (176_400, 40_000, 16_000), "audio/x-wav": (176_400, 40_000, 16_000)}
-_OTHER_SECOND_BYTES = (40_000, 14_000, 3_000)
+_SECOND_BYTES = (40_000, 12_000, 3_000)
+"""A second of sound that is compressed."""
 _FRAMES_BYTES = (1_000_000, 100_000, 1_500)
 _FRAME = (60, 270, 330)
 """A second of a film, as pictures and as sound."""
@@ -97,7 +98,9 @@ class Said:
                 case "image" | "audio" | "video":
                     self.media.append(block)
                 case _:
-                    self.items.append(arguments_text(block.get("value") or {}))
+                    item = arguments_text(block.get("value") or {})
+                    self.items.append(item)
+                    self.cited = self.cited or _CITED in item
             state = block.get("provider_state")
             if state and state.get("signature") and self.endpoint.owns(state):
                 self.seals.append(len(state["signature"]))
@@ -199,8 +202,8 @@ def weighed(
         parts.append(
             (model.document[0] * said.documents, model.document[1] * said.documents, model.document[2] * said.documents)
         )
-        if said.cited:
-            parts.append(model.cited)
+    if said.cited:
+        parts.append(model.cited)
     parts += [_medium(block, model, most) for block in said.media]
     for part in parts:
         low, likely, high = low + part[0], likely + part[1], high + part[2]
@@ -300,8 +303,9 @@ def _medium(block: dict[str, Any], model: Template, most: int) -> Range:
         case "image":
             return model.sight(size_of(source), block.get("detail"))
         case "audio":
-            seconds = _seconds(size, _SECOND_BYTES.get(kind, _OTHER_SECOND_BYTES)) if known else _UNSEEN_SECONDS
-            return _share(seconds, model.second)
+            rate = wave_rate(source)
+            rates = _SECOND_BYTES if rate is None else (rate, rate, rate)
+            return _share(_seconds(size, rates) if known else _UNSEEN_SECONDS, model.second)
         case "video":
             return _share(_seconds(size, _FRAMES_BYTES) if known else _UNSEEN_SECONDS, _FRAME)
         case _ if not known:

@@ -1,4 +1,4 @@
-"""How many tokens a picture takes: the formulas that providers document, from the size that its header tells."""
+"""How many tokens pictures take: the formulas that providers document, from the sizes that headers tell."""
 
 import binascii
 from collections.abc import Callable
@@ -31,6 +31,19 @@ def size_of(source: dict[str, Any]) -> Size | None:
         if size is not None or len(data) <= length:
             return size
     return None
+
+
+def wave_rate(source: dict[str, Any]) -> int | None:
+    """Bytes a second of plain sound that comes along, as its header says; None of any other."""
+    data = source.get("data")
+    if not isinstance(data, str) or not data.startswith("UklGR"):
+        return None
+    try:
+        head = binascii.a2b_base64(data[:44])
+    except binascii.Error:
+        return None
+    rate = int.from_bytes(head[28:32], "little")
+    return rate if head[8:16] == b"WAVEfmt " and rate > 0 else None
 
 
 def _within(size: Size, longest: float) -> tuple[float, float]:
