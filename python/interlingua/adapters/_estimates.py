@@ -23,8 +23,8 @@ _FEW = (2, 4)
 
 _SEAL_MOST = 3
 """Characters of sealed reasoning a token, at most."""
-_CITED = '"citations":{"enabled":true'
-_SEALED_PAGE = '"encrypted_content":'
+_NOT_TEXT = frozenset(("data", "b64_json", "image_url", "signature", "id", "type"))
+"""Members of a provider's item that are media, seals or names."""
 
 _PAGE_BYTES = (200_000, 50_000, 4_000)
 """A page of a PDF: with large pictures, usual, nothing but packed text."""
@@ -46,11 +46,10 @@ class Said:
         "calls",
         "cited",
         "documents",
-        "earlier_reasoning",
-        "earlier_seals",
         "endpoint",
         "items",
         "media",
+        "pages",
         "reasoning",
         "seals",
         "texts",
@@ -60,50 +59,63 @@ class Said:
         self.endpoint = endpoint
         self.texts: list[str] = [""]
         self.reasoning: list[str] = [""]
-        self.earlier_reasoning: list[str] = [""]
         self.seals: list[int] = []
-        self.earlier_seals = 0
         self.items: list[str] = [""]
+        self.pages: list[int] = []
         self.media: list[dict[str, Any]] = []
         self.calls = 0
         self.documents = 0
         self.cited = False
 
-    def begin(self) -> None:
-        """The user speaks again: the reasoning so far belongs to an earlier turn."""
-        if len(self.reasoning) > 1:
-            self.earlier_reasoning += self.reasoning[1:]
-            self.reasoning = [""]
-        if self.seals:
-            self.earlier_seals += sum(self.seals)
-            self.seals = []
-
     def add(self, content: list[dict[str, Any]]) -> None:
         """The blocks of a message, of a result or of a document."""
-        for block in content:
-            match block["type"]:
-                case "text":
-                    self.texts.append(block["text"])
-                case "tool_use":
-                    self.calls += 1
-                    self.texts.append(block["name"])
-                    self.texts.append(block.get("input_raw") or arguments_text(block.get("input") or {}))
-                case "tool_result":
-                    self.calls += 1
-                    self.add(block.get("content") or [])
-                case "thinking" | "redacted_thinking":
-                    self._add_reasoning(block)
-                case "document":
-                    self._add_document(block)
-                case "image" | "audio" | "video":
-                    self.media.append(block)
+        pending = [content]  # a stack and no recursion: documents may stand in documents
+        while pending:
+            for block in pending.pop():
+                self._add_block(block, pending)
+
+    def _add_block(self, block: dict[str, Any], pending: list[list[dict[str, Any]]]) -> None:
+        match block["type"]:
+            case "text":
+                self.texts.append(block["text"])
+            case "tool_use":
+                self.calls += 1
+                self.texts.append(block["name"])
+                self.texts.append(block.get("input_raw") or arguments_text(block.get("input") or {}))
+            case "tool_result":
+                self.calls += 1
+                pending.append(block.get("content") or [])
+            case "thinking" | "redacted_thinking":
+                self._add_reasoning(block)
+            case "document":
+                self._add_document(block, pending)
+            case "image" | "audio" | "video":
+                self.media.append(block)
+            case _:
+                self._add_item(block.get("value"))
+        state = block.get("provider_state")
+        if state and state.get("signature") and self.endpoint.owns(state):
+            self.seals.append(len(state["signature"]))
+
+    def _add_item(self, value: Any) -> None:
+        """What only its provider understands: its texts, and what it has sealed; its media are not looked at."""
+        pending: list[Any] = [value]
+        while pending:
+            match pending.pop():
+                case str(text):
+                    self.items.append(text)
+                case dict(members):
+                    for name, member in members.items():
+                        if name == "encrypted_content" and isinstance(member, str):
+                            self.pages.append(len(member))
+                        elif name == "citations" and isinstance(member, dict):
+                            self.cited = self.cited or bool(member.get("enabled"))
+                        elif name not in _NOT_TEXT:
+                            pending.append(member)
+                case list(members):
+                    pending += members
                 case _:
-                    item = arguments_text(block.get("value") or {})
-                    self.items.append(item)
-                    self.cited = self.cited or _CITED in item
-            state = block.get("provider_state")
-            if state and state.get("signature") and self.endpoint.owns(state):
-                self.seals.append(len(state["signature"]))
+                    pass
 
     def _add_reasoning(self, block: dict[str, Any]) -> None:
         state = block.get("provider_state")
@@ -116,7 +128,7 @@ class Said:
             if seal:
                 self.seals.append(len(seal))
 
-    def _add_document(self, block: dict[str, Any]) -> None:
+    def _add_document(self, block: dict[str, Any], pending: list[list[dict[str, Any]]]) -> None:
         self.documents += 1
         self.cited = self.cited or bool(block.get("citations_enabled"))
         self.texts += [block[name] for name in ("name", "title", "context") if block.get(name)]
@@ -125,7 +137,7 @@ class Said:
             case "text":
                 self.texts.append(source.get("data") or "")
             case "blocks":
-                self.add(source.get("content") or [])
+                pending.append(source.get("content") or [])
             case _:
                 self.media.append(block)
 
@@ -165,8 +177,6 @@ def gathered(request: Mapping[str, Any], endpoint: Endpoint) -> Said:
     said = Said(endpoint)
     said.add(request.get("system") or [])
     for message in request["messages"]:
-        if message["role"] == "user":
-            said.begin()
         said.add(message["content"])
     return said
 
@@ -184,11 +194,9 @@ def weighed(
     low, likely, high = low - _FEW[0] + turns * 0.4, likely + turns, high + _FEW[1] + turns * 1.6
     parts = [_text(said.texts, model)]
     if len(said.reasoning) > 1:
-        parts.append(_share(_text(said.reasoning, model), (0, 1, 1.3)))
-    if len(said.earlier_reasoning) > 1:
-        parts.append(_share(_text(said.earlier_reasoning, model), (0, model.remembered, 1.3)))
-    if said.seals or said.earlier_seals:
-        parts.append(_sealed(said, model))
+        parts.append(_share(_text(said.reasoning, model), (0, model.replayed, 1.3)))
+    if said.seals:
+        parts.append(_sealed(said.seals, model))
     if len(said.items) > 1:
         parts.append(_items(said, model))
     if tools := request.get("tools"):
@@ -217,21 +225,21 @@ def _reasons(reasoning: Mapping[str, Any], adapter: str) -> bool:
     return adapter == "openai_chat" and reasoning.get("effort", "none") != "none"
 
 
-def _sealed(said: Said, model: Template) -> Range:
-    """The tokens of reasoning that only its provider can read; it forgets that of earlier turns."""
-    most = (sum(said.seals) + said.earlier_seals) / _SEAL_MOST
+def _sealed(seals: list[int], model: Template) -> Range:
+    """The tokens of reasoning that only its provider can read."""
+    most = sum(seals) / _SEAL_MOST
     if model.seal is None:
         return 0, 0, most
     empty, length = model.seal
-    likely = sum(max(seal - empty, 0) for seal in said.seals) / length
-    return 0, likely, max(most, likely * 1.5)
+    likely = sum(max(seal - empty, 0) for seal in seals) / length * model.replayed
+    return 0, likely, max(most, likely)
 
 
 def _items(said: Said, model: Template) -> Range:
-    """The tokens of what only its provider understands: as text, and more for each page that it has sealed."""
-    pages = sum(item.count(_SEALED_PAGE) for item in said.items)
-    low, likely, high = _share(_text(said.items, model), (0, 0.6, 1.6))
-    return low, likely + pages * 500, high + pages * 2_500
+    """The tokens of what only its provider understands: as text, and of the pages that it has sealed."""
+    sealed, pages = sum(said.pages), len(said.pages)
+    low, likely, high = _share(_text(said.items, model), (0, 0.8, 2))
+    return low, likely + sealed / 8 + 100 * pages, high + sealed / 2 + 2_500 * pages
 
 
 def _share(tokens: Range, share: Range) -> Range:
@@ -273,7 +281,7 @@ def _tools(
         high += model.tools[2] + (model.function + 20) * functions
         match choice:
             case "none":
-                low, likely = 0, 0 if model.silenced else likely
+                low, likely = 0.0, 0.0 if model.silenced else likely
             case "required" | "tool":
                 likely, high = likely + model.forced, high + model.forced * 1.3
             case _:

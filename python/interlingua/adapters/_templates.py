@@ -70,8 +70,8 @@ class Template(NamedTuple):
     """How much of that schema is read."""
     reasoning: float = 0
     """Once, when reasoning is switched on."""
-    remembered: float = 0
-    """How much of the reasoning of earlier turns is read; that of this turn is."""
+    replayed: float = 0.9
+    """How much of the reasoning so far is read: that of the turn that goes on, hardly ever that of earlier ones."""
     seal: tuple[float, float] | None = None
     """Characters of sealed reasoning that hold nothing, and of the rest those that hold a token."""
     sight: Sight = flat_sight
@@ -132,7 +132,7 @@ _CLAUDE = Template(
     cited=(0, 590, 1_500),
     page=(1_500, 2_000, 5_000),
 )
-_CLAUDE_4_5 = _CLAUDE._replace(remembered=0.5, tools=(270, 495, 620), forced=100, schema=(90, 120, 260))
+_CLAUDE_4_5 = _CLAUDE._replace(replayed=0.9, tools=(270, 495, 620), forced=100, schema=(90, 120, 260))
 _CLAUDE_LATER = _CLAUDE_4_5._replace(
     vocabulary=CLAUDE_LATER,
     prompt=(2, 8, 30),
@@ -176,7 +176,7 @@ _MISTRAL = _OTHER._replace(
     sight=mistral_sight,
     page=(10, 40, 3_000),
     second=(0, 12.5, 100),
-    remembered=1,
+    replayed=1,
 )
 _QWEN = _OTHER._replace(
     vocabulary=QWEN,
