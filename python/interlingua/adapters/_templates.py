@@ -83,7 +83,7 @@ class Template(NamedTuple):
     """A page of a document, its picture and its text."""
     second: Range = (0, 25, 40)
     """A second of sound."""
-    spread: tuple[float, float] = (0.75, 1.35)
+    spread: tuple[float, float] = (0.7, 1.5)
     """The fewest and the most tokens of a text, in parts of the likely ones."""
 
 
@@ -101,7 +101,7 @@ _GPT_4 = Template(
     sight=tiles(85, 170),
     page=(10, 750, 4_000),
     second=(8, 10, 12),
-    spread=(0.78, 1.3),
+    spread=(0.75, 1.4),
 )
 _GPT_3 = _GPT_4._replace(vocabulary=CL100K, tools=(0, 4, 60), function=12, key=1.7)
 _GPT_5 = _GPT_4._replace(
@@ -142,7 +142,7 @@ _CLAUDE_LATER = _CLAUDE_4_5._replace(
     reasoning=0,
     sight=claude_sight_later,
     page=(1_500, 2_600, 7_000),
-    spread=(0.65, 1.45),
+    spread=(0.65, 1.6),
 )
 _GEMINI = Template(
     GEMINI,
@@ -157,12 +157,12 @@ _GEMINI = Template(
     sight=gemini_sight,
     page=(250, 300, 1_400),
     second=(24, 30, 34),
-    spread=(0.7, 1.35),
+    spread=(0.7, 1.5),
 )
 _GEMINI_3 = _GEMINI._replace(seal=(0, 5.5), sight=gemini_3_sight, page=(250, 560, 1_400), json=(0.1, 0.9, 1.4))
 _GEMINI_LISTED = _GEMINI._replace(json=(0.3, 1.2, 1.4), key=5.6, call=30)
 """Earlier, and where it is hosted elsewhere: names and descriptions of functions count, and little else of them."""
-_OTHER = Template(UNKNOWN, (0, 6, 300), 4, (0, 120, 800), spread=(0.6, 1.6), json=(0.5, 1.1, 2))
+_OTHER = Template(UNKNOWN, (0, 6, 300), 4, (0, 120, 800), spread=(0.6, 1.7), json=(0.5, 1.1, 2))
 _MISTRAL = _OTHER._replace(
     vocabulary=TEKKEN,
     prompt=(0, 2, 40),
@@ -182,11 +182,11 @@ _QWEN = _OTHER._replace(
     vocabulary=QWEN,
     prompt=(0, 4, 60),
     turn=4.3,
-    tools=(40, 66, 400),
-    function=24,
+    tools=(40, 62, 400),
+    function=20,
     schema=(0, 0, 60),
     schema_share=(0, 0, 1.3),
-    json=(0.5, 1.0, 2),
+    json=(0.5, 0.95, 2),
 )
 _LLAMA = _OTHER._replace(vocabulary=LLAMA, prompt=(0, 5, 60), turn=4.5, tools=(20, 150, 700))
 _GROK = _OTHER._replace(
@@ -235,6 +235,7 @@ _MODELS: tuple[tuple[str, str, Template], ...] = (
     ("", r"qwen", _QWEN),
     ("", r"kimi|moonshot", _OTHER._replace(vocabulary=O200K, prompt=(0, 6, 60), turn=2.3, tools=(0, 12, 300), json=(0.5, 1.2, 2), call=48)),
     ("", r"glm", _OTHER._replace(vocabulary=O200K, prompt=(0, 2, 60), turn=3, tools=(0, 66, 400), function=14, json=(0.5, 1.35, 2))),
+    ("", r"titan", _OTHER._replace(prompt=(0, 3, 60))),
     ("", r"nova-2", _OTHER._replace(vocabulary=O200K, prompt=(20, 44, 110), turn=1.5, tools=(600, 880, 1_100), json=(0.5, 0.9, 1.5))),
     ("", r"nova", _OTHER._replace(vocabulary=O200K, prompt=(0, 0, 40), turn=1, tools=(250, 340, 600), json=(0.5, 1, 1.6))),
     ("", r"palmyra", _OTHER._replace(prompt=(0, 27, 200))),
