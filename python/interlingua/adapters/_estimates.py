@@ -91,8 +91,10 @@ class Said:
                 self._add_document(block, pending)
             case "image" | "audio" | "video":
                 self.media.append(block)
-            case _:
+            case _ if self.endpoint.owns(block):
                 self._add_item(block.get("value"))
+            case _:
+                pass  # an item of another provider stays behind
         state = block.get("provider_state")
         if state and state.get("signature") and self.endpoint.owns(state):
             self.seals.append(len(state["signature"]))

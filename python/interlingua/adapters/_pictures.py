@@ -132,12 +132,14 @@ def gemini_2_sight(size: Size | None, detail: str | None) -> Range:
 
 
 def _cut(size: Size | None) -> float:
+    """Tiles of a picture and a view of the whole, after it was fitted into 3,072 pixels."""
     if size is None:
         return 17
     if max(size) <= 384:
         return 1
-    side = min(max(min(size) // 1.5, 256), 768)
-    return ceil(size[0] / side) * ceil(size[1] / side) + 1
+    width, height = _within(size, 3072)
+    side = min(max(min(width, height) // 1.5, 256), 768)
+    return ceil(width / side) * ceil(height / side) + 1
 
 
 def gemini_3_sight(size: Size | None, detail: str | None) -> Range:

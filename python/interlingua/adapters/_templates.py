@@ -246,6 +246,7 @@ _MODELS: tuple[tuple[str, str, Template], ...] = (
     ("/openrouter$", r"llama", _LLAMA._replace(prompt=(0, 30, 700))),
     ("", r"llama-?4|llama-?3[-.][1-3]\b", _LLAMA._replace(prompt=(0, 30, 60))),
     ("", r"llama", _LLAMA),
+    ("^openai_responses/(openai|azure-openai|github-copilot)$", "", _GPT_5),
     ("/(openai|azure-openai|github-copilot)$", "", _GPT_4),
     ("^(anthropic_messages|bedrock_converse)/", "", _CLAUDE_4_5),
     ("^gemini_generate/", "", _GEMINI),
