@@ -129,10 +129,10 @@ class Tally:
             near = sum(abs(ratio - 1) <= NEAR for ratio in ratios)
             within = sum(one.within for one in found)
             width = statistics.median(one.width for one in found)
-            print(
-                f"{key[0]:20} {key[1]:10} {len(found):6} {100 * near / len(found):7.1f} {100 * within / len(found):7.1f} {width:9.2f}"
-                f"   {' '.join(f'{ratios[int(share * (len(ratios) - 1))]:.2f}' for share in (0.05, 0.5, 0.95))}"
-            )
+            count = len(found)
+            spread = " ".join(f"{ratios[int(share * (count - 1))]:.2f}" for share in (0.05, 0.5, 0.95))
+            shares = f"{100 * near / count:7.1f} {100 * within / count:7.1f}"
+            print(f"{key[0]:20} {key[1]:10} {count:6} {shares} {width:9.2f}   {spread}")
 
 
 def _general(pointer: str) -> str:

@@ -1,4 +1,4 @@
-"""How many tokens a request takes, without a network and without the model's tokenizer (spec/5-usage-and-cost.md#estimate).
+"""How many tokens a request takes, without network and tokenizer (spec/5-usage-and-cost.md#estimate).
 
 One walk gathers what a model reads: texts, calls, reasoning, tools, media. Texts are counted together, by their kind
 of words (`_tokens`); what a provider writes around them is a table by model (`_templates`); pictures are counted by the
@@ -10,7 +10,7 @@ from typing import Any
 
 from interlingua.adapters._kit import arguments_text
 from interlingua.adapters._pictures import size_of, wave_rate
-from interlingua.adapters._templates import NONE, Range, Template, template
+from interlingua.adapters._templates import Range, Template, template
 from interlingua.adapters._tokens import APART, count
 from interlingua.canonical.endpoint import Endpoint
 
@@ -338,4 +338,4 @@ def _seconds(size: int, divisors: Range) -> Range:
     return low, max(likely, 1), high
 
 
-__all__ = ["NONE", "Range", "Said", "estimate", "gathered", "of", "rounded", "weighed", "window"]
+__all__ = ["Range", "Said", "estimate", "gathered", "of", "rounded", "weighed", "window"]

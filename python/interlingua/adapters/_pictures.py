@@ -121,24 +121,24 @@ _TILE = 258
 
 
 def gemini_sight(size: Size | None, detail: str | None) -> Range:
-    """One tile, or as many as a picture larger than 384 pixels is cut into."""
-    return 64, _TILE, _TILE if size is not None and max(size) <= 384 else max(_cut(size), 1.0) * _TILE
+    """One tile, at most as many as a picture larger than 384 pixels is cut into."""
+    return 64, _TILE, _cut(size) * _TILE
 
 
 def gemini_2_sight(size: Size | None, detail: str | None) -> Range:
-    """As many tiles as a picture larger than 384 pixels is cut into, and a small view of the whole."""
-    likely = _cut(size) * _TILE if size is not None else 5 * _TILE
-    return 64, likely, max(likely, 17 * _TILE if size is None else likely)
+    """As many tiles as a picture larger than 384 pixels is cut into."""
+    most = _cut(size) * _TILE
+    return 64, 5 * _TILE if size is None else most, most
 
 
-def _cut(size: Size | None) -> float:
+def _cut(size: Size | None) -> int:
     """Tiles of a picture and a view of the whole, after it was fitted into 3,072 pixels."""
     if size is None:
         return 17
     if max(size) <= 384:
         return 1
     width, height = _within(size, 3072)
-    side = min(max(min(width, height) // 1.5, 256), 768)
+    side = min(max(min(width, height) // 1.5, 256.0), 768.0)
     return ceil(width / side) * ceil(height / side) + 1
 
 

@@ -39,8 +39,6 @@ from interlingua.adapters._tokens import (
 Range = tuple[float, float, float]
 """Hardly less, likely, hardly more."""
 
-NONE: Range = (0, 0, 0)
-
 
 class Template(NamedTuple):
     """What one kind of model is given besides the words of a request."""
@@ -192,6 +190,16 @@ _LLAMA = _OTHER._replace(vocabulary=LLAMA, prompt=(0, 5, 60), turn=4.5, tools=(2
 _GROK = _OTHER._replace(
     vocabulary=O200K, prompt=(0, 160, 350), turn=9, tools=(0, 30, 500), function=5, json=(0.5, 1.2, 2)
 )
+_DEEPSEEK = _OTHER._replace(
+    vocabulary=DEEPSEEK, prompt=(0, 3, 100), turn=1, tools=(100, 200, 500), function=9, call=36, schema=(0, 5, 60)
+)
+_KIMI = _OTHER._replace(vocabulary=O200K, prompt=(0, 6, 60), turn=2.3, tools=(0, 12, 300), json=(0.5, 1.2, 2), call=48)
+_GLM = _OTHER._replace(
+    vocabulary=O200K, prompt=(0, 2, 60), turn=3, tools=(0, 66, 400), function=14, json=(0.5, 1.35, 2)
+)
+_NOVA = _OTHER._replace(vocabulary=O200K, prompt=(0, 0, 40), turn=1, tools=(250, 340, 600), json=(0.5, 1, 1.6))
+_NOVA_2 = _NOVA._replace(prompt=(20, 44, 110), turn=1.5, tools=(600, 880, 1_100), json=(0.5, 0.9, 1.5))
+_SONAR = _OTHER._replace(vocabulary=CL100K, prompt=(0, 0, 40), turn=0, schema=(0, 0, 60), schema_share=(0, 0, 1.3))
 
 _MODELS: tuple[tuple[str, str, Template], ...] = (
     ("", r"claude-(3-opus|2)", _CLAUDE._replace(tools=(380, 530, 600))),
@@ -223,34 +231,29 @@ _MODELS: tuple[tuple[str, str, Template], ...] = (
     ("", r"gemini-2", _GEMINI_LISTED),
     ("", r"gemini", _GEMINI_3._replace(json=(0.05, 0.5, 1.4))),
     ("", r"gemma", _GEMINI_LISTED._replace(prompt=(0, 5, 20), turn=4, sight=flat_sight)),
-    ("/azure-ai$", r"grok", _GROK._replace(prompt=(0, 125, 350))),
+    ("/azure[-_]ai$", r"grok", _GROK._replace(prompt=(0, 125, 350))),
     ("", r"grok", _GROK),
-    (
-        "", r"deepseek",
-        _OTHER._replace(
-            vocabulary=DEEPSEEK, prompt=(0, 3, 100), turn=1, tools=(100, 200, 500), function=9, call=36, schema=(0, 5, 60),
-        ),
-    ),
+    ("", r"deepseek", _DEEPSEEK),
     ("", r"qwen-?3[.-][5-9]", _QWEN._replace(tools=(40, 150, 400), function=38, json=(0.5, 1.35, 2))),
     ("", r"qwen", _QWEN),
-    ("", r"kimi|moonshot", _OTHER._replace(vocabulary=O200K, prompt=(0, 6, 60), turn=2.3, tools=(0, 12, 300), json=(0.5, 1.2, 2), call=48)),
-    ("", r"glm", _OTHER._replace(vocabulary=O200K, prompt=(0, 2, 60), turn=3, tools=(0, 66, 400), function=14, json=(0.5, 1.35, 2))),
+    ("", r"kimi|moonshot", _KIMI),
+    ("", r"glm", _GLM),
     ("", r"titan", _OTHER._replace(prompt=(0, 3, 60))),
-    ("", r"nova-2", _OTHER._replace(vocabulary=O200K, prompt=(20, 44, 110), turn=1.5, tools=(600, 880, 1_100), json=(0.5, 0.9, 1.5))),
-    ("", r"nova", _OTHER._replace(vocabulary=O200K, prompt=(0, 0, 40), turn=1, tools=(250, 340, 600), json=(0.5, 1, 1.6))),
+    ("", r"nova-2", _NOVA_2),
+    ("", r"nova", _NOVA),
     ("", r"palmyra", _OTHER._replace(prompt=(0, 27, 200))),
-    ("", r"sonar", _OTHER._replace(vocabulary=CL100K, prompt=(0, 0, 40), turn=0, schema_share=(0, 0, 1.3), schema=(0, 0, 60))),
+    ("", r"sonar", _SONAR),
     ("/mistral$", r"mistral-small", _MISTRAL._replace(prompt=(0, 14, 40))),
     ("", r"mistral-small", _MISTRAL._replace(prompt=(0, 14, 700))),
     ("", r"mi[sx]tral|ministral|pixtral|voxtral|magistral|devstral|codestral", _MISTRAL),
     ("/openrouter$", r"llama", _LLAMA._replace(prompt=(0, 30, 700))),
     ("", r"llama-?4|llama-?3[-.][1-3]\b", _LLAMA._replace(prompt=(0, 30, 60))),
     ("", r"llama", _LLAMA),
-    ("^openai_responses/(openai|azure-openai|github-copilot)$", "", _GPT_5),
-    ("/(openai|azure-openai|github-copilot)$", "", _GPT_4),
+    ("^openai_responses/(openai|azure-openai|github[-_]copilot)$", "", _GPT_5),
+    ("/(openai|azure-openai|github[-_]copilot)$", "", _GPT_4),
     ("^(anthropic_messages|bedrock_converse)/", "", _CLAUDE_4_5),
     ("^gemini_generate/", "", _GEMINI),
-)  # fmt: skip
+)
 """Where a model is asked, as wire/provider, and what its name holds; the first that fits."""
 
 _PREFACED: dict[str, Range] = {"venice": (0, 930, 6_000)}
