@@ -228,23 +228,6 @@ def parse_data_uri(uri: str) -> tuple[str, str] | None:
     return (found[1], uri[found.end() :]) if found else None
 
 
-def text_length(values: Iterable[Any]) -> int:
-    """How many characters of text stand in some plain data, media left out; what token estimates count."""
-    total = 0
-    pending = list(values)  # a stack and no recursion: arguments may be nested deeply
-    while pending:
-        match pending.pop():
-            case str(text):
-                total += len(text)
-            case dict(members):
-                pending += [item for key, item in members.items() if key != "data"]
-            case list(items):
-                pending += items
-            case _:
-                total += 1
-    return total
-
-
 _OTHER = "another text"
 
 
