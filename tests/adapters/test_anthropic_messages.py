@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from interlingua import registry
 from interlingua.adapters import anthropic_messages as adapter
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import CannotAdapt, InvalidAnswer, InvalidRequest, InvalidWire, ProviderError
@@ -449,6 +450,20 @@ def test_an_address_may_begin_with_a_project() -> None:
     request, _ = adapter.from_wire_request({"path": path, "body": body}, vertex, DERIVED_IDS)
     assert "vertex:claude-x@20250219" == request["model"]
     assert "/models/claude-x@20250219:rawPredict" == adapter.to_wire(request, vertex)[0]["path"]
+
+
+def test_the_registry_knows_how_clouds_are_spoken_to() -> None:
+    """Bedrock is asked for messages of an event stream, and takes betas in the body."""
+    bedrock = registry.endpoint(provider="bedrock", adapter="anthropic_messages", model="anthropic.claude-x")
+    request, _ = adapter.from_wire_request(
+        wire(stream=True) | {"headers": {"anthropic-beta": "files-api-2025-04-14"}}, HERE, DERIVED_IDS
+    )
+
+    written, _ = adapter.to_wire(request, bedrock)
+
+    assert "application/vnd.amazon.eventstream" == written["headers"]["accept"]
+    assert ["files-api-2025-04-14"] == written["body"]["anthropic_beta"]
+    assert "stream" not in written["body"]
 
 
 def test_betas_move_into_the_body_of_a_cloud_that_takes_no_headers() -> None:
