@@ -10,6 +10,7 @@ from interlingua.client.client import Client, Stream
 from interlingua.client.fake import Bytes, Fail, FakeTransport, Refuse, Say
 from interlingua.client.playing import Sent
 from interlingua.client.replay import Exchange, ReplayTransport
+from interlingua.client.retry import Retry
 from interlingua.client.transport import Answer, Transport, TransportFailed
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "Limits",
     "Refuse",
     "ReplayTransport",
+    "Retry",
     "Say",
     "Sent",
     "Stream",

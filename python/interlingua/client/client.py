@@ -11,12 +11,15 @@ caller asks. A stream that is closed, cancelled, or out of time closes the call 
 # pyright: reportPrivateUsage=false
 # a stream is the second half of its client
 
+import asyncio
 import logging
+import random
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, Self
+from itertools import count
+from typing import Any, Self, TypeVar
 
 from interlingua import adapters, translate
 from interlingua.canonical import json
@@ -26,27 +29,36 @@ from interlingua.canonical.errors import (
     CannotAdapt,
     InterlinguaError,
     InvalidRequest,
+    NoCandidate,
     ProviderError,
     StreamTruncated,
 )
-from interlingua.canonical.ids import DERIVED_IDS, UlidSource
+from interlingua.canonical.ids import UlidSource
 from interlingua.client.answers import (
     ERROR_BODY_LIMIT,
     another_may_do,
     failure,
-    read,
+    in_band,
     refusal,
-    refuse_other_content,
+    refuse_page,
     served,
+    unreached,
     whole,
 )
-from interlingua.client.call import Call, Limits, Plan
+from interlingua.client.call import Call, Limits, Plan, Trail
 from interlingua.client.interrupt import Interrupt, Interrupted
+from interlingua.client.reading import Reader, read_body, reader
+from interlingua.client.retry import PRESETS, Retry
 from interlingua.client.transport import Answer, Transport, TransportFailed
 from interlingua.registry import Connection, Registry, default
+from interlingua.router import Health
 
 Event = dict[str, Any]
 Response = dict[str, Any]
+Data = dict[str, Any]
+T = TypeVar("T")
+Receive = Callable[[Call, Answer, Interrupt], Awaitable[T]]
+"""What is done with an answer whose head says success, before it counts as one."""
 
 _LOG = logging.getLogger("interlingua.client")
 
@@ -60,7 +72,9 @@ class Client:
 
     `transport` is the network (default: httpx, and recorded exchanges for the provider `replay`).
     `keys` and `base_urls`, by provider, stand over what the `registry` finds in the environment.
-    `clock` measures latency, in seconds; `now` dates messages; `ulids` numbers them.
+    `retry` says when a model is asked again: a policy, or the name of one; `health` keeps who rests (spec/7-routing.md#health).
+    `clock` measures time, in seconds, `sleep` passes it; `now` dates messages; `ulids` numbers them; `chance` gives
+    numbers from 0 to 1 for the pauses between attempts.
     """
 
     def __init__(
@@ -71,9 +85,13 @@ class Client:
         base_urls: Mapping[str, str] | None = None,
         registry: Registry | None = None,
         limits: Limits | None = None,
+        retry: Retry | str = "standard",
+        health: Health | None = None,
         clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         now: Callable[[], datetime] = _now,
         ulids: UlidSource | None = None,
+        chance: Callable[[], float] = random.random,
     ) -> None:
         self._transport = transport
         self._opened: dict[str, Transport] = {}
@@ -81,9 +99,14 @@ class Client:
         self._base_urls = dict(base_urls or {})
         self._registry = registry or default()
         self._limits = limits or Limits()
+        self._retry = PRESETS[retry] if isinstance(retry, str) else retry
+        self.health = health or Health()
+        """Who rests, and until when: fed with every attempt."""
         self._clock = clock
+        self._sleep = sleep
         self._now = now
         self._ulids = ulids or UlidSource()
+        self._chance = chance
 
     async def __aenter__(self) -> Self:
         return self
@@ -114,7 +137,8 @@ class Client:
         """One answer, whole.
 
         `request` is canonical: plain data, JSON text or `Request`. `model` (provider:name) stands over its own;
-        `fallbacks` are asked in turn when it cannot serve (`response.skipped` then tells why).
+        `fallbacks` are asked in turn when it cannot serve (`response.skipped` then tells why, `response.attempts` tells
+        every call that failed).
         `deadline` is the time for the whole call in seconds, `routing` the record of why this model was chosen.
         `raw` keeps the provider's whole answer in `response.raw`; `validated` says that the request has been through
         the door already.
@@ -122,21 +146,21 @@ class Client:
         """
         plan = self._plan(request, model, fallbacks, routing, stream=False, validated=validated)
         interrupt = Interrupt(deadline)
-        call: Call | None = None
-        answer: Answer | None = None
         try:
-            call, answer = await self._begin(plan, interrupt, deadline)
-            body = await interrupt.wait(whole(answer, self._limits.answer))
-            response = read(call, answer, body)
-        except (TransportFailed, Interrupted) as problem:
-            raise failure(problem, call) from None
+            call, answer, (response, body) = await self._begin(plan, interrupt, deadline, self._receive)
         finally:
             interrupt.done()
-            if answer is not None:
-                await answer.aclose()
-        if raw:
+        await answer.aclose()
+        self.health.succeeded(call.model)
+        if raw and body is not None:
             response["raw"] = json.loads(body)
         return self._complete(response, call)
+
+    async def _receive(self, call: Call, answer: Answer, interrupt: Interrupt) -> tuple[Response, bytes | None]:
+        """The response, and its body unless it came as a stream."""
+        body = await interrupt.wait(whole(answer, self._limits.answer))
+        response, streamed = read_body(call, answer, body)
+        return response, None if streamed else body
 
     def stream(
         self,
@@ -217,30 +241,110 @@ class Client:
             found = replace(found, base_url=f"{provider}://played")  # nothing that is played has an address
         return found
 
-    async def _begin(self, plan: Plan, interrupt: Interrupt, deadline: float | None) -> tuple[Call, Answer]:
-        """The first candidate that begins to answer.
+    async def _begin(
+        self, plan: Plan, interrupt: Interrupt, deadline: float | None, receive: Receive[T]
+    ) -> tuple[Call, Answer, T]:
+        """The first candidate that answers, and what was received of it.
 
         A candidate is passed over when the conversation cannot be carried to it, or when it fails in a way that
-        another may not. Until this returns nothing was delivered; afterwards a failure belongs to the caller, who may
-        have shown the first event already. Retries of one candidate would belong here too; there are none yet.
+        another may not (spec/8-errors.md#fail-over). Until this returns nothing was delivered; afterwards a failure
+        belongs to the caller, who may have shown the first event already.
         """
-        skipped: list[dict[str, Any]] = []
-        for position, model in enumerate(plan.models, start=1):
+        due = None if deadline is None else self._clock() + deadline
+        trail = Trail()
+        models = self._rested(plan, trail)
+        for position, model in enumerate(models, start=1):
+            others = position < len(models)
             call: Call | None = None
             try:
                 call = self._prepare(plan, model)
-                answer = await interrupt.wait(self._send(call, deadline))
-                call.skipped = skipped
-                return call, answer
-            except (CannotAdapt, ProviderError, TransportFailed) as problem:
-                error = failure(problem, call) if isinstance(problem, TransportFailed) else problem
-                if position == len(plan.models) or not another_may_do(error):
-                    raise error from None
-                reason = error.to_dict()["category"]
-                skipped.append({"model": call.model if call else model, "reason": reason, "message": error.message})
+                call.trail = trail
+                answer, received = await self._persist(call, interrupt, due, receive, others=others)
+                return call, answer, received
+            except (CannotAdapt, ProviderError) as problem:
+                if not others or not another_may_do(problem):
+                    raise trail.told(problem) from None
+                name, reason = call.model if call else model, problem.to_dict()["category"]
+                trail.skipped.append({"model": name, "reason": reason, "message": problem.message})
+                _LOG.warning("%s passed over: %s", name, reason, extra={"message_id": plan.message_id})
             except Interrupted as problem:
                 raise failure(problem, call) from None
         raise AssertionError("there is always a last candidate")
+
+    def _rested(self, plan: Plan, trail: Trail) -> tuple[str, ...]:
+        """The candidates without those that rest; when all rest, the one whose rest ends first.
+
+        Raises `NoCandidate` when all were put to rest until they are called back.
+        """
+        marks = self.health.snapshot()
+        if not marks["models"] and not marks["providers"]:
+            return plan.models
+        names = {model: self._canonical(model) for model in plan.models}
+        rests = {model: _rest(names[model], marks) for model in plan.models}
+        awake = [model for model in plan.models if rests[model] is None]
+        if not awake:
+            timed = [model for model in plan.models if rests[model] != _CALLED_BACK]
+            if not timed:
+                raise NoCandidate(f"{', '.join(names.values())}: put to rest until called back", [])
+            awake = [min(timed, key=lambda model: rests[model] or "")]
+        for model in plan.models:
+            if model not in awake:
+                until = "until it is called back" if rests[model] == _CALLED_BACK else f"until {rests[model]}"
+                trail.skipped.append(
+                    {"model": names[model], "reason": "provider_unavailable", "message": f"it rests {until}"}
+                )
+        return tuple(awake)
+
+    def _canonical(self, model: str) -> str:
+        endpoint = self._registry.endpoint(model=model)
+        return endpoint.model_id(endpoint.model) or model
+
+    async def _persist(
+        self, call: Call, interrupt: Interrupt, due: float | None, receive: Receive[T], *, others: bool
+    ) -> tuple[Answer, T]:
+        """What one model answers, asked as often as the policy says. Raises `ProviderError` with its last failure."""
+        for attempt in count(1):
+            left = None if due is None else due - self._clock()
+            try:
+                return await self._ask(call, interrupt, left, receive)
+            except (ProviderError, TransportFailed) as problem:
+                error, unsure = _judged(problem, call)
+            except Interrupted as problem:
+                if problem.reason == "deadline" and left is not None and left >= self._limits.silence:
+                    self.health.failed(call.model, "timeout")
+                raise
+            self.health.failed(call.model, error.error["category"])
+            pause = self._retry.pause(error.error, attempt, self._chance(), unsure=unsure, others=others)
+            if pause is not None and others and _rest(call.model, self.health.snapshot()) is not None:
+                pause = None
+            if pause is not None and due is not None and self._clock() + pause >= due:
+                pause = None
+            self._tell(call, attempt, error.error, pause)
+            if pause is None:
+                raise error from None
+            await interrupt.wait(self._sleep(pause))
+        raise AssertionError("the last attempt ends it")
+
+    def _tell(self, call: Call, attempt: int, error: Data, pause: float | None) -> None:
+        """Notes an attempt that failed, for the caller and in the log: without content, without a secret."""
+        told: Data = {"model": call.model, "category": error["category"]}
+        if "status" in error:
+            told["status"] = error["status"]
+        if pause is not None:
+            told["waited"] = pause
+        call.trail.attempts.append(told)
+        after = "" if pause is None else f", again in {pause:.2f} s"
+        where = {"message_id": call.plan.message_id, "attempt": attempt, **told}
+        _LOG.warning("attempt %d at %s failed: %s%s", attempt, call.model, error["category"], after, extra=where)
+
+    async def _ask(self, call: Call, interrupt: Interrupt, left: float | None, receive: Receive[T]) -> tuple[Answer, T]:
+        """One call: sent, its head looked at, and received as far as that is wanted. A failed one is closed."""
+        answer = await interrupt.wait(self._send(call, left))
+        try:
+            return answer, await receive(call, answer, interrupt)
+        except BaseException:
+            await answer.aclose()
+            raise
 
     async def _send(self, call: Call, deadline: float | None) -> Answer:
         """Sends, and gives the answer when its head says success. Raises `ProviderError` when it says failure."""
@@ -278,8 +382,10 @@ class Client:
         response["requested_model"] = call.model
         if call.projection.loss:
             response["loss"] = call.projection.loss
-        if call.skipped:
-            response["skipped"] = call.skipped
+        if call.trail.skipped:
+            response["skipped"] = call.trail.skipped
+        if call.trail.attempts:
+            response["attempts"] = call.trail.attempts
         message = response["message"]
         message["id"] = call.plan.message_id
         message["created_at"] = self._now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
@@ -287,7 +393,7 @@ class Client:
         message["metadata"] = {
             "model": model,
             "provider": call.endpoint.provider,
-            "routing": served(call.plan.routing, model, call.skipped),
+            "routing": served(call.plan.routing, model, call.trail.skipped),
             "usage": usage,
             "status": status,
         }
@@ -339,47 +445,56 @@ class Stream:
     async def _run(self) -> AsyncGenerator[Event, None]:
         self._interrupt = interrupt = Interrupt(self._deadline)
         answer: Answer | None = None
-        call: Call | None = None
-        reader: translate.StreamReader | None = None
-        event: Event | None = None
+        event: Event = {}
         try:
-            call, answer = await self._client._begin(self._plan, interrupt, self._deadline)
-            await refuse_other_content(call, answer, interrupt)
-            reader = translate.StreamReader(call.endpoint, DERIVED_IDS)
-            chunks = answer.chunks()
-            while not reader.done:
-                for event in await self._pull(reader, chunks, interrupt):
-                    if self._is_last(event, call):
-                        # the caller may take its time with the last event: the provider is done with already
-                        await answer.aclose()
-                    yield event
-            if event is not None and event["type"] == "error":
-                raise StreamTruncated(event["error"], event.get("response"))
-        except (TransportFailed, Interrupted) as problem:
-            error = failure(problem, call)
-            if answer is not None:
+            call, answer, begun = await self._client._begin(self._plan, interrupt, self._deadline, self._receive)
+            try:
+                events = begun.events
+                while True:
+                    for event in events:
+                        if self._is_last(event, call):
+                            # the caller may take its time with the last event: the provider is done with already
+                            await answer.aclose()
+                            self._judge(event, call)
+                        yield event
+                    if begun.reader.done:
+                        break
+                    events = await self._pull(begun, interrupt)
+                if event["type"] == "error":
+                    raise StreamTruncated(event["error"], event.get("response"))
+            except (TransportFailed, Interrupted) as problem:
+                error = failure(problem, call)
+                if isinstance(problem, TransportFailed):
+                    self._client.health.failed(call.model, problem.category)
                 await answer.aclose()
-            if event is not None and reader is not None and call is not None:
-                yield self._broken_off(reader, error, call)
+                yield self._broken_off(begun.reader, error, call)
                 if isinstance(error, ProviderError):
                     error = StreamTruncated(error.error, self.response)
-            raise error from None
+                raise error from None
         finally:
             interrupt.done()
             if answer is not None:
                 await answer.aclose()
 
-    async def _pull(
-        self, reader: translate.StreamReader, chunks: AsyncIterator[bytes], interrupt: Interrupt
-    ) -> list[Event]:
+    async def _receive(self, call: Call, answer: Answer, interrupt: Interrupt) -> "_Begun":
+        """The first events. An error that comes before any other event is the error of the call."""
+        await refuse_page(call, answer)
+        begun = _Begun(reader(call, answer), answer.chunks(), [])
+        while not begun.events and not begun.reader.done:
+            begun.events = await self._pull(begun, interrupt)
+        if begun.events[0]["type"] == "error":
+            raise ProviderError(in_band(call, begun.events[0]["error"]))
+        return begun
+
+    async def _pull(self, begun: "_Begun", interrupt: Interrupt) -> list[Event]:
         """The events that the next bytes complete, or, at the end of input, those that it brings."""
         waiting = 0
         while waiting <= self._client._limits.answer:
             try:
-                chunk = await interrupt.wait(anext(chunks))
+                chunk = await interrupt.wait(anext(begun.chunks))
             except StopAsyncIteration:
-                return reader.end()
-            if events := reader.feed(chunk):
+                return begun.reader.end()
+            if events := begun.reader.feed(chunk):
                 return events
             waiting += len(chunk)
         raise TransportFailed("network", f"the provider sent {waiting} bytes without completing an event")
@@ -391,15 +506,21 @@ class Stream:
             case "message_complete":
                 self.response = self._client._complete(event["response"], call)
             case "error":
-                if call.endpoint.provider is not None:
-                    event["error"].setdefault("provider", call.endpoint.provider)
+                event["error"] = in_band(call, event["error"])
                 if "response" in event:
                     self.response = self._client._complete(event["response"], call, "error")
             case _:
                 return False
         return True
 
-    def _broken_off(self, reader: translate.StreamReader, error: InterlinguaError, call: Call) -> Event:
+    def _judge(self, event: Event, call: Call) -> None:
+        health = self._client.health
+        if event["type"] == "error":
+            health.failed(call.model, event["error"]["category"])
+        else:
+            health.succeeded(call.model)
+
+    def _broken_off(self, reader: Reader, error: InterlinguaError, call: Call) -> Event:
         """The last event of a stream that the provider did not end: the decoder tells what had arrived."""
         event: Event = next((event for event in reader.end() if event["type"] == "error"), {"type": "error"})
         event["error"] = error.to_dict()
@@ -410,7 +531,32 @@ class Stream:
         return event
 
 
+@dataclass(slots=True)
+class _Begun:
+    """An answer that has begun: its first events, and what the next ones come from."""
+
+    reader: Reader
+    chunks: AsyncIterator[bytes]
+    events: list[Event]
+
+
 # ---------------------------------------------------------------------------------------------------- usage and network
+
+_CALLED_BACK = "9999"
+"""In the place of a time: until it is called back. Later than any time, as text."""
+
+
+def _rest(model: str, marks: Mapping[str, Any]) -> str | None:
+    """Until when a model or its provider rests, whichever is later; None when neither does."""
+    found = (marks["models"].get(model), marks["providers"].get(model.partition(":")[0]))
+    return max((mark["until"] or _CALLED_BACK for mark in found if mark is not None), default=None)
+
+
+def _judged(problem: ProviderError | TransportFailed, call: Call) -> tuple[ProviderError, bool]:
+    """A failed attempt as an error, and whether the provider may have carried the call out all the same."""
+    if isinstance(problem, ProviderError):
+        return problem, problem.error["category"] == "timeout"
+    return unreached(problem, call.endpoint), problem.sent
 
 
 def _estimated_usage(response: Response, call: Call) -> dict[str, Any]:

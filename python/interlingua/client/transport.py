@@ -51,9 +51,13 @@ class Transport(Protocol):
 
 
 class TransportFailed(Exception):
-    """The network failed: `category` is `timeout` or `network`. The text names no header and no body."""
+    """The network failed: `category` is `timeout` or `network`. The text names no header and no body.
 
-    def __init__(self, category: Literal["timeout", "network"], message: str) -> None:
+    `sent` is false when the provider surely did not get the whole call, so that it cannot have carried it out.
+    """
+
+    def __init__(self, category: Literal["timeout", "network"], message: str, *, sent: bool = True) -> None:
         super().__init__(message)
         self.category = category
         self.message = message
+        self.sent = sent
