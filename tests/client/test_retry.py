@@ -205,7 +205,7 @@ async def test_a_pause_that_the_deadline_does_not_allow(how: str) -> None:
 async def test_a_pause_can_be_cancelled() -> None:
     """Nobody has to wait for the end of a pause."""
     async with client_over(FakeTransport(SLOW_DOWN, Say("never"))) as client:
-        client._sleep = asyncio.sleep  # noqa: SLF001
+        client._sleep = asyncio.sleep
         stream = client.stream(ask(), model=CLAUDE)
         reading = asyncio.create_task(events_of(stream))
         await asyncio.sleep(0.05)

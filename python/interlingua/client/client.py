@@ -104,7 +104,8 @@ class Client:
         """Who rests, and until when: fed with every attempt."""
         self._clock = clock
         self._sleep = sleep
-        self._now = now
+        self.now = now
+        """The clock that dates messages."""
         self._ulids = ulids or UlidSource()
         self._chance = chance
 
@@ -388,7 +389,7 @@ class Client:
             response["attempts"] = call.trail.attempts
         message = response["message"]
         message["id"] = call.plan.message_id
-        message["created_at"] = self._now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        message["created_at"] = self.now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
         message["schema_version"] = 1
         message["metadata"] = {
             "model": model,

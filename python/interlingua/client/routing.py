@@ -40,7 +40,12 @@ class Routing:
         return self.registry.snapshot()
 
     def choose(
-        self, request: Data, target: str | None = None, policy: Data | None = None, now: str | None = None
+        self,
+        request: Data,
+        target: str | None = None,
+        policy: Data | None = None,
+        now: str | None = None,
+        health: Data | None = None,
     ) -> Choice:
         """Whom to ask. A named target, or the request's own model, is asked; else the policy routes.
 
@@ -51,7 +56,7 @@ class Routing:
             models = tuple(str(model) for model in self.registry.expand(named))
             record = {"mode": "manual", "chosen_model": models[0], "reason": NAMED, "alternatives_considered": []}
             return Choice(models, request, record)
-        decision = self.decide(request, policy=policy, now=now)
+        decision = self.decide(request, policy=policy, health=health, now=now)
         sent = router.strip_override(request, decision["strip"])
         return Choice(tuple(decision["targets"]), sent, decision["record"], decision)
 
