@@ -7,6 +7,7 @@ from typing import Any
 from interlingua import translate
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InterlinguaError, ProviderError
+from interlingua.registry.signing import Signing
 
 Request = dict[str, Any]
 
@@ -65,4 +66,5 @@ class Call:
     url: str
     headers: dict[str, str] = field(repr=False)
     secrets: tuple[str, ...] = field(repr=False)
+    signing: Signing | None = None
     trail: Trail = field(default_factory=Trail)

@@ -49,6 +49,7 @@ from interlingua.client.call import Call, Limits, Plan, Trail
 from interlingua.client.interrupt import Interrupt, Interrupted
 from interlingua.client.reading import Reader, read_body, reader
 from interlingua.client.retry import PRESETS, Retry
+from interlingua.client.sigv4 import Wallet, signed
 from interlingua.client.transport import Answer, Transport, TransportFailed
 from interlingua.registry import Connection, Registry, default
 from interlingua.router import Health
@@ -108,6 +109,7 @@ class Client:
         """The clock that dates messages."""
         self._ulids = ulids or UlidSource()
         self._chance = chance
+        self._wallet = Wallet()
 
     async def __aenter__(self) -> Self:
         return self
@@ -231,6 +233,7 @@ class Client:
             url=connection.url(projection.wire["path"]),
             headers=headers,
             secrets=tuple(value.rpartition(" ")[2] for value in connection.headers.values()),
+            signing=connection.signing,
         )
 
     def _connection(self, endpoint: Endpoint) -> Connection:
@@ -352,7 +355,8 @@ class Client:
         idle = self._limits.idle
         timeout = idle if deadline is None else min(deadline, idle or deadline)
         transport = self._transport_for(call.url)
-        answer = await transport.send(call.url, call.headers, call.projection.body, timeout)
+        body = call.projection.body
+        answer = await transport.send(call.url, await self._signed(call, body), body, timeout)
         if 200 <= answer.status < 300:
             return answer
         try:
@@ -362,6 +366,17 @@ class Client:
         finally:
             await answer.aclose()
         raise ProviderError(refusal(call, answer, body))
+
+    async def _signed(self, call: Call, body: bytes) -> dict[str, str]:
+        """The headers of an attempt. A signature holds for minutes only, so each attempt has its own."""
+        if call.signing is None:
+            return call.headers
+        credentials = call.signing.credentials or await self._wallet.credentials()
+        if credentials is None:
+            return call.headers  # the provider answers for that, as for a missing key
+        if credentials.token is not None:
+            call.secrets = (*call.secrets, credentials.token)
+        return signed(call.url, call.headers, body, call.signing, credentials, self.now())
 
     def _transport_for(self, url: str) -> Transport:
         if self._transport is not None:

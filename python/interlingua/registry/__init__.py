@@ -20,7 +20,7 @@ from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.registry import connection as _connection
-from interlingua.registry import names, prices
+from interlingua.registry import names, prices, signing
 from interlingua.registry.connection import Connection
 from interlingua.registry.names import ModelName, Resolver
 from interlingua.registry.prices import Price, cost
@@ -149,7 +149,11 @@ class Registry:
         auth = row["auth"]
         if auth is None:
             return True
-        return address is not None and (not auth["required"] or _connection.key(row, self._environment) is not None)
+        if address is None:
+            return False
+        if not auth["required"] or _connection.key(row, self._environment) is not None:
+            return True
+        return signing.can_sign(row, self._environment)
 
     def connection(self, provider: str, adapter: str | None = None, *, key: str | None = None) -> Connection:
         """Address and headers for calling a provider over one of its wires, with a `key` or that of the environment.
@@ -160,7 +164,8 @@ class Registry:
         row = self.provider(provider)
         address = _connection.base_url(provider, row, adapter, self._environment)
         key = key or _connection.key(row, self._environment)
-        return Connection(provider, address, _connection.headers(row, adapter, key))
+        signed = None if key else signing.signing(row, address, self._environment)
+        return Connection(provider, address, _connection.headers(row, adapter, key), signed)
 
     # ------------------------------------------------------------------------------------------ models
 

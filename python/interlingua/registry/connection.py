@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from interlingua.canonical.errors import InvalidRequest
+from interlingua.registry.signing import Signing
 
 DSN_PREFIX = "LLM_"
 _LOOPBACK = {"localhost", "127.0.0.1", "[::1]"}
@@ -17,11 +18,15 @@ _LOOPBACK = {"localhost", "127.0.0.1", "[::1]"}
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """A provider's address and the headers that every call carries. The headers hold the key and are not printed."""
+    """A provider's address and the headers that every call carries. The headers hold the key and are not printed.
+
+    `signing` says that each call is signed, for want of a key.
+    """
 
     provider: str
     base_url: str | None
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    signing: Signing | None = None
 
     def url(self, path: str) -> str:
         """The address of a wire's path. A version that both end and begin with stands once.
