@@ -1,10 +1,8 @@
 """Signatures of AWS, judged by AWS: its published vectors, and its own library."""
 
-import datetime
 import logging
-from collections.abc import Iterator
 from copy import deepcopy
-from datetime import UTC
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import botocore.auth
@@ -21,7 +19,7 @@ from interlingua.registry.signing import Credentials, Signing, signing
 from .test_client import events_of
 from .upstream import ask
 
-NOW = datetime.datetime(2015, 8, 30, 12, 36, 0, tzinfo=UTC)
+NOW = datetime(2015, 8, 30, 12, 36, 0, tzinfo=UTC)
 NOVA = "bedrock:amazon.nova-lite-v1:0"
 SECRET = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
 EXAMPLE = Credentials("AKIDEXAMPLE", SECRET)
@@ -55,10 +53,9 @@ def test_a_published_vector_with_a_query() -> None:
 
 
 @pytest.fixture
-def at_noon(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def at_noon(monkeypatch: pytest.MonkeyPatch) -> None:
     """AWS's own signer, at a time that is known."""
     monkeypatch.setattr(botocore.auth, "get_current_datetime", lambda *_, **__: NOW.replace(tzinfo=None))
-    yield
 
 
 @pytest.mark.usefixtures("at_noon")
@@ -92,7 +89,7 @@ def test_the_same_as_their_own_library(url: str, token: str | None) -> None:
 @pytest.mark.asyncio
 async def test_calls_are_signed_when_there_is_no_key() -> None:
     """With the credentials of the environment, for the region of the address, each attempt anew; never beside a key."""
-    moments = iter([NOW, NOW + datetime.timedelta(seconds=9), NOW, NOW])
+    moments = iter([NOW, NOW + timedelta(seconds=9), NOW, NOW])
     fake = FakeTransport(Refuse(503), Say("x"), Say("y"))
 
     async def sleep(_: float) -> None:

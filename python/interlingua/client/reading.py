@@ -19,6 +19,7 @@ from interlingua.client.unfold import unfold
 Event = dict[str, Any]
 Response = dict[str, Any]
 
+_EITHER = frozenset(("sse", "eventstream", "aws_chunks"))
 _BLANK = b" \t\r\n\xef\xbb\xbf"
 _SSE = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\r\n]*(?:data|event|id|retry)?:")
 
@@ -44,7 +45,7 @@ def reader(call: Call, answer: Answer) -> Reader:
     """A reader for the answer to a request for a stream."""
     stream = translate.StreamReader(call.endpoint, DERIVED_IDS)
     # lines of JSON, and elements of a JSON array, begin with a bracket by right; the decoder takes a lone one as well
-    return _Either(call, answer, stream) if call.adapter.FRAMING in ("sse", "eventstream") else stream
+    return _Either(call, answer, stream) if translate.framing(call.endpoint) in _EITHER else stream
 
 
 class _Either:
@@ -86,7 +87,7 @@ class _Either:
 
 def read_body(call: Call, answer: Answer, body: bytes) -> tuple[Response, bool]:
     """The response that a body is, and whether it came as a stream. Raises `ProviderError`."""
-    if not _is_stream(call.adapter.FRAMING, body):
+    if not _is_stream(translate.framing(call.endpoint), body):
         return read(call, answer, body), False
     stream = translate.StreamReader(call.endpoint, DERIVED_IDS)
     last = [*stream.feed(body), *stream.end()][-1]
@@ -101,7 +102,7 @@ def _is_stream(framing: str, body: bytes) -> bool:
             return _SSE.match(body) is not None
         case "sse_or_array":
             return _SSE.match(body) is not None or body.lstrip(_BLANK)[:1] == b"["
-        case "eventstream":
+        case "eventstream" | "aws_chunks":
             return body[:1] == b"\x00"
         case _:
             first, _, rest = body.strip().partition(b"\n")
