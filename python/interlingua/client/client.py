@@ -50,7 +50,7 @@ from interlingua.client.interrupt import Interrupt, Interrupted
 from interlingua.client.reading import Reader, read_body, reader
 from interlingua.client.retry import PRESETS, Retry
 from interlingua.client.sigv4 import Wallet, signed
-from interlingua.client.transport import Answer, Transport, TransportFailed
+from interlingua.client.transport import STREAMS, Answer, Transport, TransportFailed
 from interlingua.registry import Connection, Registry, default
 from interlingua.router import Health
 
@@ -217,7 +217,7 @@ class Client:
         connection = self._connection(endpoint)
         headers = {
             "content-type": "application/json",
-            "accept": "text/event-stream" if plan.stream else "application/json",
+            "accept": STREAMS[translate.framing(endpoint)] if plan.stream else "application/json",
             "accept-encoding": "identity",
             "user-agent": "interlingua",
             **projection.wire.get("headers", {}),

@@ -16,8 +16,8 @@ from typing import Any, Literal
 
 from interlingua import adapters, translate
 from interlingua.canonical import json
-from interlingua.client.playing import STREAMS, Played, Sent, Sleep
-from interlingua.client.transport import TransportFailed
+from interlingua.client.playing import Played, Sent, Sleep
+from interlingua.client.transport import STREAMS, TransportFailed
 from interlingua.client.unfold import unfold
 
 Check = Callable[[Sent], None]

@@ -19,15 +19,6 @@ from interlingua.canonical.ids import DERIVED_IDS
 
 Sleep = Callable[[float], Awaitable[None]]
 
-STREAMS = {
-    "sse": "text/event-stream",
-    "sse_or_array": "text/event-stream",
-    "jsonl": "application/x-ndjson",
-    "eventstream": "application/vnd.amazon.eventstream",
-    "aws_chunks": "application/vnd.amazon.eventstream",
-}
-"""The content type of a stream, by the framing of its wire."""
-
 _PATHS = (
     ("anthropic_messages", re.compile(r"/messages$")),
     ("anthropic_messages", re.compile(r"/(?P<model>[^/]+):(?:rawPredict|(?P<stream>streamRawPredict))$")),

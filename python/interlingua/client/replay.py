@@ -22,7 +22,8 @@ from typing import Any
 from interlingua import adapters, translate
 from interlingua.canonical import json
 from interlingua.canonical.errors import InterlinguaError
-from interlingua.client.playing import STREAMS, Played, Sent, Sleep
+from interlingua.client.playing import Played, Sent, Sleep
+from interlingua.client.transport import STREAMS
 from interlingua.registry import Registry, data
 
 _FRAME = re.compile(rb".*?\n\n", re.DOTALL)

@@ -11,6 +11,15 @@ so a consumer that stalls stops the reading from the provider.
 from collections.abc import AsyncIterator, Mapping
 from typing import Literal, Protocol
 
+STREAMS = {
+    "sse": "text/event-stream",
+    "sse_or_array": "text/event-stream",
+    "jsonl": "application/x-ndjson",
+    "eventstream": "application/vnd.amazon.eventstream",
+    "aws_chunks": "application/vnd.amazon.eventstream",
+}
+"""The content type of a stream, by its framing."""
+
 
 class Answer(Protocol):
     """An answer whose head has arrived."""

@@ -2,6 +2,7 @@
 
 from decimal import Decimal
 from typing import Any
+from urllib.parse import quote, unquote
 
 from interlingua.adapters._kit import Wire, report_foreign_options, report_foreign_state, report_unknown
 from interlingua.adapters.anthropic_messages.blocks import string, unreadable
@@ -229,7 +230,7 @@ def _address_from_wire(wire: Wire, request: Request, form: dict[str, Any], endpo
             if bare != template and not (placed and bare.startswith(before) and bare.endswith(after)):
                 continue
             if placed and (model := bare[len(before) : len(bare) - len(after)]):
-                request.setdefault("model", endpoint.model_id(model) or "")
+                request.setdefault("model", endpoint.model_id(unquote(model)) or "")
             if streamed and endpoint.dialect.get("stream_in_body") is False:
                 request["stream"] = True
             break
@@ -341,7 +342,8 @@ def _path(request: Request, model: str | None, endpoint: Endpoint) -> str:
     template = dialect.get("path", PATH)
     if request.get("stream"):
         template = dialect.get("stream_path", template)
-    return template.replace("{model}", model or "") if "{model}" in template else template
+    # an ARN holds slashes; colons and @ stand in names as they are
+    return template.replace("{model}", quote(model or "", safe=":@")) if "{model}" in template else template
 
 
 def _limit_to_wire(request: Request, body: Wire, writing: Writing) -> None:
