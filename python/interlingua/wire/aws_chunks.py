@@ -7,10 +7,8 @@ wire that is served so, Anthropic's, tells of errors itself.
 """
 
 import base64
-import binascii
+import json
 
-from interlingua.canonical import json
-from interlingua.canonical.errors import InvalidRequest
 from interlingua.wire import eventstream
 from interlingua.wire.sse import Frame
 
@@ -34,7 +32,7 @@ class Decoder:
 def encode(frame: Frame) -> bytes:
     """A frame as one message."""
     data = base64.b64encode(frame.data.encode()).decode()
-    return eventstream.encode(eventstream.Frame("chunk", json.dumps({"bytes": data}).decode()))
+    return eventstream.encode(eventstream.Frame("chunk", json.dumps({"bytes": data})))
 
 
 def _unwrapped(message: eventstream.Frame) -> Frame:
@@ -46,6 +44,6 @@ def _unwrapped(message: eventstream.Frame) -> Frame:
             return Frame(None, base64.b64decode(payload["bytes"], validate=True).decode())
         name = message.event or "internalServerException"
         error = {"type": name[:1].upper() + name[1:], "message": str(payload.get("message", ""))}
-        return Frame("error", json.dumps({"type": "error", "error": error}).decode())
-    except (InvalidRequest, KeyError, TypeError, AttributeError, binascii.Error, UnicodeDecodeError):
+        return Frame("error", json.dumps({"type": "error", "error": error}))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return Frame(None, message.data or "damaged")
