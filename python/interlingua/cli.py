@@ -515,15 +515,17 @@ def _registry(*, replay: bool) -> Any:
 
 def _client(*, replay: bool, pace: float = 1.0, retry: str = "standard", health: str = "backoff") -> Any:
     from interlingua.client import Client
+    from interlingua.client.client import log_rest
     from interlingua.client.retry import PRESETS
     from interlingua.router import Health
 
     _one_of("--retry", retry, tuple(PRESETS))
+    tracker = Health(health, observer=log_rest)
     if not replay:
-        return Client(retry=retry, health=Health(health))
+        return Client(retry=retry, health=tracker)
     from interlingua.client.replay import ReplayTransport, open_registry
 
-    return Client(ReplayTransport(pace=pace), registry=open_registry(), retry=retry, health=Health(health))
+    return Client(ReplayTransport(pace=pace), registry=open_registry(), retry=retry, health=tracker)
 
 
 def _show_loss(report: list[Data]) -> None:

@@ -11,6 +11,7 @@ from interlingua.canonical.errors import Cancelled, NoCandidate, ProviderError, 
 from interlingua.canonical.validate import violations
 from interlingua.client import Bytes, Client, Fail, FakeTransport, Limits, Refuse, Retry, Say
 from interlingua.client.retry import CATEGORIES, PRESETS
+from interlingua.registry import Registry
 from interlingua.router import Health, Windows
 
 from .test_client import KEY, events_of
@@ -293,6 +294,31 @@ async def test_the_first_to_wake_is_asked_when_all_rest() -> None:
         assert [skipped["model"] for skipped in response["skipped"]] == models[:2]
         with pytest.raises(NoCandidate):
             await client.generate(ask(), model="groq:llama")
+
+
+async def test_who_is_not_configured_is_passed_over(caplog: pytest.LogCaptureFixture) -> None:
+    """While another is left; alone it is asked, and its provider says what is missing."""
+    registry = Registry(environment={"OPENAI_API_KEY": KEY})
+    fake = FakeTransport(Say("x"), Refuse(401))
+    async with Client(registry=registry, retry="none") as client:
+        client._opened["http"] = fake
+        response = await client.generate(ask(), model=CLAUDE, fallbacks=["azure-openai:x", GPT])
+        assert [(skipped["model"], skipped["reason"]) for skipped in response["skipped"]] == [
+            (CLAUDE, "not_configured"),
+            ("azure-openai:x", "not_configured"),
+        ]
+        assert response["model"] == GPT
+        assert f"{CLAUDE} passed over: not_configured" in caplog.text
+        error = (await failed(client.generate(ask(), model=CLAUDE))).error
+        assert error["category"] == "authentication"
+
+
+async def test_who_begins_to_rest_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    """By name and reason."""
+    async with Client(FakeTransport(Refuse(503), Refuse(503)), retry="none") as client:
+        for _ in range(2):
+            await failed(client.generate(ask(), model=GPT))
+    assert f"{GPT} is unavailable: rests 5 s" in caplog.text
 
 
 async def test_what_speaks_against_nobody() -> None:

@@ -64,6 +64,12 @@ Receive = Callable[[Call, Answer, Interrupt], Awaitable[T]]
 _LOG = logging.getLogger("interlingua.client")
 
 
+def log_rest(event: Data) -> None:
+    """An observer of `Health` that logs who begins to rest, and who is back."""
+    level = logging.WARNING if event["type"] == "unavailable" else logging.INFO
+    _LOG.log(level, "%s is %s: %s", event["name"], event["type"], event["reason"])
+
+
 def _now() -> datetime:
     return datetime.now(UTC)
 
@@ -101,7 +107,7 @@ class Client:
         self._registry = registry or default()
         self._limits = limits or Limits()
         self._retry = PRESETS[retry] if isinstance(retry, str) else retry
-        self.health = health or Health()
+        self.health = health or Health(observer=log_rest)
         """Who rests, and until when: fed with every attempt."""
         self._clock = clock
         self._sleep = sleep
@@ -256,7 +262,7 @@ class Client:
         """
         due = None if deadline is None else self._clock() + deadline
         trail = Trail()
-        models = self._rested(plan, trail)
+        models = self._able(plan, trail)
         for position, model in enumerate(models, start=1):
             others = position < len(models)
             call: Call | None = None
@@ -275,29 +281,41 @@ class Client:
                 raise failure(problem, call) from None
         raise AssertionError("there is always a last candidate")
 
-    def _rested(self, plan: Plan, trail: Trail) -> tuple[str, ...]:
-        """The candidates without those that rest; when all rest, the one whose rest ends first.
+    def _able(self, plan: Plan, trail: Trail) -> tuple[str, ...]:
+        """The candidates that are worth a call: without those that rest, and those whose provider is not configured.
 
-        Raises `NoCandidate` when all were put to rest until they are called back.
+        When that leaves nobody, the one whose rest ends first, else the first that is only not configured: refusing what
+        might succeed helps nobody. Raises `NoCandidate` when all were put to rest until they are called back.
         """
         marks = self.health.snapshot()
-        if not marks["models"] and not marks["providers"]:
+        if len(plan.models) == 1 and not marks["models"] and not marks["providers"]:
             return plan.models
-        names = {model: self._canonical(model) for model in plan.models}
-        rests = {model: _rest(names[model], marks) for model in plan.models}
-        awake = [model for model in plan.models if rests[model] is None]
-        if not awake:
-            timed = [model for model in plan.models if rests[model] != _CALLED_BACK]
-            if not timed:
-                raise NoCandidate(f"{', '.join(names.values())}: put to rest until called back", [])
-            awake = [min(timed, key=lambda model: rests[model] or "")]
+        against = {model: self._against(model, marks) for model in plan.models}
+        able = [model for model in plan.models if against[model] is None]
+        if not able:
+            possible = [model for model in plan.models if against[model] != _CALLED_BACK]
+            if not possible:
+                raise NoCandidate(f"{', '.join(plan.models)}: put to rest until called back", [])
+            able = [min(possible, key=lambda model: against[model] or "")]
         for model in plan.models:
-            if model not in awake:
-                until = "until it is called back" if rests[model] == _CALLED_BACK else f"until {rests[model]}"
-                trail.skipped.append(
-                    {"model": names[model], "reason": "provider_unavailable", "message": f"it rests {until}"}
-                )
-        return tuple(awake)
+            if model not in able:
+                until = against[model]
+                unset = until == _NOT_CONFIGURED
+                why = "its provider has no key or no address" if unset else f"it rests until {until}"
+                reason = "not_configured" if unset else "provider_unavailable"
+                told = {"model": self._canonical(model), "reason": reason, "message": why}
+                trail.skipped.append(told)
+                _LOG.warning("%s passed over: %s", told["model"], reason, extra={"message_id": plan.message_id})
+        return tuple(able)
+
+    def _against(self, model: str, marks: Mapping[str, Any]) -> str | None:
+        """Until when a candidate rests, or that its provider is not configured; None when nothing speaks against it."""
+        endpoint = self._registry.endpoint(model=model)
+        provider = endpoint.provider or endpoint.adapter
+        rest = _rest(endpoint.model_id(endpoint.model) or model, marks)
+        if rest is not None or self._transport is not None or provider in self._keys or provider in self._base_urls:
+            return rest
+        return None if self._registry.configured(provider) else _NOT_CONFIGURED
 
     def _canonical(self, model: str) -> str:
         endpoint = self._registry.endpoint(model=model)
@@ -558,8 +576,9 @@ class _Begun:
 
 # ---------------------------------------------------------------------------------------------------- usage and network
 
-_CALLED_BACK = "9999"
-"""In the place of a time: until it is called back. Later than any time, as text."""
+# in the place of a time; as texts they are later than any time
+_NOT_CONFIGURED = "999"
+_CALLED_BACK = "it is called back"
 
 
 def _rest(model: str, marks: Mapping[str, Any]) -> str | None:
