@@ -255,6 +255,8 @@ async def _generate(client: Any, asked: Data, members: Data, *, stream: bool, as
     if not as_json:
         from interlingua import show
 
+        for one in response.get("skipped", ()):
+            _say(f"interlingua: {one['model']} passed over: {one['reason']}")
         _say(f"\n{response.get('model')}: {show.usage_line(response['usage'])}")
 
 

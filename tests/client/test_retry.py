@@ -203,6 +203,15 @@ async def test_a_pause_that_the_deadline_does_not_allow(how: str) -> None:
     assert (time.slept, fake.left) == ([], 1)
 
 
+async def test_what_was_tried_before_the_deadline_passed() -> None:
+    """Is told with it."""
+    fake = FakeTransport(Refuse(503), Say("late", delay=30))
+    async with client_over(fake) as client:
+        error = (await failed(client.generate(ask(), model=GPT, fallbacks=[CLAUDE], deadline=1.2))).error
+    assert error["category"] == "timeout"
+    assert [attempt["category"] for attempt in error["attempts"]] == ["overloaded"]
+
+
 async def test_a_pause_can_be_cancelled() -> None:
     """Nobody has to wait for the end of a pause."""
     async with client_over(FakeTransport(SLOW_DOWN, Say("never"))) as client:

@@ -38,7 +38,7 @@ async def whole(answer: Answer, limit: int, *, cut: bool = False) -> bytes:
         if len(body) > limit:
             if cut:
                 break
-            raise TransportFailed("network", f"the provider's answer is longer than {limit} bytes")
+            raise TransportFailed("network", f"the provider's answer is longer than {limit} bytes", retryable=False)
     return bytes(body[:limit])
 
 
@@ -119,7 +119,7 @@ def failure(problem: TransportFailed | Interrupted, call: Call | None) -> Interl
 
 def unreached(problem: TransportFailed, endpoint: Endpoint | None) -> ProviderError:
     """What a failure of the network is to the caller."""
-    return ProviderError(_error(endpoint, problem.category, problem.message, retryable=True))
+    return ProviderError(_error(endpoint, problem.category, problem.message, retryable=problem.retryable))
 
 
 def served(routing: Mapping[str, Any] | None, model: str, skipped: list[dict[str, Any]]) -> dict[str, Any] | None:

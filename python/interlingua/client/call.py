@@ -43,12 +43,12 @@ class Trail:
     skipped: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     attempts: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
-    def told(self, error: InterlinguaError) -> InterlinguaError:
-        """The error that ends the call, with the trail when there was more than one attempt or candidate."""
+    def told(self, error: InterlinguaError, *, cut_short: bool = False) -> InterlinguaError:
+        """The error that ends the call, with the trail when there was more than what the error itself tells."""
         if isinstance(error, ProviderError):
             if self.skipped:
                 error.error["skipped"] = self.skipped
-            if self.skipped or len(self.attempts) > 1:
+            if self.attempts and (self.skipped or cut_short or len(self.attempts) > 1):
                 error.error["attempts"] = self.attempts
         return error
 

@@ -278,7 +278,7 @@ class Client:
                 trail.skipped.append({"model": name, "reason": reason, "message": problem.message})
                 _LOG.warning("%s passed over: %s", name, reason, extra={"message_id": plan.message_id})
             except Interrupted as problem:
-                raise failure(problem, call) from None
+                raise trail.told(failure(problem, call), cut_short=True) from None
         raise AssertionError("there is always a last candidate")
 
     def _able(self, plan: Plan, trail: Trail) -> tuple[str, ...]:

@@ -118,9 +118,8 @@ def _translated() -> Generator[None]:
         text = f"the provider did not answer in time ({type(problem).__name__})"
         raise TransportFailed("timeout", text, sent=not isinstance(problem, _UNSENT)) from None
     except (httpx.InvalidURL, httpx.UnsupportedProtocol):
-        raise TransportFailed(
-            "network", "the base URL cannot be used; it must begin with http:// or https://", sent=False
-        ) from None
+        text = "the base URL cannot be used; it must begin with http:// or https://"
+        raise TransportFailed("network", text, sent=False, retryable=False) from None
     except httpx.HTTPError as problem:
         text = f"the connection to the provider failed ({type(problem).__name__})"
         raise TransportFailed("network", text, sent=not isinstance(problem, _UNSENT)) from None

@@ -62,11 +62,15 @@ class Transport(Protocol):
 class TransportFailed(Exception):
     """The network failed: `category` is `timeout` or `network`. The text names no header and no body.
 
-    `sent` is false when the provider surely did not get the whole call, so that it cannot have carried it out.
+    `sent` is false when the provider surely did not get the whole call, so that it cannot have carried it out;
+    `retryable` is false when it would fail in the same way again.
     """
 
-    def __init__(self, category: Literal["timeout", "network"], message: str, *, sent: bool = True) -> None:
+    def __init__(
+        self, category: Literal["timeout", "network"], message: str, *, sent: bool = True, retryable: bool = True
+    ) -> None:
         super().__init__(message)
         self.category = category
         self.message = message
         self.sent = sent
+        self.retryable = retryable
