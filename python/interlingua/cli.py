@@ -517,7 +517,7 @@ def _registry(*, replay: bool) -> Any:
 
 def _client(*, replay: bool, pace: float = 1.0, retry: str = "standard", health: str = "backoff") -> Any:
     from interlingua.client import Client
-    from interlingua.client.client import log_rest
+    from interlingua.client.asking import log_rest
     from interlingua.client.retry import PRESETS
     from interlingua.router import Health
 

@@ -214,8 +214,8 @@ async def test_what_was_tried_before_the_deadline_passed() -> None:
 
 async def test_a_pause_can_be_cancelled() -> None:
     """Nobody has to wait for the end of a pause."""
-    async with client_over(FakeTransport(SLOW_DOWN, Say("never"))) as client:
-        client._sleep = asyncio.sleep
+    fake = FakeTransport(SLOW_DOWN, Say("never"))
+    async with Client(fake, keys={"anthropic": KEY}) as client:
         stream = client.stream(ask(), model=CLAUDE)
         reading = asyncio.create_task(events_of(stream))
         await asyncio.sleep(0.05)
@@ -309,6 +309,7 @@ async def test_who_is_not_configured_is_passed_over(caplog: pytest.LogCaptureFix
     """While another is left; alone it is asked, and its provider says what is missing."""
     registry = Registry(environment={"OPENAI_API_KEY": KEY})
     fake = FakeTransport(Say("x"), Refuse(401))
+    caplog.set_level(logging.INFO)
     async with Client(registry=registry, retry="none") as client:
         client._opened["http"] = fake
         response = await client.generate(ask(), model=CLAUDE, fallbacks=["azure-openai:x", GPT])
