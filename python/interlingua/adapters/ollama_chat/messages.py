@@ -255,7 +255,7 @@ class _Said:
         kept = spoken[0] if spoken else None if beside else texts[0]
         loss, path = self._writing.loss, self._path
         for said in texts:
-            if not said[1] and said is not kept:
+            if not said[1] and (kept is None or said[0] != kept[0]):
                 loss.drop((*path, said[0]), "empty_content", "shape", "an empty text says nothing here")
         if kept is None or len(spoken) < 2:
             return [kept] if kept is not None else []
