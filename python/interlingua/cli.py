@@ -405,7 +405,8 @@ def models(
         return
     from interlingua import show
 
-    show.console().print(show.models(rows))
+    lacks = {name: registry.missing(name) for name in {str(row["provider"]) for row in rows}}
+    show.console().print(show.models(rows, lacks))
 
 
 @app.command()

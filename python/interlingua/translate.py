@@ -18,7 +18,7 @@ from interlingua.canonical.errors import CannotAdapt, InvalidRequest, InvalidWir
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import SEVERITIES, Entry, parse_pointer
 from interlingua.canonical.validate import check_numbers, validate
-from interlingua.wire import aws_chunks, eventstream, jsonl, sse, sse_or_array
+from interlingua.wire import eventstream, jsonl, sse, sse_or_array, sse_or_messages
 
 _LOG = logging.getLogger("interlingua.translate")
 _FRAMINGS: dict[str, ModuleType] = {
@@ -26,7 +26,7 @@ _FRAMINGS: dict[str, ModuleType] = {
     "jsonl": jsonl,
     "eventstream": eventstream,
     "sse_or_array": sse_or_array,
-    "aws_chunks": aws_chunks,
+    "sse_or_messages": sse_or_messages,
 }
 
 

@@ -193,6 +193,10 @@ def test_cost() -> None:
 def test_models() -> None:
     """A table for people, JSON for programs."""
     assert b"anthropic:claude-opus-4-8" in run("models", "--provider", "anthropic").stdout
+    table = run("models", "--provider", "xai").stdout.decode()
+    assert "no key: set XAI_API_KEY" in table
+    assert "2.00+" in table
+    assert "unpriced" in run("models", "--provider", "deepseek").stdout.decode()
     listed = json.loads(run("models", "--json", "--capability", "supports_images").stdout)["models"]
     assert {"id", "capabilities", "price", "configured"} <= listed[0].keys()
 

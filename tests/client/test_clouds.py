@@ -11,7 +11,7 @@ from interlingua.canonical.errors import ProviderError, StreamTruncated
 from interlingua.canonical.fold import fold
 from interlingua.client import Bytes, Client, FakeTransport
 from interlingua.registry import Registry, data
-from interlingua.wire import aws_chunks, eventstream
+from interlingua.wire import eventstream
 
 from .test_client import CLAUDE, events_of
 from .upstream import ask, recorded
@@ -19,42 +19,23 @@ from .upstream import ask, recorded
 pytestmark = pytest.mark.asyncio
 
 PROJECT = "https://europe-west1-aiplatform.googleapis.com/v1/projects/p/locations/europe-west1/publishers"
-ENVIRONMENT = {"VERTEX_ACCESS_TOKEN": "ya29.token", "AWS_BEARER_TOKEN_BEDROCK": "aws-key"}
+ENVIRONMENT = {
+    "VERTEX_ACCESS_TOKEN": "ya29.token",
+    "GOOGLE_CLOUD_PROJECT": "p",
+    "GOOGLE_CLOUD_LOCATION": "europe-west1",
+    "AWS_BEARER_TOKEN_BEDROCK": "aws-key",
+    "AWS_REGION": "eu-west-1",
+}
 ON_BEDROCK = "bedrock:eu.anthropic.claude-sonnet-4-6-v1:0"
 ON_VERTEX = "vertex:claude-sonnet-4-6@20260101"
 KINDS = {"content-type": "application/vnd.amazon.eventstream"}
 
 
 def clouds() -> Registry:
-    """The registry, with the wire of Anthropic on both clouds."""
-    providers, models = deepcopy(data("providers")), deepcopy(data("models"))
-    rows = providers["providers"]
-    rows["vertex"] |= {"base_url": f"{PROJECT}/google", "base_url_env": {}}
-    rows["vertex"]["other_wires"] = {
-        "anthropic_messages": {
-            "base_url": f"{PROJECT}/anthropic",
-            "dialect": {
-                "body_version": "vertex-2023-10-16",
-                "path": "/models/{model}:rawPredict",
-                "stream_path": "/models/{model}:streamRawPredict",
-            },
-        }
-    }
-    rows["bedrock"]["other_wires"] = {
-        "anthropic_messages": {
-            "base_url": "https://bedrock-runtime.eu-west-1.amazonaws.com",
-            "dialect": {
-                "body_version": "bedrock-2023-05-31",
-                "path": "/model/{model}/invoke",
-                "stream_path": "/model/{model}/invoke-with-response-stream",
-                "stream_in_body": False,
-                "framing": "aws_chunks",
-            },
-        }
-    }
-    for model in (ON_BEDROCK, ON_VERTEX):
-        models["models"][model] = {"adapter": "anthropic_messages"}
-    return Registry(providers=providers, models=models, environment=ENVIRONMENT)
+    """The registry, with what an operator sets for both clouds."""
+    models = deepcopy(data("models"))
+    models["models"][ON_BEDROCK] = {"adapter": "anthropic_messages"}  # its own row speaks Converse
+    return Registry(models=models, environment=ENVIRONMENT)
 
 
 def client_over(*steps: Any) -> tuple[FakeTransport, Client]:
@@ -138,7 +119,7 @@ async def test_anthropic_on_bedrock() -> None:
         events, problem = await events_of(client.stream(ask(), model=ON_BEDROCK))
         plain, _ = await events_of(client.stream(ask(), model=CLAUDE))
     unary, streamed = fake.sent[:2]
-    address = "https://bedrock-runtime.eu-west-1.amazonaws.com/model/eu.anthropic.claude-sonnet-4-6-v1:0"
+    address = "https://bedrock-runtime.eu-west-1.amazonaws.com/model/eu.anthropic.claude-sonnet-4-6-v1%3A0"
     assert (unary.url, streamed.url) == (f"{address}/invoke", f"{address}/invoke-with-response-stream")
     assert unary.headers["authorization"] == "Bearer aws-key"
     assert streamed.headers["accept"] == "application/vnd.amazon.eventstream"
@@ -192,10 +173,13 @@ async def test_broken_wrapping() -> None:
         assert events[-1]["error"]["category"] in ("stream_truncated", "invalid_response")
 
 
-async def test_wrapping_is_what_unwrapping_reads() -> None:
-    """In any cuts."""
-    frames = aws_chunks.Decoder().feed(b"".join(wrapped(recorded(CLAUDE))))
-    data = b"".join(aws_chunks.encode(frame) for frame in frames)
-    decoder = aws_chunks.Decoder()
-    cut = [frame for at in range(len(data)) for frame in decoder.feed(data[at : at + 1])]
-    assert cut + decoder.end() == frames
+async def test_converse_on_bedrock_in_the_region_of_the_environment() -> None:
+    """The other wire of the same provider."""
+    message = {"role": "assistant", "content": [{"text": "x"}]}
+    usage = {"inputTokens": 1, "outputTokens": 1, "totalTokens": 2}
+    answer = {"output": {"message": message}, "stopReason": "end_turn", "usage": usage, "metrics": {"latencyMs": 1}}
+    fake, client = client_over(Bytes([json.dumps(answer)], headers={"content-type": "application/json"}))
+    async with client:
+        await client.generate(ask(), model="bedrock:eu.amazon.nova-lite-v1:0")
+    host = "https://bedrock-runtime.eu-west-1.amazonaws.com"
+    assert fake.sent[0].url == f"{host}/model/eu.amazon.nova-lite-v1%3A0/converse"

@@ -72,6 +72,27 @@ async def test_recorded_exchanges_on_every_wire(adapter: str, exchange: Any) -> 
     assert len([event for event in events if event["type"] == "text_delta"]) > 1
 
 
+@pytest.mark.parametrize(
+    ("name", "adapter"),
+    [
+        ("claude-sonnet-4-6", "anthropic_messages"),
+        ("gpt-5.4", "openai_chat"),
+        ("gpt-5.1-codex", "openai_responses"),
+        ("gemini-3.8-flash", "gemini_generate"),
+        ("amazon.nova-lite-v1:0", "bedrock_converse"),
+        ("llama3.2", "ollama_chat"),
+    ],
+)
+async def test_the_name_of_the_model_tells_the_wire(name: str, adapter: str) -> None:
+    """So that each wire can be tried without a key."""
+    fake = FakeTransport(Say("x"))
+    async with Client() as client, Client(fake) as other:
+        response = await client.generate(ask(), model=f"replay:{name}")
+        await other.generate(ask(), model=f"replay:{name}")
+    assert fake.sent[0].adapter == adapter
+    assert response["model"] == f"replay:{name}"
+
+
 @EVERY
 async def test_a_refusal_is_one_on_every_wire(adapter: str) -> None:
     """What was not recorded is not found."""

@@ -1,7 +1,6 @@
 """Signatures of AWS, judged by AWS: its published vectors, and its own library."""
 
 import logging
-from copy import deepcopy
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -13,7 +12,7 @@ from botocore.awsrequest import AWSRequest
 from interlingua.canonical.errors import ProviderError
 from interlingua.client import Client, FakeTransport, Refuse, Say
 from interlingua.client.sigv4 import Wallet, signed
-from interlingua.registry import Registry, data
+from interlingua.registry import Registry
 from interlingua.registry.signing import Credentials, Signing, signing
 
 from .test_client import events_of
@@ -27,10 +26,8 @@ ENVIRONMENT = {"AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": SECR
 
 
 def registry(**environment: str) -> Registry:
-    """The registry with the row of Bedrock that signs."""
-    providers = deepcopy(data("providers"))
-    providers["providers"]["bedrock"]["auth"]["signing"] = {"scheme": "sigv4", "service": "bedrock"}
-    return Registry(providers=providers, environment=environment)
+    """The registry in an environment."""
+    return Registry(environment=environment)
 
 
 def test_a_published_vector() -> None:

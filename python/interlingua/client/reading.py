@@ -19,7 +19,7 @@ from interlingua.client.unfold import unfold
 Event = dict[str, Any]
 Response = dict[str, Any]
 
-_EITHER = frozenset(("sse", "eventstream", "aws_chunks"))
+_EITHER = frozenset(("sse", "eventstream", "sse_or_messages"))
 _BLANK = b" \t\r\n\xef\xbb\xbf"
 _SSE = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\r\n]*(?:data|event|id|retry)?:")
 
@@ -102,7 +102,9 @@ def _is_stream(framing: str, body: bytes) -> bool:
             return _SSE.match(body) is not None
         case "sse_or_array":
             return _SSE.match(body) is not None or body.lstrip(_BLANK)[:1] == b"["
-        case "eventstream" | "aws_chunks":
+        case "sse_or_messages":
+            return body[:1] == b"\x00" or _SSE.match(body) is not None
+        case "eventstream":
             return body[:1] == b"\x00"
         case _:
             first, _, rest = body.strip().partition(b"\n")

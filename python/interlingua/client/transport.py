@@ -16,7 +16,7 @@ STREAMS = {
     "sse_or_array": "text/event-stream",
     "jsonl": "application/x-ndjson",
     "eventstream": "application/vnd.amazon.eventstream",
-    "aws_chunks": "application/vnd.amazon.eventstream",
+    "sse_or_messages": "application/vnd.amazon.eventstream",
 }
 """The content type of a stream, by its framing."""
 

@@ -272,7 +272,7 @@ def _model(row: dict[str, Any], models: Registry) -> service.Model:
     return service.Model(
         id=row["id"],
         provider=row["provider"],
-        adapter=models.provider(row["provider"])["adapter"],
+        adapter=row["adapter"],
         name=row["name"],
         aliases=sorted(alias for alias, spec in models.aliases.items() if spec == row["id"]),
         context_window=capabilities.get("max_context_tokens"),
