@@ -172,6 +172,9 @@ def route(
     file: File = "-",
     model: Model = None,
     policy: Annotated[Path | None, typer.Option(help="Routing policy, a JSON file.")] = None,
+    context: Annotated[
+        Path | None, typer.Option(help="What is known of the turn beside the request, a JSON file: delegate, skills, …")
+    ] = None,
     replay: Replay = False,
     as_json: AsJson = False,
 ) -> None:
@@ -180,8 +183,9 @@ def route(
     from interlingua.client.routing import Routing
 
     request = translate.load(_read(file))
-    routing = Routing(_registry(replay=replay), _policy(policy))
-    decision = routing.decide(request, target=model, now=_now())
+    routing = Routing(_registry(replay=replay), _object(policy, "a policy"))
+    known = _object(context, "the context of a turn") if context else None
+    decision = routing.decide(request, target=model, context=known, now=_now())
     candidates = routing.candidates(request, decision)
     if as_json:
         _print({"decision": decision, "candidates": candidates})
@@ -319,7 +323,7 @@ def serve(
     address = f"unix:{unix}" if unix is not None else f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     options: Data = {
         "client": _client(replay=replay, pace=pace, retry=retry, health=health),
-        "routing": Routing(_registry(replay=replay), _policy(policy)),
+        "routing": Routing(_registry(replay=replay), _object(policy, "a policy")),
         "max_message_bytes": max_message_mb << 20,
         "credentials": server.tls(tls_cert, tls_key, tls_client_ca) if tls_cert and tls_key else None,
     }
@@ -495,11 +499,11 @@ def _one_of(option: str, value: str | None, words: tuple[str | None, ...]) -> No
         raise InvalidRequest(f"{option} takes {', '.join(word for word in words if word)}; not {value!r}")
 
 
-def _policy(file: Path | None) -> Data:
-    policy = {} if file is None else json.loads(_read(str(file)))
-    if not isinstance(policy, dict):
-        raise InvalidRequest("a policy must be an object", path="")
-    return policy
+def _object(file: Path | None, what: str) -> Data:
+    found = {} if file is None else json.loads(_read(str(file)))
+    if not isinstance(found, dict):
+        raise InvalidRequest(f"{what} must be an object", path="")
+    return found
 
 
 def _now() -> str:

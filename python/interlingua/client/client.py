@@ -205,11 +205,12 @@ class Client:
     def _prepare(self, plan: Plan, model: str) -> Call:
         """What is sent to a candidate. Raises `CannotAdapt` when the conversation cannot be carried to it."""
         endpoint = self._endpoint(plan, model)
+        connection = self.connection(endpoint)
+        endpoint = connection.located(endpoint)
         requested = endpoint.model_id(endpoint.model) or model
         # a copy: the caller's request stays as it is and can be used again
         request = {**plan.request, "model": requested, "stream": plan.stream}
         projection = translate.project(request, endpoint)
-        connection = self._connection(endpoint)
         headers = {
             "content-type": "application/json",
             "accept": STREAMS[translate.framing(endpoint)] if plan.stream else "application/json",
@@ -234,7 +235,9 @@ class Client:
     def _endpoint(self, plan: Plan, model: str) -> Endpoint:  # noqa: ARG002
         return self._registry.endpoint(model=model)
 
-    def _connection(self, endpoint: Endpoint) -> Connection:
+    def connection(self, endpoint: Endpoint) -> Connection:
+        """Address and headers with which this client calls an endpoint. Raises `InvalidRequest` for an address that is
+        malformed."""
         provider = endpoint.provider or endpoint.adapter
         found = self._registry.connection(provider, endpoint.adapter, key=self._keys.get(provider))
         if provider in self._base_urls:

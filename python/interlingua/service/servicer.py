@@ -127,7 +127,7 @@ class Servicer:
 
     def __init__(self, client: Client, chooser: Routing | None = None) -> None:
         self._client = client
-        self._routing = chooser or Routing()
+        self._routing = chooser or Routing(connect=client.connection)
         self._registry = self._routing.registry
 
     @_unary
@@ -219,6 +219,7 @@ class Servicer:
             routing.optional_object(request.policy_json, "policy_json"),
             self._client.now().astimezone(UTC).isoformat().replace("+00:00", "Z"),
             self._client.health.snapshot(),
+            routing.optional_object(request.context_json, "context_json"),
         )
 
     @_unary

@@ -570,7 +570,7 @@ def _result_to_wire(message: Message, path: Path, form: Mapping[str, Any], writi
 # ---------------------------------------------------------------------------------------------------- from the wire
 
 
-_OPAQUE = _ENVELOPE | {"adapter", "provider", "kind", "value"}
+_OPAQUE = _ENVELOPE | {"adapter", "provider", "origin", "kind", "value"}
 _ROLES = ("system", "user", "assistant", "tool")
 
 
@@ -703,6 +703,8 @@ def _opaque(value: Any, kind: str, reading: Reading) -> Block:
     block: Block = {"type": "opaque", "adapter": reading.endpoint.adapter, "kind": kind, "value": value}
     if reading.endpoint.provider is not None:
         block["provider"] = reading.endpoint.provider
+    if reading.endpoint.origin is not None:
+        block["origin"] = reading.endpoint.origin
     return block
 
 
