@@ -30,9 +30,9 @@ _FRAMINGS: dict[str, ModuleType] = {
 }
 
 
-def _framing(endpoint: Endpoint) -> ModuleType:
-    """How a stream is cut into frames: as the provider does it on this wire, else as the wire does."""
-    return _FRAMINGS[endpoint.dialect.get("framing") or adapters.get(endpoint.adapter).FRAMING]
+def framing(endpoint: Endpoint) -> str:
+    """How the streams of an endpoint are framed: as its wire does, unless the provider's dialect says otherwise."""
+    return endpoint.dialect.get("framing") or adapters.get(endpoint.adapter).FRAMING
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ class StreamReader:
 
     def __init__(self, endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> None:
         adapter = adapters.get(endpoint.adapter)
-        self._framing: Any = _framing(endpoint).Decoder()
+        self._framing: Any = _FRAMINGS[framing(endpoint)].Decoder()
         decoder = adapter.stream_decoder(endpoint, ids)
         next(decoder)
         self._decode = decoder.send
@@ -203,7 +203,7 @@ def read_stream(
 def write_stream(events: Iterable[dict[str, Any]], adapter: str, *, provider: str | None = None) -> Iterator[bytes]:
     """The bytes with which a provider of this wire would have streamed these events, a chunk for each frame."""
     endpoint = registry.endpoint(adapter=adapter, provider=provider)
-    encode = _framing(endpoint).encode
+    encode = _FRAMINGS[framing(endpoint)].encode
     for frame in adapters.get(adapter).encode_stream(events, endpoint):
         yield encode(frame)
 
