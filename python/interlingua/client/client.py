@@ -105,6 +105,7 @@ class Client:
         request: Any,
         *,
         model: str | None = None,
+        adapter: str | None = None,
         fallbacks: Sequence[str] = (),
         deadline: float | None = None,
         routing: Mapping[str, Any] | None = None,
@@ -113,14 +114,15 @@ class Client:
     ) -> Response:
         """One answer, whole.
 
-        `request` is canonical: plain data, JSON text or `Request`. `model` (provider:name) stands over its own;
+        `request` is canonical: plain data, JSON text or `Request`. `model` (provider:name) stands over its own,
+        `adapter` names the wire to ask over (default: that of the model);
         `fallbacks` are asked in turn when it cannot serve (`response.skipped` then tells why).
         `deadline` is the time for the whole call in seconds, `routing` the record of why this model was chosen.
         `raw` keeps the provider's whole answer in `response.raw`; `validated` says that the request has been through
         the door already.
         Raises `InvalidRequest`, `CannotAdapt` and `LossRefused` before anything is sent, `ProviderError` after.
         """
-        plan = self._plan(request, model, fallbacks, routing, stream=False, validated=validated)
+        plan = self._plan(request, model, adapter, fallbacks, routing, stream=False, validated=validated)
         interrupt = Interrupt(deadline)
         call: Call | None = None
         answer: Answer | None = None
@@ -143,6 +145,7 @@ class Client:
         request: Any,
         *,
         model: str | None = None,
+        adapter: str | None = None,
         fallbacks: Sequence[str] = (),
         deadline: float | None = None,
         routing: Mapping[str, Any] | None = None,
@@ -154,7 +157,8 @@ class Client:
         An answer that fails midway gives an `error` event with what had arrived, then raises `StreamTruncated` or
         `Cancelled`. Use `async with`, or call `aclose`, or read to the end.
         """
-        return Stream(self, self._plan(request, model, fallbacks, routing, stream=True, validated=validated), deadline)
+        plan = self._plan(request, model, adapter, fallbacks, routing, stream=True, validated=validated)
+        return Stream(self, plan, deadline)
 
     # ------------------------------------------------------------------------------------------------ one call
 
@@ -162,6 +166,7 @@ class Client:
         self,
         request: Any,
         model: str | None,
+        adapter: str | None,
         fallbacks: Sequence[str],
         routing: Mapping[str, Any] | None,
         *,
@@ -175,6 +180,7 @@ class Client:
         return Plan(
             request=canonical,
             models=(chosen, *fallbacks),
+            adapter=adapter,
             routing=dict(routing) if routing else None,
             stream=stream,
             message_id=self._ulids.next(),
@@ -182,7 +188,7 @@ class Client:
         )
 
     def _prepare(self, plan: Plan, model: str) -> Call:
-        endpoint = self._registry.endpoint(model=model)
+        endpoint = self._registry.endpoint(model=model, adapter=plan.adapter)
         requested = endpoint.model_id(endpoint.model) or model
         # a copy: the caller's request stays as it is and can be used again
         request = {**plan.request, "model": requested, "stream": plan.stream}
