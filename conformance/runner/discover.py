@@ -8,7 +8,7 @@ from functools import partial
 
 from . import frames
 from .cases import Case, matches
-from .checks import answers, hostile, requests, routes, rows, schemas, streams, swaps, unknown
+from .checks import answers, generate, hostile, requests, routes, rows, schemas, streams, swaps, unknown
 from .compare import MISSING, get
 from .oracles import has_oracle, judges
 from .session import Session
@@ -66,6 +66,7 @@ def derive(case: Case, adapters: list[str], answers: dict[str, list[Case]]) -> I
     yield from _request_checks(case)
     yield from _response_checks(case)
     yield from _stream_checks(case)
+    yield from _generate_checks(case)
     yield from _cross_checks(case, adapters, answers)
     yield from _route_checks(case)
 
@@ -195,6 +196,26 @@ def _stream_checks(case: Case) -> Iterator[Check]:
             yield _check(case, f"unknown:{rule['name']}", run, "stream")
 
 
+def _generate_checks(case: Case) -> Iterator[Check]:
+    """The answer that a case holds, given by a scripted upstream to a call of the implementation."""
+    if case.adapter is None or case.has("request.error.json"):
+        return
+    if case.has("response.wire.json"):
+        operations = ("generate", "to_wire", "from_wire_response")
+        yield _check(case, "generate", generate.check_generate, *operations, profile="service")
+    if case.stream_file is None:
+        return
+    operations = ("generate", "to_wire", "stream")
+    yield _check(case, "generate:stream", generate.check_generate_stream, *operations, profile="service")
+    for name, breaks in (("generate:broken", True), ("generate:ended", False)):
+        run = partial(generate.check_broken, breaks=breaks)
+        if streams.has_terminal(case):
+            yield _check(case, name, run, *operations, profile="service")
+    if case.wire.get("paced") == case.folder.name:
+        for name, check in generate.PACED.items():
+            yield _check(case, name, check, *operations, profile="service")
+
+
 def _cross_checks(case: Case, adapters: list[str], answers: dict[str, list[Case]]) -> Iterator[Check]:
     """Every canonical request through every other adapter: no golden file is needed."""
     canonical = case.has("request.canonical.json")
@@ -245,6 +266,8 @@ def _row_checks(case: Case) -> Iterator[Check]:
     match kind:
         case "errors":
             yield _check(case, name, rows.check_error_row, "error")
+            run = generate.check_error_answer
+            yield _check(case, f"{name}:generate", run, "generate", profile="service")
         case "cost":
             yield _check(case, name, rows.check_cost_row, profile="cost", needs=(("cost", None),))
         case "estimate":

@@ -4,9 +4,13 @@ The conformance plug: one JSON message a line on standard input, one answer a li
 Protocol: conformance/protocol.md. Nothing that a message holds ends the process.
 """
 
+import asyncio
 import base64
 import sys
+import time
 from collections.abc import Callable
+from functools import cache
+from importlib.util import find_spec
 from typing import Any, BinaryIO
 
 from interlingua import adapters, registry, translate
@@ -51,11 +55,12 @@ def _hello(_: Message, __: str | None) -> Message:
     from interlingua import __version__
 
     modules = {name: adapters.get(name) for name in adapters.names()}
+    calls = ["generate"] if find_spec("httpx") is not None else []
     return {
         "protocol": 1,
         "implementation": {"name": "interlingua-py", "version": __version__, "language": "python"},
         "adapters": {
-            name: [operation for operation, function in _FUNCTIONS.items() if hasattr(module, function)]
+            name: [operation for operation, function in _FUNCTIONS.items() if hasattr(module, function)] + calls
             for name, module in modules.items()
         },
         "operations": ["cost", "route", "validate"],
@@ -83,6 +88,11 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
     "usage": dict,
     "price": (dict, type(None)),
     "type": str,
+    "base_url": str,
+    "key": (str, type(None)),
+    "stream": bool,
+    "deadline": (int, float, type(None)),
+    "cancel_after": (int, type(None)),
 }
 
 
@@ -166,6 +176,45 @@ def _estimate(given: Message, adapter: str | None) -> Message:
     return adapters.get(endpoint.adapter).estimate(translate.load(given["request"]), endpoint)
 
 
+@cache
+def _network() -> tuple[asyncio.Runner, Any]:
+    """One event loop and one pool of connections for as long as the process lives."""
+    from interlingua.client.httpx_transport import HttpxTransport
+
+    return asyncio.Runner(), HttpxTransport()
+
+
+def _generate(given: Message, adapter: str | None) -> Message:
+    endpoint = _endpoint(given, adapter)
+    members = ("base_url", "key", "stream", "deadline", "cancel_after")
+    told = {name: _member(given, name, default=False if name == "stream" else None) for name in members[1:]}
+    request = translate.load(given["request"])
+    return _network()[0].run(_called(request, endpoint, _member(given, "base_url"), told))
+
+
+async def _called(request: Message, endpoint: Any, base_url: str, told: Message) -> Message:
+    from interlingua.client import Client
+
+    provider = endpoint.provider or endpoint.adapter
+    keys = {provider: told["key"]} if told["key"] else {}
+    client = Client(_network()[1], keys=keys, base_urls={provider: base_url})
+    if not told["stream"]:
+        answer = await client.generate(request, adapter=endpoint.adapter, deadline=told["deadline"])
+        return {"response": answer}
+    events: list[Any] = []
+    at: list[float] = []
+    async with client.stream(request, adapter=endpoint.adapter, deadline=told["deadline"]) as stream:
+        try:
+            async for event in stream:
+                events.append(event)
+                at.append(time.monotonic())
+                if len(events) == told["cancel_after"]:
+                    break
+        except InterlinguaError as problem:
+            return {"events": events, "at": at, "error": problem.to_dict()}
+    return {"events": events, "at": at}
+
+
 def _cost(given: Message, _: str | None) -> Message:
     price = _member(given, "price", default=None)
     cost = None if price is None else registry.cost(_member(given, "usage"), price)
@@ -200,6 +249,7 @@ _OPERATIONS: dict[str, Callable[[Message, str | None], Message]] = {
     "stream_encode": _stream_encode,
     "error": _error,
     "estimate": _estimate,
+    "generate": _generate,
     "cost": _cost,
     "route": _route,
     "validate": _validate,
