@@ -1,6 +1,7 @@
 """The conformance suite's command line.
 
     python3 conformance/runner run [options] -- CMD...        check an implementation that speaks JSON lines
+    python3 conformance/runner run --serve -- CMD...          start an Interlingua server and check it over gRPC
     python3 conformance/runner run --grpc HOST:PORT           check a running Interlingua server
     python3 conformance/runner doctor -- CMD...               is the plug itself in order?
     python3 conformance/runner lint | status | trace | mutants | render | diff | gaps | record | fill | freeze
@@ -13,6 +14,8 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 if __package__ in (None, ""):
@@ -20,12 +23,14 @@ if __package__ in (None, ""):
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
 from runner import PROTOCOL_VERSION, SUITE_VERSION, render
-from runner.cases import CaseError, read
+from runner.cases import Case, CaseError, read
 from runner.discover import plan
 from runner.plug import Plug, PlugError, ProcessPlug
 from runner.requirements import scored
+from runner.serving import Served
 from runner.session import Session
-from runner.verdict import BAD, GapError, assign_gaps, clean, conforms, read_gaps
+from runner.upstream import Upstream
+from runner.verdict import BAD, Gap, GapError, assign_gaps, clean, conforms, read_gaps
 from runner.verdict import run as run_checks
 
 
@@ -70,6 +75,12 @@ def _parser() -> argparse.ArgumentParser:
 
 def _plug_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--grpc", metavar="HOST:PORT", help="a running Interlingua server instead of a command")
+    parser.add_argument(
+        "--upstream",
+        metavar="HOST:PORT",
+        help="with --grpc: where the server finds its providers, see protocol.md#generate; play them there",
+    )
+    parser.add_argument("--serve", action="store_true", help="the command starts a server; ask it over gRPC")
     parser.add_argument("--timeout", type=float, default=10.0, metavar="SECONDS", help="for one answer (10)")
 
 
@@ -144,21 +155,62 @@ def _writing_verbs(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -
     freeze.set_defaults(verb=_freeze)
 
 
-def open_plug(options: argparse.Namespace) -> Plug:
+def open_plug(options: argparse.Namespace, upstream: Upstream | None = None) -> Plug:
     if options.grpc:
         from runner.grpc_plug import GrpcPlug
 
-        return GrpcPlug(options.grpc, options.timeout)
+        return GrpcPlug(options.grpc, options.timeout, generates=upstream is not None)
     if not options.command:
         raise UsageError("no plug: give a command after `--`, or --grpc HOST:PORT")
     return ProcessPlug(options.command, options.timeout)
 
 
+@contextmanager
+def plugged(options: argparse.Namespace) -> Iterator[tuple[Plug, Upstream | None]]:
+    """The implementation that the command line names, and the upstream if it has a fixed one; all ended afterwards."""
+    if options.upstream and not options.grpc:
+        raise UsageError("--upstream goes with --grpc: a plug is told with each message where the provider is")
+    if options.serve and (options.grpc or not options.command):
+        raise UsageError("--serve wants the command of a server after `--`, and no --grpc")
+    with ExitStack() as stack:
+        upstream: Upstream | None = None
+        if options.upstream or options.serve:
+            upstream = _upstream(options.upstream)
+            stack.callback(upstream.close)
+        if options.serve:
+            assert upstream is not None
+            served = Served(options.command, upstream.address)
+            stack.callback(served.close)
+            options.grpc = served.address
+        plug = open_plug(options, upstream)
+        stack.callback(plug.close)
+        yield plug, upstream
+
+
+@contextmanager
+def reached(options: argparse.Namespace) -> Iterator[Session]:
+    """The implementation, asked what it can do."""
+    with plugged(options) as (plug, upstream):
+        session = Session(plug, upstream)
+        try:
+            yield session
+        finally:
+            session.close()
+
+
+def _upstream(address: str | None) -> Upstream:
+    host, mark, port = (address or "127.0.0.1:0").rpartition(":")
+    if not mark or not port.isdigit():
+        raise UsageError(f"--upstream wants HOST:PORT, got {address!r}")
+    try:
+        return Upstream(host, int(port))
+    except OSError as error:
+        raise UsageError(f"--upstream {address}: {error.strerror or error}") from None
+
+
 def _run(options: argparse.Namespace) -> int:
     cases = read(options.cases)
-    plug = open_plug(options)
-    try:
-        session = Session(plug)
+    with reached(options) as session:
         checks = plan(cases, sorted(session.adapters), options.k, options.adapter)
         if options.profile:
             checks = [check for check in checks if options.profile in check.profiles]
@@ -168,22 +220,25 @@ def _run(options: argparse.Namespace) -> int:
         if not checks:
             raise UsageError("no check fits")
         partial = bool(options.k or options.adapter or options.profile)
-        gaps = read_gaps(options.gaps) if options.gaps else []
-        renamed = {old: case.path for case in cases for old in case.meta.get("was", [])}
-        for gap in gaps:
-            old = gap.check.partition("#")[0]
-            if old in renamed:
-                print(f"conformance: renamed: {old} is now {renamed[old]}", file=sys.stderr)
+        gaps, renamed = _gaps_of(options, cases)
         assigned = assign_gaps(gaps, checks, renamed, partial)
-        counts = scored()
         results = list(run_checks(session, checks, assigned))
-        for result in results:
-            # A must-check that the newest release does not know; the other levels never decide on conformance.
-            result.scored = bool(options.cases) or result.check.level != "must" or counts(result.check.id)
-        lines = [result.line() for result in results]
-    finally:
-        plug.close()
-    return _write(options, render.Report(_header(options, session, partial), lines))
+    counts = scored()
+    for result in results:
+        # A must-check that the newest release does not know; the other levels never decide on conformance.
+        result.scored = bool(options.cases) or result.check.level != "must" or counts(result.check.id)
+    return _write(options, render.Report(_header(options, session, partial), [result.line() for result in results]))
+
+
+def _gaps_of(options: argparse.Namespace, cases: list[Case]) -> tuple[list[Gap], dict[str, str]]:
+    """The declared gaps, and the cases that have another name by now."""
+    gaps = read_gaps(options.gaps) if options.gaps else []
+    renamed = {old: case.path for case in cases for old in case.meta.get("was", [])}
+    for gap in gaps:
+        old = gap.check.partition("#")[0]
+        if old in renamed:
+            print(f"conformance: renamed: {old} is now {renamed[old]}", file=sys.stderr)
+    return gaps, renamed
 
 
 def _header(options: argparse.Namespace, session: Session, partial: bool) -> dict[str, object]:
@@ -208,6 +263,10 @@ def _write(options: argparse.Namespace, report: render.Report) -> int:
             shown = render.badge(report, options.profile) if name == "badge" else render.FORMATS[name](report)
             path.write_text(shown, "utf-8")
     again = ["--grpc", options.grpc] if options.grpc else ["--", *options.command]
+    if options.serve:
+        again = ["--serve", "--", *options.command]
+    elif options.upstream:
+        again += ["--upstream", options.upstream]
     shown = render.text(report, flags(), again, options.profile)
     print(shown.split("\n\n")[0] if options.quiet else shown, end="" if not options.quiet else "\n")
     if not clean(report.checks):
@@ -226,11 +285,8 @@ def flags() -> dict[str, dict[str, object]]:
 def _doctor(options: argparse.Namespace) -> int:
     from runner.doctor import examine
 
-    plug = open_plug(options)
-    try:
+    with plugged(options) as (plug, _):
         advice = examine(plug, options.command)
-    finally:
-        plug.close()
     print("\n".join(advice.lines))
     return 0 if advice.healthy else 1
 
@@ -326,11 +382,8 @@ def _record(options: argparse.Namespace) -> int:
 def _fill(options: argparse.Namespace) -> int:
     from runner.recording import fill
 
-    plug = open_plug(options)
-    try:
-        print(fill(options.case, Session(plug), options.cases))
-    finally:
-        plug.close()
+    with reached(options) as session:
+        print(fill(options.case, session, options.cases))
     return 0
 
 

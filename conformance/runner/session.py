@@ -36,20 +36,21 @@ class Session:
         self.hello = plug.hello()
         self._answers: OrderedDict[str, Answer] = OrderedDict()
         self._upstream = upstream
+        self._own_upstream: Upstream | None = None
 
     @property
     def upstream(self) -> Upstream:
-        """The provider that is scripted; it is started when first needed."""
+        """The provider that is scripted: the given one, or one that is started when first needed."""
         if self._upstream is None:
-            self._upstream = Upstream()
+            self._upstream = self._own_upstream = Upstream()
         return self._upstream
 
     def close(self) -> None:
-        """End the plug and the upstream."""
+        """End the plug, and the upstream if it was started here."""
         self.plug.close()
-        if self._upstream is not None:
-            self._upstream.close()
-            self._upstream = None
+        if self._own_upstream is not None:
+            self._own_upstream.close()
+            self._upstream = self._own_upstream = None
 
     @property
     def adapters(self) -> dict[str, list[str]]:

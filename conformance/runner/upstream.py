@@ -227,9 +227,18 @@ def played(chunks: Iterable[bytes], *more: Step, kind: str) -> Script:
 
 
 @cache
+def _registry() -> dict[str, Any]:
+    return loads((schema.CONFORMANCE.parent / "spec" / "registry" / "providers.json").read_bytes())
+
+
 def providers() -> dict[str, Any]:
     """The rows of spec/registry/providers.json."""
-    return loads((schema.CONFORMANCE.parent / "spec" / "registry" / "providers.json").read_bytes())["providers"]
+    return _registry()["providers"]
+
+
+def home(adapter: str) -> str:
+    """The provider whose wire an adapter speaks."""
+    return _registry()["home"].get(adapter, adapter)
 
 
 def environment(address: str) -> dict[str, str]:
