@@ -279,7 +279,7 @@ def _row_checks(case: Case) -> Iterator[Check]:
             adapter = case.meta["adapter"]
             data = rows.row_bytes(case.row)
             for cut in ("whole", "bytewise", "utf8"):
-                if frames.CUTS[cut](data, "sse") is not None:
+                if frames.CUTS[cut](data, case.framing) is not None:
                     run = partial(rows.check_framing_row, cut=cut)
                     yield _check(case, f"{name}:{cut}", run, profile="core", needs=(("stream", adapter),))
 

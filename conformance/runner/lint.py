@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from . import discover, frames, requirements, schema, trace
-from .cases import CASES, EXCHANGE_FILES, Case, CaseError, read
+from .cases import CASES, EXCHANGE_FILES, STREAM_FILES, Case, CaseError, read
 from .compare import COMPARATOR_WORDS, ReportError, apply, loads, same_scalar
 from .oracles import violations
 from .schema import CONFORMANCE
@@ -121,7 +121,7 @@ def _folder(case: Case) -> Iterator[str]:
             yield f"{case.path}/{name}: no file of an exchange has this name"
             continue
         yield from _bytes(case, name)
-        if name.endswith((".json", ".jsonl")) and name != "stream.wire.jsonl":
+        if name.endswith((".json", ".jsonl")) and name not in STREAM_FILES:
             case.value(name)
     if not names:
         yield f"{case.path}: nothing but case.json"

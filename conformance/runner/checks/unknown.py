@@ -111,7 +111,7 @@ def planted_stream(case: Case, rule: dict[str, Any]) -> bytes | None:
             data = {**rule["data"], **{name: value[name] for name in rule.get("copy", []) if name in value}}
             result.append(frames.json_frame(rule.get("event"), data))
             done = True
-    return b"".join(frame.encode(case.framing) for frame in result) if done else None
+    return frames.join(result, case.framing) if done else None
 
 
 def _fits(value: dict[str, Any], pattern: dict[str, Any]) -> bool:

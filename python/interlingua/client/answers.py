@@ -64,7 +64,7 @@ def read(call: Call, answer: Answer, body: bytes) -> Response:
 async def refuse_other_content(call: Call, answer: Answer, interrupt: Interrupt) -> None:
     """A page or a JSON body where a stream was asked for is not an empty stream. Raises `ProviderError`."""
     kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind not in _NO_STREAM:
+    if kind not in _NO_STREAM or (kind == "application/json" and call.adapter.FRAMING == "sse_or_array"):
         return
     body = await interrupt.wait(whole(answer, ERROR_BODY_LIMIT, cut=True))
     if b'"error"' in body and "json" in kind:
