@@ -13,6 +13,8 @@ ARGS ?=
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 ORACLES := .venv-oracles/.installed
+COMPILED := .venv-compiled/.installed
+SOURCES := $(shell find python/interlingua -name '*.py')
 CONFORMANCE := $(BIN)/python conformance/runner
 PLUG := $(BIN)/python -m interlingua plug
 # buf and the generators start `python` and `ruff` by name
@@ -43,6 +45,16 @@ $(ORACLES): python/pyproject.toml
 	    --group python/pyproject.toml:oracles
 	touch $@
 
+# the wheel as it is released: built from the source archive, so that nothing compiled lands beside the sources
+$(COMPILED): python/pyproject.toml $(SOURCES)
+	test -x .venv-compiled/bin/python || $(PYTHON) -m venv .venv-compiled
+	.venv-compiled/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1' 'build>=1.3'
+	rm -rf .cache/wheels
+	HATCH_BUILD_HOOK_ENABLE_MYPYC=1 .venv-compiled/bin/python -m build --outdir .cache/wheels python > /dev/null
+	wheel=$$(echo .cache/wheels/*.whl) && .venv-compiled/bin/python -m pip install --quiet --disable-pip-version-check \
+	    --force-reinstall "$$wheel[server,cli,images]"
+	touch $@
+
 # ------------------------------------------------------------------------------------------------ seeing it work
 
 .PHONY: demo
@@ -59,6 +71,10 @@ test: $(INSTALLED) ## run the tests and the conformance suite
 .PHONY: conformance
 conformance: $(INSTALLED) ## run the conformance suite against the reference; ARGS="-k PATTERN"
 	$(CONFORMANCE) run --report report.jsonl $(ARGS) -- $(PLUG)
+
+.PHONY: compiled
+compiled: $(COMPILED) $(INSTALLED) ## build the compiled wheel and run the conformance suite against it
+	$(CONFORMANCE) run --quiet $(ARGS) -- .venv-compiled/bin/python -m interlingua plug
 
 .PHONY: matrix
 matrix: $(INSTALLED) ## run the suite and write what it found for each wire into conformance/matrix.md
@@ -83,9 +99,15 @@ corpus: $(INSTALLED) ## run recorded traffic through the adapters; CORPUS=FOLDER
 	test -n '$(CORPUS)' || { echo 'say which: make corpus CORPUS=FOLDER' >&2; exit 2; }
 	$(BIN)/python tools/corpus.py '$(CORPUS)' $(ARGS)
 
+MEASURE = status=0; $(1) bench/run.py $(ARGS) || status=$$?; $(1) bench/service.py || status=$$?; exit $$status
+
 .PHONY: bench
-bench: $(INSTALLED) ## measure, as ratios to the floor of one decode and one encode
-	status=0; $(BIN)/python bench/run.py $(ARGS) || status=$$?; $(BIN)/python bench/service.py || status=$$?; exit $$status
+bench: $(COMPILED) ## measure the compiled wheel, as ratios to the floor of one decode and one encode
+	$(call MEASURE,.venv-compiled/bin/python)
+
+.PHONY: bench-source
+bench-source: $(INSTALLED) ## measure the same of the plain source
+	$(call MEASURE,$(BIN)/python)
 
 .PHONY: check
 check: check-python check-proto check-generated check-suite ## check form, types, contract and generated code; changes nothing
@@ -130,5 +152,5 @@ baseline: $(INSTALLED) ## take the present Protobuf contract as the one that mus
 
 .PHONY: clean
 clean: ## remove everything that can be made again, the virtual environment included
-	rm -rf .venv .venv-oracles .pytest_cache .ruff_cache .hypothesis .cache report.jsonl python/build python/dist python/*.egg-info
+	rm -rf .venv .venv-oracles .venv-compiled .pytest_cache .ruff_cache .hypothesis .cache report.jsonl python/build python/dist python/*.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,6 +1,8 @@
 """Media in addresses: data URIs that can be written again as they were, and the media type that bytes tell of."""
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from interlingua.adapters._kit import parse_data_uri
 
@@ -30,6 +32,12 @@ def inline(url: str) -> tuple[str, str] | None:
     """Media type and data of a data URI that can be written again from both."""
     found = parse_data_uri(url) if url.startswith("data:") else None
     return found if found is not None and MEDIA_TYPE.fullmatch(found[0]) and may_be_base64(found[1]) else None
+
+
+def refuses_image(block: Mapping[str, Any], capabilities: Mapping[str, Any]) -> bool:
+    """Whether a model is known not to take images of this media type."""
+    accepted = capabilities.get("accepted_image_media_types")
+    return accepted is not None and "media_type" in block and block["media_type"] not in accepted
 
 
 _BASE64_START = re.compile(r"[A-Za-z0-9+/]*={0,2}")

@@ -223,6 +223,7 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
     for name, unit in (("retry-after-ms", 1_000.0), ("retry-after", 1.0)):
         if (text := headers.get(name)) is None:
             continue
+        seconds: float | None
         try:
             seconds = float(text) / unit
         except ValueError:

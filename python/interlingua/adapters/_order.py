@@ -133,10 +133,10 @@ def longest_rising(values: list[int]) -> set[int]:
         before[value] = tails[at - 1] if at else None
         tails[at : at + 1] = [value]
     found: set[int] = set()
-    value: int | None = tails[-1] if tails else None
-    while value is not None:
-        found.add(value)
-        value = before[value]
+    top = tails[-1] if tails else None
+    while top is not None:
+        found.add(top)
+        top = before[top]
     return found
 
 

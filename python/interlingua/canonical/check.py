@@ -58,15 +58,13 @@ def check(value: Any, profile: str = "core") -> list[Violation]:
     except KeyError:
         raise InvalidRequest(f"there is no profile {profile!r}; there are {', '.join(profiles())}") from None
     if isinstance(value, list):
-        found = _conversation(value, (), limits)
-    elif "messages" in value:
-        found = [
+        return list(_conversation(value, (), limits))
+    if "messages" in value:
+        return [
             *_conversation(value["messages"], ("messages",), limits),
             *_tools(value.get("tools") or [], ("tools",), limits),
         ]
-    else:
-        found = list(_message(value, (), limits))
-    return list(found)
+    return list(_message(value, (), limits))
 
 
 def _broken(rule: str, path: Where, message: str) -> Violation:

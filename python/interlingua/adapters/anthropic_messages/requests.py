@@ -160,7 +160,11 @@ def _settings_from_wire(
         options[name] = others
 
 
-_THINKING = {"type": ("mode", str), "budget_tokens": ("budget_tokens", int), "display": ("display", str)}
+_THINKING: dict[str, tuple[str, type[Any]]] = {
+    "type": ("mode", str),
+    "budget_tokens": ("budget_tokens", int),
+    "display": ("display", str),
+}
 
 
 def _thinking_from_wire(value: Wire, request: Request) -> dict[str, Any]:
@@ -171,7 +175,7 @@ def _thinking_from_wire(value: Wire, request: Request) -> dict[str, Any]:
             others[name] = member
             continue
         canonical, kind = _THINKING[name]
-        if type(member) is not kind or (kind is int and int(member) < 0):
+        if type(member) is not kind or (kind is int and member < 0):
             raise TypeError(name)
         reasoning[canonical] = member
     if reasoning:
@@ -281,7 +285,7 @@ _UNSUPPORTED = {
     "top_logprobs": "lost",
     "verbosity": "weakened",
 }
-_ACCOUNTED_FOR = _KNOWN | _UNSUPPORTED.keys()
+_ACCOUNTED_FOR = frozenset((*_KNOWN, *_UNSUPPORTED))
 
 
 def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
@@ -418,7 +422,7 @@ def _sampling_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         body[name] = fitted
 
 
-def _refused(name: str, value: float, request: Request, body: Wire, writing: Writing) -> tuple[str, str] | None:
+def _refused(name: str, value: Any, request: Request, body: Wire, writing: Writing) -> tuple[str, str] | None:
     if writing.stricter:
         return "unsupported_model", f"API version {STRICTER_VERSION} has no {name}"
     if writing.lacks("sampling"):

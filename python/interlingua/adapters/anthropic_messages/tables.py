@@ -50,6 +50,8 @@ FILLER = "(empty)"
 
 IMAGE_TYPES = frozenset(("image/jpeg", "image/png", "image/gif", "image/webp"))
 THINKING_TYPES = ("thinking", "redacted_thinking")
+UNMARKED_TYPES = (*THINKING_TYPES, "opaque")
+"""Blocks that take no cache mark."""
 
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 TOOL_ID = re.compile(r"[a-zA-Z0-9_-]+")

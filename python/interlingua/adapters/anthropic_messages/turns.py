@@ -26,7 +26,14 @@ from interlingua.adapters.anthropic_messages.blocks import (
     unreadable,
 )
 from interlingua.adapters.anthropic_messages.order import PLAIN, surveyed
-from interlingua.adapters.anthropic_messages.tables import FILLER, THINKING_TYPES, UNREADABLE, Reading, Writing
+from interlingua.adapters.anthropic_messages.tables import (
+    FILLER,
+    THINKING_TYPES,
+    UNMARKED_TYPES,
+    UNREADABLE,
+    Reading,
+    Writing,
+)
 from interlingua.canonical.errors import CannotAdapt, InvalidRequest, InvalidWire
 from interlingua.canonical.loss import Path, pointer
 
@@ -500,7 +507,7 @@ def _message_cache(message: Message, content: list[Wire], writing: Writing, path
         last >= 0
         and len(content) == last + 1
         and "cache_control" not in content[last]
-        and message["content"][last]["type"] not in (*THINKING_TYPES, "opaque")
+        and message["content"][last]["type"] not in UNMARKED_TYPES
     ):
         writing.mark(content[last], message["cache"], path, (*path, "content", last, "cache"))
     else:

@@ -369,6 +369,7 @@ _ENVELOPE = frozenset(("type", "cache", "critical", "provider_state"))
 _TEXT = _ENVELOPE | {"text", "citations", "refusal"}
 _MEDIUM = _ENVELOPE | {"source", "media_type"}
 _MEDIUM_DROPPED = {"detail": "weakened", "transcript": "weakened"}
+_MEDIUM_READ = frozenset((*_MEDIUM, *_MEDIUM_DROPPED))
 _DOCUMENT = _MEDIUM | {"name", "title", "context", "citations_enabled"}
 _TOOL_USE = _ENVELOPE | {"id", "name", "input", "input_raw", "kind"}
 _RESULT = _ENVELOPE | {"tool_use_id", "content", "is_error"}
@@ -585,7 +586,7 @@ def _medium_to_wire(
         if name in block:
             writing.loss.drop((*path, name), "unsupported_field", severity, f"the wire has no {name}")
     inner = {"format": formats.back[media_type], "source": source}
-    return finished(block, kind, inner, _MEDIUM | _MEDIUM_DROPPED.keys(), writing, path)
+    return finished(block, kind, inner, _MEDIUM_READ, writing, path)
 
 
 def _fitted_type(block: Block, formats: Mirror[str, str]) -> str | None:

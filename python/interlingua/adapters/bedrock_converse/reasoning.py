@@ -13,7 +13,11 @@ from interlingua.adapters.bedrock_converse.tables import BUDGETS, EFFORTS, MIN_B
 Reasoning = dict[str, Any]
 
 _MEMBERS = ("mode", "effort", "budget_tokens", "display")
-_WIRE = {"type": ("mode", str), "budget_tokens": ("budget_tokens", int), "display": ("display", str)}
+_WIRE: dict[str, tuple[str, type[Any]]] = {
+    "type": ("mode", str),
+    "budget_tokens": ("budget_tokens", int),
+    "display": ("display", str),
+}
 
 
 def nova_from_wire(value: Any) -> Reasoning | None:
@@ -33,8 +37,10 @@ def thinking_from_wire(value: Any) -> Reasoning | None:
         return None
     reasoning: Reasoning = {}
     for name, member in value.items():
-        canonical, kind = _WIRE.get(name, (None, None))
-        if canonical is None or type(member) is not kind or (kind is int and member < 0):
+        if name not in _WIRE:
+            return None
+        canonical, kind = _WIRE[name]
+        if type(member) is not kind or (kind is int and member < 0):
             return None
         reasoning[canonical] = member
     return reasoning

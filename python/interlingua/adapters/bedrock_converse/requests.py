@@ -15,8 +15,8 @@ from interlingua.adapters._kit import (
 from interlingua.adapters.bedrock_converse.reasoning import NOVA, nova_from_wire, reasoning_to_wire, thinking_from_wire
 from interlingua.adapters.bedrock_converse.tables import (
     METADATA,
-    THINKING_TYPES,
     TIERS,
+    UNMARKED_TYPES,
     UNREADABLE,
     Reading,
     Writing,
@@ -267,7 +267,7 @@ _UNSUPPORTED = {
     "top_logprobs": "lost",
     "verbosity": "weakened",
 }
-_ACCOUNTED_FOR = _KNOWN | _UNSUPPORTED.keys()
+_ACCOUNTED_FOR = frozenset((*_KNOWN, *_UNSUPPORTED))
 
 
 def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
@@ -537,7 +537,7 @@ def _cache_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         and "cachePoint" not in content[-1]
         and ("messages", last) not in writing.gone
         and not any(source == last for source, *_ in writing.moves)
-        and blocks[position]["type"] not in (*THINKING_TYPES, "opaque")
+        and blocks[position]["type"] not in UNMARKED_TYPES
         and _ends_with(content, blocks)
     ):
         mark = writing.mark(request["cache"], (), ("messages", last, "content", position, "cache"))

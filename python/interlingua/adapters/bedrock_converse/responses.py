@@ -52,10 +52,8 @@ def assembled(body: Wire, blocks: list[Any], reading: Reading, endpoint: Endpoin
                 response["finish_reason_raw"] = reason = value
             case "usage" if type(value) is dict:
                 response["usage"] = usage_from_wire(value)
-            case "output" | "stopReason" | "usage":
-                if value is not None:
-                    raise InvalidAnswer(f"{name} has the wrong type", path=f"/{name}", adapter=NAME)
-                fields[name] = value
+            case "output" | "stopReason" | "usage" if value is not None:
+                raise InvalidAnswer(f"{name} has the wrong type", path=f"/{name}", adapter=NAME)
             case _:
                 fields[name] = value
     model = _served_model(body)

@@ -103,6 +103,8 @@ FILLER = "(empty)"
 DOCUMENT_FILLER = "(document)"
 
 THINKING_TYPES = ("thinking", "redacted_thinking")
+UNMARKED_TYPES = (*THINKING_TYPES, "opaque")
+"""Blocks that take no cache mark."""
 INSTRUCTIONS = ("system", "developer")
 
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -228,7 +230,7 @@ class Writing:
         self.swept = False  # marks were taken back: empty blocks stand in their places
         self.fillers: list[tuple[Path, Path, Wire]] = []  # blocks before which a text has to stand
         self.merges: list[tuple[Path, Path]] = []
-        self.moves: list[tuple[int, int, str, str, Any]] = []
+        self.moves: list[tuple[int, int, str, str, Wire | None]] = []
         self.gone: set[Path] = set()
         self.tools_used: dict[str, None] = {}  # wire names of the calls in the conversation, in order
         self._documents: set[str] = set()
@@ -374,8 +376,8 @@ class Writing:
         """The entries about whole messages: merges first, while every message stands where it was written."""
         if self.marks:
             self._settle_marks()
-        for path, to, left in self.fillers:
-            self.loss.move(path, to, "filler", "shape", "the target takes a document only beside a text", left)
+        for path, to, filler in self.fillers:
+            self.loss.move(path, to, "filler", "shape", "the target takes a document only beside a text", filler)
         for path, to in self.merges:
             self.gone.add(path)
             self.loss.merge(path, to, "merged_turn", "shape", "neighbouring messages travel as one turn")

@@ -24,7 +24,7 @@ from interlingua.adapters.bedrock_converse.tables import (
     DOCUMENT_FILLER,
     FILLER,
     INSTRUCTIONS,
-    THINKING_TYPES,
+    UNMARKED_TYPES,
     UNREADABLE,
     Reading,
     Writing,
@@ -450,7 +450,7 @@ def _message_cache(message: Message, content: list[Wire], writing: Writing, path
         blocks
         and sum("cachePoint" not in wire for wire in content) == len(blocks)
         and "cachePoint" not in content[-1]
-        and blocks[last]["type"] not in (*THINKING_TYPES, "opaque")
+        and blocks[last]["type"] not in UNMARKED_TYPES
     ):
         mark = writing.mark(message["cache"], path, (*path, "content", last, "cache"))
         if mark is not None:

@@ -165,7 +165,7 @@ def _generation_from_wire(config: Wire, request: Request) -> Wire:
     return left
 
 
-def _number(value: Any) -> float | None:
+def _number(value: Any) -> int | float | None:
     """A number, also where a client wrote it as a text."""
     if type(value) is str:
         try:
@@ -176,7 +176,7 @@ def _number(value: Any) -> float | None:
 
 
 def _count(value: Any, least: int | None) -> int | None:
-    number = _number(value)
+    number: Any = _number(value)
     return number if type(number) is int and (least is None or number >= least) else None
 
 
@@ -326,7 +326,7 @@ def members_to_wire(request: Request, body: Wire, writing: Writing, *, tools_wri
 
 # ---------------------------------------------------------------------------------------------- generationConfig
 
-_RANGES: dict[str, tuple[float, float]] = {
+_RANGES: dict[str, tuple[Any, Any]] = {
     "temperature": (0, 2),
     "top_p": (0, 1),
     "presence_penalty": (-2, 1.99),

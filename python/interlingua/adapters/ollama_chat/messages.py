@@ -13,6 +13,7 @@ from interlingua.adapters._kit import (
     report_foreign_state,
     report_unknown,
 )
+from interlingua.adapters._media import refuses_image
 from interlingua.adapters._order import longest_rising, moves_to
 from interlingua.adapters.ollama_chat.tables import (
     CALLS,
@@ -87,8 +88,8 @@ def messages_to_wire(request: Mapping[str, Any], writing: Writing) -> list[Wire]
         body.append(message_to_wire(message, ("messages", position), writing))
     # last of all: what an entry names must still stand in its place
     for position, to in writing.moves:
-        message = "results follow their calls directly, in the order of the calls"
-        writing.loss.move(("messages", position), ("messages", to), "reordered", "shape", message)
+        why = "results follow their calls directly, in the order of the calls"
+        writing.loss.move(("messages", position), ("messages", to), "reordered", "shape", why)
     return body
 
 
@@ -398,8 +399,7 @@ def _image_refused(block: Block, writing: Writing) -> tuple[str, str] | None:
     """Code and message when an image cannot be written."""
     if writing.refuses("images"):
         return "unsupported_model", "the model takes no image"
-    accepted = writing.capabilities.get("accepted_image_media_types")
-    if accepted is not None and block.get("media_type", accepted) not in (accepted, *accepted):
+    if refuses_image(block, writing.capabilities):
         return "unsupported_source", "the model does not take this media type"
     source = block["source"]
     data = source.get("data", "")

@@ -7,6 +7,7 @@ from interlingua.adapters.openai_chat.context import Reading, Writing
 from interlingua.adapters.openai_chat.parts import Block
 
 _CITED = ("url", "title", "start_index", "end_index")
+_NEVER_NESTED = ("type", *_CITED)
 
 
 def own_citations(block: Block, writing: Writing) -> bool:
@@ -50,7 +51,7 @@ def annotations_from_wire(
 def _citation_from_wire(item: Wire, reading: Reading) -> dict[str, Any]:
     kind = item["type"]
     inner = item.get(kind)
-    source: Wire = inner if isinstance(inner, dict) and kind not in ("type", *_CITED) else item
+    source: Wire = inner if isinstance(inner, dict) and kind not in _NEVER_NESTED else item
     nested = source is inner
     citation: dict[str, Any] = {"type": kind}
     rest: dict[str, Any] = {}

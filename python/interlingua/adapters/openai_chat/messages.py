@@ -63,8 +63,8 @@ def messages_to_wire(request: Request, writing: Writing) -> list[Wire]:
         runs.close(body, None, len(messages))
     # last of all: what an entry names must still stand in its place
     for position, to in writing.moves:
-        message = "results follow their calls directly"
-        writing.loss.move(("messages", position), ("messages", to), "reordered", "shape", message)
+        why = "results follow their calls directly"
+        writing.loss.move(("messages", position), ("messages", to), "reordered", "shape", why)
     runs.report()
     return body
 

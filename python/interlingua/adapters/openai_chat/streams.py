@@ -731,7 +731,7 @@ class _Choice:
             events.append(self.mark({"type": "block_stop", "index": call.block, "block": block}))
         if self._first and ("images" in self._members or "audio" in self._members):
             self._first = False
-            whole = {name: self._members[name] for name in ("images", "audio") if name in self._members}
+            whole: Wire = {name: self._members[name] for name in ("images", "audio") if name in self._members}
             for block in answer_from_wire({"role": "assistant", "content": None, **whole}, self._reading)["content"]:
                 self._whole_block(block, events)
 

@@ -95,8 +95,8 @@ def _plain_turn(message: Message, content: list[Block], path: Path, writing: Wri
     for block in calls:
         if block["type"] != "tool_use":
             return None
-        state = block.get("provider_state")
-        if state is not None and "form" in state and "legacy" in state["form"]:
+        call_state = block.get("provider_state")
+        if call_state is not None and "form" in call_state and "legacy" in call_state["form"]:
             return None
     offset = len(content) - len(calls)
     wire["tool_calls"] = [
@@ -215,15 +215,16 @@ def _place(block: Block, index: int, content: list[Block], turn: _Turn, request:
             if block.get("citations"):
                 _note_citations(block, index, turn)
         case "thinking" | "redacted_thinking":
-            place, part = reasoning_to_wire(block, path, writing)
+            place, written = reasoning_to_wire(block, path, writing)
             if place != PART:
                 turn.stands(_REASONING, index)
                 if place == DETAILS:
-                    turn.details.append(part)
+                    turn.details.append(written)
                 else:
-                    turn.texts.append((place, part))
+                    turn.texts.append((place, written))
                     turn.texts_at.append(index)
                 return
+            part = written
         case "opaque" if writing.endpoint.owns(block) and block.get("kind") in (CALLS, DETAILS):
             kind = block["kind"]
             turn.stands(_CALLS if kind == CALLS else _REASONING, index)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from interlingua.adapters._kit import Wire, data_uri, report_unknown
-from interlingua.adapters._media import inline, sniff
+from interlingua.adapters._media import inline, refuses_image, sniff
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.tables import BREAKPOINT_TTLS, MOST_BREAKPOINTS, NOTHING, TIME_TO_LIVE
 from interlingua.canonical.loss import Path
@@ -122,13 +122,7 @@ def _media_to_wire(block: Block, path: Path, writing: Writing) -> Wire | None:
         and writing.capabilities.get("supports_images" if kind == "image" else "supports_documents") is False
     ):
         return lost(block, path, writing, "unsupported_model", f"the model takes no {kind}")
-    accepted = writing.capabilities.get("accepted_image_media_types")
-    if (
-        kind == "image"
-        and accepted is not None
-        and not writing.own
-        and block.get("media_type", accepted) not in (accepted, *accepted)
-    ):
+    if kind == "image" and not writing.own and refuses_image(block, writing.capabilities):
         return lost(block, path, writing, "unsupported_source", "the model does not take this media type")
     part = _image_to_wire(block, path, writing) if kind == "image" else _document_to_wire(block, path, writing)
     if part is None:

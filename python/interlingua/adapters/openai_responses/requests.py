@@ -603,7 +603,7 @@ def _format_from_wire(value: Any) -> dict[str, Any] | None:
         case {"type": "json_object"} if len(value) == 1:
             return {"type": "json"}
         case {"type": "json_schema", **schema} if schema.keys() <= _SCHEMA_TYPES.keys():
-            said = {name: item for name, item in schema.items() if item is not None}
+            said: dict[str, Any] = {str(name): item for name, item in schema.items() if item is not None}
             if not all(isinstance(item, _SCHEMA_TYPES[name]) for name, item in said.items()):
                 return None
             return {"type": "json_schema", **said}

@@ -84,7 +84,7 @@ def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: Mapping[str,
 def _with_flat_grammar(tool: Tool, path: Path, writing: Writing) -> Tool:
     """Chat Completions has an object for the parts of a grammar; here they stand beside its type."""
     match tool.get("format"):
-        case {"type": "grammar", "grammar": {**parts}} as given if len(given) == 2 and "type" not in parts:
+        case {"type": "grammar", "grammar": {**parts}} if len(tool["format"]) == 2 and "type" not in parts:
             flat = {"type": "grammar", **parts}
             writing.loss.replace((*path, "format"), flat, "schema_rewritten", "shape", "the wire nests no grammar")
             return {**tool, "format": flat}
