@@ -3,8 +3,10 @@
 import json
 import sys
 
-OPERATIONS = "to_wire from_wire_request from_wire_response to_wire_response stream stream_encode error estimate".split()
-ADAPTERS = ("anthropic_messages", "openai_chat")
+OPERATIONS = (
+    "to_wire from_wire_request from_wire_response to_wire_response stream stream_encode error estimate generate".split()
+)
+ADAPTERS = "anthropic_messages bedrock_converse gemini_generate ollama_chat openai_chat openai_responses".split()
 
 
 def handle(message):

@@ -326,7 +326,7 @@ def _trace(options: argparse.Namespace) -> int:
 def _mutants(options: argparse.Namespace) -> int:
     from runner.mutants import run_mutants
 
-    return run_mutants(read(options.cases), options.k)
+    return run_mutants(options.cases, options.k)
 
 
 def _render(options: argparse.Namespace) -> int:

@@ -101,7 +101,8 @@ class Case:
         return (self.folder / name).read_bytes()
 
     def comparators(self, document: str) -> list[dict[str, Any]]:
-        """The comparators of `case.json` for a document: request, wire, body, response, events, error, decision."""
+        """The comparators of `case.json` for a document: request, wire, body, response, events, error,
+        decision, echo, swap."""
         return [rule for rule in self.meta.get("compare", []) if rule.get("in", document) == document]
 
 

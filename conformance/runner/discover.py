@@ -66,7 +66,7 @@ def derive(case: Case, adapters: list[str], answers: dict[str, list[Case]]) -> I
     yield from _request_checks(case)
     yield from _response_checks(case)
     yield from _stream_checks(case)
-    yield from _generate_checks(case)
+    yield from _generate_checks(case, answers)
     yield from _cross_checks(case, adapters, answers)
     yield from _route_checks(case)
 
@@ -196,24 +196,36 @@ def _stream_checks(case: Case) -> Iterator[Check]:
             yield _check(case, f"unknown:{rule['name']}", run, "stream")
 
 
-def _generate_checks(case: Case) -> Iterator[Check]:
-    """The answer that a case holds, given by a scripted upstream to a call of the implementation."""
+def _generate_checks(case: Case, answers: dict[str, list[Case]]) -> Iterator[Check]:
+    """A call of the implementation, answered by a scripted upstream with the answer that the case holds."""
     if case.adapter is None or case.has("request.error.json"):
         return
-    if case.has("response.wire.json"):
+    needs: tuple[Need, ...] = ()
+    if case.has("request.wire.json") and not case.has("request.canonical.json"):
+        needs = (("from_wire_request", case.adapter),)
+    answer = case if case.has("response.wire.json") else _paced(case, answers)
+    if answer is case or (answer is not None and case.has("request.canonical.json")):
         operations = ("generate", "to_wire", "from_wire_response")
-        yield _check(case, "generate", generate.check_generate, *operations, profile="service")
+        run: Callable[..., str | None] = partial(generate.check_generate, answer=answer)
+        yield _check(case, "generate", run, *operations, profile="service", needs=needs)
     if case.stream_file is None:
         return
     operations = ("generate", "to_wire", "stream")
-    yield _check(case, "generate:stream", generate.check_generate_stream, *operations, profile="service")
+    run = generate.check_generate_stream
+    yield _check(case, "generate:stream", run, *operations, profile="service", needs=needs)
     for name, breaks in (("generate:broken", True), ("generate:ended", False)):
         run = partial(generate.check_broken, breaks=breaks)
         if streams.has_terminal(case):
-            yield _check(case, name, run, *operations, profile="service")
+            yield _check(case, name, run, *operations, profile="service", needs=needs)
     if case.wire.get("paced") == case.folder.name:
         for name, check in generate.PACED.items():
             yield _check(case, name, check, *operations, profile="service")
+
+
+def _paced(case: Case, answers: dict[str, list[Case]]) -> Case | None:
+    """The exchange of the wire that adapter.json names for what any answer will do."""
+    found = answers.get(str(case.adapter), [])
+    return next((other for other in found if other.folder.name == case.wire.get("paced")), None)
 
 
 def _cross_checks(case: Case, adapters: list[str], answers: dict[str, list[Case]]) -> Iterator[Check]:

@@ -96,7 +96,10 @@ def test_words_and_order_are_free() -> None:
 
     words = compare_reports(REQUEST, GOLDEN, own)
 
-    assert words.put({"a": "<s>\nBe brief.\n</s> [audio omitted]", "b": ["a_b"]}) == {"a": "[[Be brief.]] ?", "b": ["a_b"]}
+    assert words.put({"a": "<s>\nBe brief.\n</s> [audio omitted]", "b": ["a_b"]}) == {
+        "a": "[[Be brief.]] ?",
+        "b": ["a_b"],
+    }
 
 
 @pytest.mark.parametrize(

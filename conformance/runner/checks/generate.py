@@ -14,7 +14,7 @@ from runner.compare import dumps, show, visible_error, visible_events, visible_r
 from runner.session import Failure, Refused, Session
 from runner.upstream import KEY, Break, Hang, Pause, Script, Seen, Step, auth_header, played
 
-from .asking import Note, flat, read_response, read_stream, same, same_response, valid
+from .asking import Note, canonical_request, flat, read_response, read_stream, same, same_response, valid
 from .streams import ends_once, stream_data, terminal_index
 
 Data = dict[str, Any]
@@ -28,12 +28,12 @@ PAUSE = 0.15
 # --- asking -----------------------------------------------------------------------------------------------------------------
 
 
-def question(case: Case, stream: bool) -> Data:
-    """The request of the case, or a greeting, of a model of the case's provider."""
-    given = case.value("request.canonical.json") if case.has("request.canonical.json") else {}
+def question(session: Session, case: Case, stream: bool) -> Data:
+    """The request of the case, or a greeting, to a model of the case's provider."""
+    has = case.has("request.canonical.json") or case.has("request.wire.json")
+    given = canonical_request(session, case) if has else {"messages": _GREETING, "max_output_tokens": 4096}
     name = str(given.get("model") or "").partition(":")[2] or case.meta.get("model") or "a-model"
-    request = {"messages": _GREETING, **given, "model": f"{_provider(case)}:{name}", "stream": stream}
-    return request if given or case.wire.get("takes_no_limit") else {"max_output_tokens": 4096, **request}
+    return {**given, "model": f"{_provider(case)}:{name}", "stream": stream}
 
 
 def _provider(case: Case) -> str:
@@ -136,21 +136,23 @@ def _stream_kind(case: Case) -> str:
     return _STREAMED.get(case.framing, _EVENT_STREAM)
 
 
-def check_generate(session: Session, case: Case) -> Note:
-    """The provider gets what to_wire writes; the caller gets what from_wire_response reads."""
-    body = case.value("response.wire.json")
-    request = question(case, stream=False)
+def check_generate(session: Session, case: Case, answer: Case) -> Note:
+    """The provider gets what to_wire writes; the caller gets what from_wire_response reads of the answer, and the loss.
+
+    The answer is the case's own, or that of another exchange of the wire when it has none.
+    """
+    body = answer.value("response.wire.json")
+    request = question(session, case, stream=False)
     if (refusal := _refused(session, case, request)) is not None:
         return refusal
     with session.upstream.play(_whole(body)) as seen:
         response = _generate(session, case, request)
     loss = check_sent(session, case, request, seen)
-    golden = (
-        case.value("response.canonical.json")
-        if case.has("response.canonical.json")
-        else read_response(session, case, body)
-    )
     valid("Response", response)
+    if answer is case and case.has("response.canonical.json"):
+        golden = case.value("response.canonical.json")
+    else:
+        golden = read_response(session, case, body)
     same_response(case, golden, _without_estimate(golden, response))
     _check_envelope(request, response, loss)
     return None
@@ -201,7 +203,7 @@ def _loss_facts(loss: list[Any]) -> list[Any]:
 def check_generate_stream(session: Session, case: Case) -> Note:
     """The streamed answer, in awkward cuts, gives the events that the same bytes give without a network."""
     data = stream_data(case)
-    request = question(case, stream=True)
+    request = question(session, case, stream=True)
     if (refusal := _refused(session, case, request)) is not None:
         return refusal
     chunks = frames.inside_characters(data, case.framing) or frames.split(data, case.framing)
@@ -260,7 +262,7 @@ def check_broken(session: Session, case: Case, breaks: bool) -> Note:
     """
     chunks = frames.split(stream_data(case), case.framing)
     kept = chunks[: (terminal_index(case, chunks) + 1) // 2]
-    request = question(case, stream=True)
+    request = question(session, case, stream=True)
     if (refusal := _refused(session, case, request)) is not None:
         return refusal
     # A moment passes before the connection is torn: a reset may overtake what was sent.
@@ -308,7 +310,7 @@ def check_error_answer(session: Session, case: Case) -> Note:
     script = Script((text.encode(),), row["status"], headers, whole=True)
     golden = row["error"]
     for stream in (False, True):
-        request = question(case, stream=stream)
+        request = question(session, case, stream=stream)
         with session.upstream.play(script) as seen:
             error = _error_of(session, case, request, stream)
         if not golden.get("retryable") and len(seen) != 1:
@@ -342,7 +344,7 @@ def check_no_answer(session: Session, case: Case) -> Note:
     """The provider hangs up without a word: a network error that may be tried again."""
     for stream in (False, True):
         with session.upstream.play(Script((Break(),))):
-            error = _error_of(session, case, question(case, stream), stream)
+            error = _error_of(session, case, question(session, case, stream), stream)
         same({"category": "network", "retryable": True}, visible_error(error, {"retryable": True}))
     return None
 
@@ -352,7 +354,7 @@ def check_page(session: Session, case: Case) -> Note:
     page = _whole(b"<!doctype html><title>Sign in</title>", kind="text/html; charset=utf-8")
     for stream in (False, True):
         with session.upstream.play(page):
-            error = _error_of(session, case, question(case, stream), stream)
+            error = _error_of(session, case, question(session, case, stream), stream)
         same("invalid_response", error["category"], "a page instead of an answer")
     return None
 
@@ -362,7 +364,7 @@ def check_secret(session: Session, case: Case) -> Note:
     body = {"error": {"message": f"the key {KEY} is not valid", "type": "invalid", "code": KEY}, "message": KEY}
     for stream in (False, True):
         with session.upstream.play(_whole(body, status=401)) as seen:
-            error = _error_of(session, case, question(case, stream), stream)
+            error = _error_of(session, case, question(session, case, stream), stream)
         if not any(KEY in value for one in seen for value in one.headers.values()):
             return "the provider wants no key"
         if KEY in dumps(error):
@@ -380,7 +382,7 @@ def check_paced(session: Session, case: Case) -> Note:
     half = (terminal_index(case, chunks) + 1) // 2
     script = played(chunks[:half], Pause(PAUSE), *chunks[half:], kind=_stream_kind(case))
     with session.upstream.play(script):
-        events, _, at = _events(session, case, question(case, stream=True))
+        events, _, at = _events(session, case, question(session, case, stream=True))
         late = session.upstream.late
     before = len(flat(read_stream(session, case, chunks[:half])[0][:-1]))
     if len(at) != len(events):
@@ -396,7 +398,7 @@ def check_cancel(session: Session, case: Case) -> Note:
     chunks = frames.split(stream_data(case), case.framing)
     half = (terminal_index(case, chunks) + 1) // 2
     with session.upstream.play(played(chunks[:half], Hang(), kind=_stream_kind(case))) as seen:
-        events, _, _ = _events(session, case, question(case, stream=True), cancel_after=1)
+        events, _, _ = _events(session, case, question(session, case, stream=True), cancel_after=1)
         if not events:
             raise Failure("no event came before the cancellation")
         if not _sent(seen).closed.wait(2.0):
@@ -409,7 +411,7 @@ def check_deadline(session: Session, case: Case) -> Note:
     for stream in (False, True):
         with session.upstream.play(Script((Hang(), b""))) as seen:
             start = time.monotonic()
-            error = _error_of(session, case, question(case, stream), stream, deadline=PAUSE)
+            error = _error_of(session, case, question(session, case, stream), stream, deadline=PAUSE)
             took = time.monotonic() - start
             same("timeout", error["category"], "the deadline passed")
             if took > 2.0:
