@@ -12,6 +12,7 @@ Exit status: 0 nothing unexpected, 1 something failed, 2 wrong use, 3 the plug c
 from __future__ import annotations
 
 import argparse
+import datetime
 import os
 import sys
 from collections.abc import Iterator
@@ -152,7 +153,15 @@ def _writing_verbs(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -
     fill.set_defaults(verb=_fill)
     freeze = verbs.add_parser("freeze", help="write the requirements of a release: checks and hashes of their files")
     freeze.add_argument("version")
+    freeze.add_argument("--release", metavar="DATE", type=_day, help="the day of the release; the file then stays")
     freeze.set_defaults(verb=_freeze)
+
+
+def _day(text: str) -> str:
+    try:
+        return datetime.date.fromisoformat(text).isoformat()
+    except ValueError:
+        raise argparse.ArgumentTypeError("a day as YYYY-MM-DD") from None
 
 
 def open_plug(options: argparse.Namespace, upstream: Upstream | None = None) -> Plug:
@@ -390,7 +399,7 @@ def _fill(options: argparse.Namespace) -> int:
 def _freeze(options: argparse.Namespace) -> int:
     from runner.requirements import freeze
 
-    print(freeze(options.version, read(None)))
+    print(freeze(options.version, read(None), options.release))
     return 0
 
 

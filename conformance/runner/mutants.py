@@ -195,4 +195,4 @@ def table(found: list[Found]) -> str:
         for wire, excuses in sorted(one.excused.items())
         for pattern, reason in excuses.items()
     ]
-    return "\n".join([*rows, "", *reasons, "" if reasons else ""]) + "\n"
+    return "\n".join([*rows, "", *reasons, *([""] if reasons else [])]) + "\n"

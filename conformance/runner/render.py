@@ -227,7 +227,7 @@ def kind(check_id: str) -> str:
     path, _, name = check_id.partition("#")
     folder, _, last = path.rpartition("/")
     if last.startswith("errors"):
-        return "errors"
+        return "generate" if name.endswith(":generate") else "errors"
     return _ROW_FILES.get(folder.partition("/")[0], name.partition(":")[0])
 
 

@@ -147,8 +147,7 @@ class _Handler(BaseHTTPRequestHandler):
             seen.closed.set()
             self.close_connection = True
 
-    do_GET = do_POST
-    do_PUT = do_POST
+    do_GET = do_PUT = do_POST  # noqa: N815 the names are those of the standard library
 
     def _body(self) -> bytes:
         if "chunked" not in self.headers.get("transfer-encoding", ""):

@@ -67,13 +67,13 @@ def compare_reports(request: Any, golden: list[Entry], loss: list[Any]) -> Words
             if near is not None:
                 found = difference(_plain(entry), _plain(near))
                 raise WordingError(f"an entry of the loss report ({show(entry.get('path'))})", found)
-            raise WordingError(f"{told(entry)} is missing; {counted(golden, loss)}")
+            raise WordingError(f"{counted(golden, loss)}; {told(entry)} is missing")
         own = rest.pop(index)
         pairs.append((entry, own))
         _learn(words, request, entry, own)
         reworded.append({**entry, **{name: own[name] for name in ("path", "value") if name in own}})
     if rest:
-        raise WordingError(f"{told(rest[0])} is not expected; {counted(golden, loss)}")
+        raise WordingError(f"{counted(golden, loss)}; {told(rest[0])} is not expected")
     for entry, own in pairs:
         _compare_values(words, entry, own)
     found = difference(visible(apply(request, reworded)), visible(apply(request, loss)))

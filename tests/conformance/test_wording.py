@@ -11,7 +11,7 @@ from runner.discover import plan
 from runner.plug import FunctionPlug
 from runner.session import Session
 from runner.verdict import run
-from runner.wording import Words, WordingError, compare_reports
+from runner.wording import WordingError, Words, compare_reports
 
 from interlingua.plug import handle
 
@@ -105,8 +105,8 @@ def test_words_and_order_are_free() -> None:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (lambda: GOLDEN[:-1], "replace /tools/1/name .* is missing; 5 entries expected, got 4"),
-        (lambda: [*GOLDEN, NAMES[0]], "is not expected; 5 entries expected, got 6"),
+        (lambda: GOLDEN[:-1], "5 entries expected, got 4; replace /tools/1/name .* is missing"),
+        (lambda: [*GOLDEN, NAMES[0]], "5 entries expected, got 6; .* is not expected"),
         (lambda: with_value(0, {"type": "text", "text": " "}), "content/1"),
         (lambda: with_value(0, {"type": "thinking", "text": "x"}), "content/1"),
         (lambda: with_value(1, "assistant"), "/messages/1/role"),
