@@ -12,7 +12,7 @@ Exit status: 0 nothing unexpected, 1 something failed, 2 wrong use, 3 the plug c
 from __future__ import annotations
 
 import argparse
-import datetime
+import datetime as dt
 import os
 import sys
 from collections.abc import Iterator
@@ -159,7 +159,7 @@ def _writing_verbs(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 def _day(text: str) -> str:
     try:
-        return datetime.date.fromisoformat(text).isoformat()
+        return dt.date.fromisoformat(text).isoformat()
     except ValueError:
         raise argparse.ArgumentTypeError("a day as YYYY-MM-DD") from None
 
