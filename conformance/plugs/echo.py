@@ -28,7 +28,7 @@ def handle(message):
                 "protocol": 1,
                 "implementation": {"name": "echo", "version": "0"},
                 "adapters": dict.fromkeys(ADAPTERS, OPERATIONS),
-                "operations": ["cost", "route", "validate"],
+                "operations": ["cost", "route", "validate", "check"],
             },
         }
     given = message.get("input", {})

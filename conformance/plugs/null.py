@@ -18,7 +18,7 @@ def handle(message):
                 "protocol": 1,
                 "implementation": {"name": "null", "version": "0"},
                 "adapters": dict.fromkeys(ADAPTERS, OPERATIONS),
-                "operations": ["cost", "route", "validate"],
+                "operations": ["cost", "route", "validate", "check"],
             },
         }
     return {"id": message["id"], "output": {}}

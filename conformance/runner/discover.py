@@ -271,7 +271,7 @@ def _route_checks(case: Case) -> Iterator[Check]:
 
 
 def _row_checks(case: Case) -> Iterator[Check]:
-    """The kind of a row file follows from its place: cost/, estimate/, schema/, wire/, or errors.json of an adapter."""
+    """The kind of a row file follows from its place: cost/, estimate/, schema/, invariants/, wire/, or errors.json of an adapter."""
     assert case.row is not None
     name = case.row["id"]
     kind = case.meta.get("kind") or kind_of(case.path)
@@ -287,6 +287,8 @@ def _row_checks(case: Case) -> Iterator[Check]:
             yield _check(case, name, rows.check_estimate_row, profile="router", needs=(("estimate", adapter),))
         case "schema":
             yield _check(case, name, rows.check_schema_row, profile="core", needs=(("validate", None),))
+        case "invariants":
+            yield _check(case, name, rows.check_invariant_row, profile="core", needs=(("check", None),))
         case "wire":
             adapter = case.meta["adapter"]
             data = rows.row_bytes(case.row)

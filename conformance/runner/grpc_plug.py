@@ -159,6 +159,19 @@ CALLS: dict[str, Call] = {
         lambda adapter, given: {"valueJson": dumps(given["instance"]), "type": given.get("type", "Request")},
         _verdict,
     ),
+    "check": Call(
+        "Check",
+        lambda adapter, given: {
+            "valueJson": dumps(given["instance"]),
+            "type": given.get("type", "Request"),
+            "profile": given.get("profile", ""),
+        },
+        lambda response: {
+            "violations": [
+                {"rule": item.get("rule", ""), "path": item.get("path", "")} for item in response.get("violations", [])
+            ]
+        },
+    ),
 }
 
 
@@ -186,7 +199,7 @@ class GrpcPlug:
                 "protocol": 1,
                 "implementation": implementation,
                 "adapters": claimed,
-                "operations": ["cost", "route", "validate"],
+                "operations": ["cost", "route", "validate", "check"],
             }
         )
 

@@ -250,6 +250,11 @@ def _row_by_kind(case: Case, kind: str, name: str) -> Iterator[str]:
             invalid = schema.canonical().validate(row["request"], "Request")
             if invalid is not None:
                 yield f"{name}: request {invalid}"
+        case "invariants":
+            type_name = row.get("type") or case.meta.get("type")
+            invalid = schema.canonical().validate(row["instance"], type_name)
+            if invalid is not None and not any(one["rule"].startswith("schema") for one in row["violations"]):
+                yield f"{name}: {invalid}"
         case "wire":
             data = row["base64"] if "base64" in row else row.get("bytes")
             if data is None:

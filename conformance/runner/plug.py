@@ -32,6 +32,7 @@ OPERATIONS = (
     "cost",
     "route",
     "validate",
+    "check",
 )
 ADAPTER_OPERATIONS = OPERATIONS[:9]
 

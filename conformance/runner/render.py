@@ -231,7 +231,7 @@ def kind(check_id: str) -> str:
     return _ROW_FILES.get(folder.partition("/")[0], name.partition(":")[0])
 
 
-_ROW_FILES = {"cost": "cost", "estimate": "estimate", "schema": "validate", "wire": "framing"}
+_ROW_FILES = {"cost": "cost", "estimate": "estimate", "schema": "validate", "invariants": "check", "wire": "framing"}
 
 
 def _cell(lines: list[Line]) -> str:

@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 
 from interlingua import adapters, registry, translate
 from interlingua.canonical import json
+from interlingua.canonical.check import check
 from interlingua.canonical.errors import InterlinguaError, InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.validate import schema, violations
@@ -63,7 +64,7 @@ def _hello(_: Message, __: str | None) -> Message:
             name: [operation for operation, function in _FUNCTIONS.items() if hasattr(module, function)] + calls
             for name, module in modules.items()
         },
-        "operations": ["cost", "route", "validate"],
+        "operations": ["cost", "route", "validate", "check"],
         "capabilities": [
             "tools",
             "streaming",
@@ -88,6 +89,7 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
     "usage": dict,
     "price": (dict, type(None)),
     "type": str,
+    "profile": str,
     "base_url": str,
     "key": (str, type(None)),
     "stream": bool,
@@ -234,6 +236,14 @@ def _type(given: Message) -> str:
     return name
 
 
+def _check(given: Message, _: str | None) -> Message:
+    name = _type(given)
+    found = violations(given["instance"], name)
+    if not found and name in ("Request", "Message"):
+        found = check(given["instance"], _member(given, "profile", default="core"))
+    return {"violations": [{"rule": one["rule"], "path": one["path"]} for one in found]}
+
+
 def _validate(given: Message, _: str | None) -> Message:
     found = violations(given["instance"], _type(given))
     return {"valid": not found, "path": found[0]["path"] if found else None}
@@ -253,6 +263,7 @@ _OPERATIONS: dict[str, Callable[[Message, str | None], Message]] = {
     "cost": _cost,
     "route": _route,
     "validate": _validate,
+    "check": _check,
     "bye": lambda _, __: {},
 }
 

@@ -120,6 +120,20 @@ def check_schema_row(session: Session, case: Case) -> Note:
     return None
 
 
+def check_invariant_row(session: Session, case: Case) -> Note:
+    """The broken rules, each at its place; in any order."""
+    row = _row(case)
+    given = {"type": row.get("type") or case.meta.get("type"), "instance": row["instance"], "profile": row.get("profile")}
+    output = session.ask("check", None, given, "violations")
+    wanted = sorted((one["rule"], one["path"]) for one in row["violations"])
+    got = sorted((str(one.get("rule")), str(one.get("path"))) for one in output["violations"])
+    if wanted != got:
+        missing = [one for one in wanted if one not in got] or [one for one in got if one not in wanted] or got
+        word = "is not told" if missing[0] in wanted else "is told"
+        raise Failure(f"{missing[0][0]} at {missing[0][1] or '/'} {word}", Difference("", wanted, got))
+    return None
+
+
 def check_framing_row(session: Session, case: Case, cut: str) -> Note:
     """Odd bytes give the events of the plainest bytes of the same frames; damaged ones these and then the row's error."""
     row = _row(case)
