@@ -99,6 +99,7 @@ def _run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--report", type=Path, metavar="FILE", help="write report.jsonl")
     for name in ("junit", "tap", "markdown", "badge"):
         parser.add_argument(f"--{name}", type=Path, metavar="FILE", help=f"write the report as {name} too")
+    parser.add_argument("--all", action="store_true", help=f"show all failures, not the first {render.MOST_SHOWN}")
     parser.add_argument("-q", "--quiet", action="store_true", help="print only the headline")
     parser.add_argument("--list", action="store_true", help="print the ids of the checks and run nothing")
     parser.set_defaults(verb=_run)
@@ -123,6 +124,7 @@ def _other_verbs(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     rendered.add_argument("report", type=Path, nargs="+")
     rendered.add_argument("--format", choices=sorted(render.FORMATS), default="text")
     rendered.add_argument("--profile")
+    rendered.add_argument("--all", action="store_true", help="as text: show all failures")
     rendered.set_defaults(verb=_render)
     differ = verbs.add_parser("diff", help="compare two reports")
     differ.add_argument("before", type=Path)
@@ -260,6 +262,7 @@ def _header(options: argparse.Namespace, session: Session, partial: bool) -> dic
         "operations": session.hello.get("operations", []),
         "profile": options.profile,
         "partial": partial,
+        "narrowed": bool(options.k or options.adapter),
     }
 
 
@@ -276,7 +279,7 @@ def _write(options: argparse.Namespace, report: render.Report) -> int:
         again = ["--serve", "--", *options.command]
     elif options.upstream:
         again += ["--upstream", options.upstream]
-    shown = render.text(report, flags(), again, options.profile)
+    shown = render.text(report, flags(), again, options.profile, None if options.all else render.MOST_SHOWN)
     print(shown.split("\n\n")[0] if options.quiet else shown, end="" if not options.quiet else "\n")
     if not clean(report.checks):
         return 1
@@ -345,7 +348,7 @@ def _render(options: argparse.Namespace) -> int:
         return 0
     for report in reports:
         shown = (
-            render.text(report, flags(), None, options.profile)
+            render.text(report, flags(), None, options.profile, None if options.all else render.MOST_SHOWN)
             if options.format == "text"
             else render.FORMATS[options.format](report)
         )

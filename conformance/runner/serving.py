@@ -31,7 +31,8 @@ class Served:
             raise PlugCrashError(f"{command[0]}: {error.strerror or error}") from error
         self._said: list[str] = []
         self._addresses: queue.Queue[str | None] = queue.Queue()
-        threading.Thread(target=self._listen, daemon=True).start()
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
         try:
             found = self._addresses.get(timeout=timeout)
         except queue.Empty:
@@ -62,3 +63,6 @@ class Served:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        self._listener.join(timeout=5)
+        if self._process.stdout is not None:
+            self._process.stdout.close()

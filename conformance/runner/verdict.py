@@ -52,7 +52,7 @@ def read_gaps(path: Path) -> list[Gap]:
             raise GapError(f"{path}: gap {number + 1} has an unknown member {unknown[0]!r}")
         for name in ("check", "reason", "issue"):
             if not entry.get(name):
-                raise GapError(f"{path}: gap {number + 1} needs {name!r}")
+                raise GapError(f"{path}: gap {number + 1} ({entry.get('check', '?')}) needs {name!r}")
         gaps.append(Gap(**entry))
     return gaps
 

@@ -123,7 +123,11 @@ def check_schema_row(session: Session, case: Case) -> Note:
 def check_invariant_row(session: Session, case: Case) -> Note:
     """The broken rules, each at its place; in any order."""
     row = _row(case)
-    given = {"type": row.get("type") or case.meta.get("type"), "instance": row["instance"], "profile": row.get("profile")}
+    given = {
+        "type": row.get("type") or case.meta.get("type"),
+        "instance": row["instance"],
+        "profile": row.get("profile"),
+    }
     output = session.ask("check", None, given, "violations")
     wanted = sorted((one["rule"], one["path"]) for one in row["violations"])
     got = sorted((str(one.get("rule")), str(one.get("path"))) for one in output["violations"])
