@@ -158,10 +158,7 @@ def _response_checks(case: Case) -> Iterator[Check]:
         "to_wire_response",
         profile="gateway",
     )
-    if "echo" in case.wire and get(case.value("response.wire.json"), case.wire["echo"]["response"]) not in (
-        MISSING,
-        [],
-    ):
+    if _echoes(case):
         yield _check(case, "echo", answers.check_echo, "from_wire_response", "to_wire")
     for rule in case.wire.get("unknown", []):
         if (
@@ -170,6 +167,14 @@ def _response_checks(case: Case) -> Iterator[Check]:
         ):
             run = partial(unknown.check_unknown_response, rule=rule)
             yield _check(case, f"unknown:{rule['name']}", run, "from_wire_response")
+
+
+def _echoes(case: Case) -> bool:
+    """Whether the answer holds the turn that its provider wants back."""
+    return "echo" in case.wire and get(case.value("response.wire.json"), case.wire["echo"]["response"]) not in (
+        MISSING,
+        [],
+    )
 
 
 def _stream_checks(case: Case) -> Iterator[Check]:
@@ -198,8 +203,8 @@ def _stream_checks(case: Case) -> Iterator[Check]:
 
 def _generate_checks(case: Case, answers: dict[str, list[Case]]) -> Iterator[Check]:
     """A call of the implementation, answered by a scripted upstream with the answer that the case holds."""
-    if case.adapter is None or case.has("request.error.json"):
-        return
+    if case.adapter is None or case.has("request.error.json") or "origin" in case.meta:
+        return  # where the upstream is, it is the origin of all that it says
     needs: tuple[Need, ...] = ()
     if case.has("request.wire.json") and not case.has("request.canonical.json"):
         needs = (("from_wire_request", case.adapter),)
@@ -208,6 +213,8 @@ def _generate_checks(case: Case, answers: dict[str, list[Case]]) -> Iterator[Che
         operations = ("generate", "to_wire", "from_wire_response")
         run: Callable[..., str | None] = partial(generate.check_generate, answer=answer)
         yield _check(case, "generate", run, *operations, profile="service", needs=needs)
+    if answer is case and _echoes(case):
+        yield _check(case, "generate:again", generate.check_again, "generate", profile="service")
     if case.stream_file is None:
         return
     operations = ("generate", "to_wire", "stream")

@@ -70,7 +70,7 @@ def key_of(case: Case) -> str:
     return case.path if case.row is None else f"{case.path}#{case.row['id']}"
 
 
-_MEANING = ("adapter", "provider", "model", "level", "needs", "compare", "expects_invalid", "framing", "type")
+_MEANING = ("adapter", "provider", "model", "level", "needs", "compare", "expects_invalid", "framing", "type", "origin")
 
 
 def hash_of(case: Case) -> str:

@@ -10,12 +10,13 @@ from typing import Any
 
 from runner import frames
 from runner.cases import Case
-from runner.compare import dumps, show, visible_error, visible_events, visible_response
+from runner.compare import dumps, get, show, visible_error, visible_events, visible_response
 from runner.session import Failure, Refused, Session
 from runner.upstream import KEY, Break, Hang, Pause, Script, Seen, Step, auth_header, played
 
 from .asking import Note, canonical_request, flat, read_response, read_stream, same, same_response, valid
 from .streams import ends_once, stream_data, terminal_index
+from .swaps import results_for
 
 Data = dict[str, Any]
 _GREETING = [{"role": "user", "content": [{"type": "text", "text": "Begin."}]}]
@@ -196,6 +197,23 @@ def _check_envelope(request: Data, response: Data, loss: list[Any]) -> None:
 
 def _loss_facts(loss: list[Any]) -> list[Any]:
     return [{name: entry[name] for name in ("op", "path", "to", "code", "severity") if name in entry} for entry in loss]
+
+
+def check_again(session: Session, case: Case) -> Note:
+    """The answer goes into the next request to the same provider as it is, and reappears there verbatim."""
+    rule = case.wire["echo"]
+    body = case.value("response.wire.json")
+    model = f"{_provider(case)}:{case.meta.get('model') or body.get('model') or 'a-model'}"
+    asked = {"model": model, "messages": _GREETING, "max_output_tokens": 4096, "stream": False}
+    with session.upstream.play(_whole(body)):
+        message = _generate(session, case, asked)["message"]
+    follow = {**asked, "messages": [*_GREETING, message, *results_for([message])]}
+    with session.upstream.play(_whole(body)) as seen:
+        _generate(session, case, follow)
+    found = get(_sent(seen).json, rule["request"])
+    told = f"{rule['response']} of the answer comes back changed at {rule['request']}"
+    same(get(body, rule["response"]), found, told, rule.get("compare", []) + case.comparators("echo"))
+    return None
 
 
 # --- streams ----------------------------------------------------------------------------------------------------------------
