@@ -275,6 +275,8 @@ def _route_checks(case: Case) -> Iterator[Check]:
     run = partial(hostile.check_hostile, operation="route", member=None, name="route.input.json")
     yield _check(case, "hostile:route", run, profile="router", needs=needs)
     yield _check(case, "route:order", routes.check_route_order, profile="router", needs=needs)
+    if len(case.value("route.decision.json").get("targets") or []) > 1:
+        yield _check(case, "route:second", routes.check_route_second, profile="router", needs=needs)
 
 
 def _row_checks(case: Case) -> Iterator[Check]:

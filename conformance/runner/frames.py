@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import random
 import re
 import struct
 from binascii import crc32
@@ -212,6 +213,16 @@ def two_frames_each(data: bytes, framing: str) -> list[bytes]:
     return [b"".join(frames[index : index + 2]) for index in range(0, len(frames), 2)]
 
 
+SEED = 20
+
+
+def at_random(data: bytes, framing: str) -> list[bytes]:
+    """Cuts at places drawn by lot, the same ones for the same bytes: the seed is told with the check."""
+    lots = random.Random(f"{SEED}:{crc32(data)}")  # noqa: S311 not for secrets
+    places = sorted(lots.sample(range(1, len(data)), min(len(data) // 7, len(data) - 1))) if len(data) > 1 else []
+    return _cut(data, places)
+
+
 CUTS = {
     "whole": whole,
     "bytewise": bytewise,
@@ -219,6 +230,7 @@ CUTS = {
     "crlf": between_cr_and_lf,
     "frames": one_frame_each,
     "pairs": two_frames_each,
+    "random": at_random,
 }
 
 

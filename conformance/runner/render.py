@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from . import SUITE_VERSION
 from .compare import dumps, loads, show
-from .verdict import BAD, OUTCOMES, conforms, counted, counts, profiles_of
+from .verdict import BAD, NOTHING, OUTCOMES, conforms, counted, counts, profiles_of
 
 Line = dict[str, Any]
 
@@ -88,7 +88,8 @@ def text(
     lines.append("")
     for name in [profile] if profile else profiles_of(report.checks):
         fits, why = conforms(report.checks, name)
-        lines.append(f"  {name:<28} {'conforms' if fits else 'does not conform'} ({why})")
+        verdict = "conforms" if fits else "nothing demanded was asked" if why == NOTHING else "does not conform"
+        lines.append(f"  {name:<28} {verdict}" + (f" ({why})" if why != NOTHING else ""))
     if report.header.get("partial"):
         lines.append("  a partial run: says nothing about conformance as a whole")
     bad = [line for line in report.checks if line["outcome"] in BAD and counted(line)]

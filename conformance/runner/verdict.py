@@ -21,6 +21,7 @@ BAD = ("fail", "stale", "error", "unreached")
 LEVELS = ("must", "should", "may")
 CRASHES_IN_A_ROW = 3
 MANY = 20
+NOTHING = "no checks"
 
 
 class GapError(Exception):
@@ -253,7 +254,7 @@ def conforms(lines: list[dict[str, Any]], profile: str) -> tuple[bool, str]:
     """Whether every must-check of a profile passes; if not, why not in a few words."""
     wanted = [line for line in lines if profile in line["profiles"] and line["level"] == "must" and counted(line)]
     if not wanted:
-        return False, "no checks"
+        return False, NOTHING
     tally = Counter(line["outcome"] for line in wanted if line["outcome"] != "pass")
     if tally:
         return False, ", ".join(f"{number} {outcome}" for outcome, number in sorted(tally.items()))

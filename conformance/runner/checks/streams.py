@@ -127,7 +127,7 @@ def check_chunks(session: Session, case: Case, cut: str) -> Note:
     expected = visible_events(whole_events(session, case))
     events = flat(read_stream(session, case, chunks)[0])
     same(expected, visible_events(events), f"cut {cut}, the same bytes give other events")
-    return None
+    return f"seed {frames.SEED}" if cut == "random" else None
 
 
 def check_prompt(session: Session, case: Case) -> Note:
