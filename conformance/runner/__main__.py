@@ -4,7 +4,7 @@
     python3 conformance/runner run --serve -- CMD...          start an Interlingua server and check it over gRPC
     python3 conformance/runner run --grpc HOST:PORT           check a running Interlingua server
     python3 conformance/runner doctor -- CMD...               is the plug itself in order?
-    python3 conformance/runner lint | status | trace | mutants | render | diff | gaps | record | fill | freeze
+    python3 conformance/runner lint | status | trace | mutants | render | diff | gaps | upstream | record | fill | freeze
 
 Exit status: 0 nothing unexpected, 1 something failed, 2 wrong use, 3 the plug cannot be reached.
 """
@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import datetime as dt
 import os
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -26,11 +27,11 @@ if __package__ in (None, ""):
 from runner import PROTOCOL_VERSION, SUITE_VERSION, render
 from runner.cases import Case, CaseError, read
 from runner.discover import plan
-from runner.plug import Plug, PlugError, ProcessPlug
+from runner.plug import NO_PROXY, Plug, PlugError, ProcessPlug
 from runner.requirements import scored
 from runner.serving import Served
 from runner.session import Session
-from runner.upstream import Upstream
+from runner.upstream import Upstream, environment
 from runner.verdict import BAD, Gap, GapError, assign_gaps, clean, conforms, read_gaps
 from runner.verdict import run as run_checks
 
@@ -134,6 +135,9 @@ def _other_verbs(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     gaps.add_argument("report", type=Path)
     gaps.add_argument("--write", type=Path, metavar="FILE", help="add to this file; comments in it are kept")
     gaps.set_defaults(verb=_gaps)
+    upstream = verbs.add_parser("upstream", help="the environment in which a server finds the scripted providers")
+    upstream.add_argument("address", metavar="HOST:PORT")
+    upstream.set_defaults(verb=_environment)
     _writing_verbs(verbs)
 
 
@@ -396,6 +400,15 @@ def _fill(options: argparse.Namespace) -> int:
 
     with reached(options) as session:
         print(fill(options.case, session, options.cases))
+    return 0
+
+
+def _environment(options: argparse.Namespace) -> int:
+    host, _, port = options.address.rpartition(":")
+    if not host or not port.isdigit():
+        raise UsageError(f"HOST:PORT is wanted, got {options.address!r}")
+    told = {**NO_PROXY, **environment(options.address)}
+    print("\n".join(f"export {name}={shlex.quote(value)}" for name, value in told.items()))
     return 0
 
 

@@ -151,6 +151,7 @@ def check_generate(session: Session, case: Case, answer: Case) -> Note:
         response = _generate(session, case, request)
     loss = check_sent(session, case, request, seen)
     valid("Response", response)
+    _shows_nobody(session, response)
     if answer is case and case.has("response.canonical.json"):
         golden = case.value("response.canonical.json")
     else:
@@ -187,6 +188,15 @@ def _without_estimate(golden: Data, response: Data) -> Data:
             raise Failure("the provider gave no usage; an estimate must be marked as one")
         return {name: item for name, item in response.items() if name != "usage"}
     return response
+
+
+def _shows_nobody(session: Session, told: Any) -> None:
+    """Neither the key nor the place where the provider is asked stands in what comes back, not even in its state."""
+    text = dumps(told)
+    if KEY in text:
+        raise Failure("the key stands in the answer")
+    if session.upstream.address in text:
+        raise Failure("the address of the provider stands in the answer")
 
 
 def _check_envelope(request: Data, response: Data, loss: list[Any]) -> None:
@@ -234,6 +244,7 @@ def check_generate_stream(session: Session, case: Case) -> Note:
         if case.has("stream.events.jsonl")
         else flat(read_stream(session, case, [data])[0])
     )
+    _shows_nobody(session, events)
     for event in events:
         valid("StreamEvent", event, f"a {event.get('type') if isinstance(event, dict) else '?'} event")
     if golden and golden[-1].get("type") == "error":
