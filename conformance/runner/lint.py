@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from . import discover, frames, requirements, schema, trace
+from . import discover, examples, frames, requirements, schema, trace
 from .cases import CASES, EXCHANGE_FILES, STREAM_FILES, Case, CaseError, read
 from .compare import COMPARATOR_WORDS, ReportError, apply, loads, same_scalar
 from .oracles import violations
@@ -48,6 +48,7 @@ def lint(roots: list[Path] | None = None) -> tuple[list[str], list[str]]:
     problems += _flags(cases)
     if not roots:
         problems += requirements.problems(cases)
+        problems += examples.problems(cases)
     return problems, trace.unknown_addresses(cases)
 
 
