@@ -19,10 +19,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 if __package__ in (None, ""):
     # Run as a folder: give the modules their package name, so that they import each other the same way everywhere.
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
+
+if TYPE_CHECKING:
+    from runner.grpc_plug import GrpcPlug
 
 from runner import PROTOCOL_VERSION, SUITE_VERSION, render
 from runner.cases import Case, CaseError, read
@@ -172,12 +176,19 @@ def _day(text: str) -> str:
 
 def open_plug(options: argparse.Namespace, upstream: Upstream | None = None) -> Plug:
     if options.grpc:
-        from runner.grpc_plug import GrpcPlug
-
-        return GrpcPlug(options.grpc, options.timeout, generates=upstream is not None)
+        return _grpc_plug()(options.grpc, options.timeout, generates=upstream is not None)
     if not options.command:
         raise UsageError("no plug: give a command after `--`, or --grpc HOST:PORT")
     return ProcessPlug(options.command, options.timeout)
+
+
+def _grpc_plug() -> type[GrpcPlug]:
+    try:
+        from runner.grpc_plug import GrpcPlug
+    except ImportError as error:
+        needed = "grpcio grpcio-reflection googleapis-common-protos"
+        raise UsageError(f"--grpc and --serve need more than Python ({error}): pip install {needed}") from None
+    return GrpcPlug
 
 
 @contextmanager
@@ -187,6 +198,8 @@ def plugged(options: argparse.Namespace) -> Iterator[tuple[Plug, Upstream | None
         raise UsageError("--upstream goes with --grpc: a plug is told with each message where the provider is")
     if options.serve and (options.grpc or not options.command):
         raise UsageError("--serve wants the command of a server after `--`, and no --grpc")
+    if options.grpc or options.serve:
+        _grpc_plug()  # before anything is started
     with ExitStack() as stack:
         upstream: Upstream | None = None
         if options.upstream or options.serve:
