@@ -100,7 +100,7 @@ class Upstream:
 
     def url(self, provider: str) -> str:
         """The base URL of a provider here."""
-        return f"http://{self.address}/{provider}"
+        return _url(self.address, provider)
 
     def close(self) -> None:
         self._server.shutdown()
@@ -240,12 +240,22 @@ def home(adapter: str) -> str:
     return _registry()["home"].get(adapter, adapter)
 
 
+def _url(address: str, provider: str) -> str:
+    """Where a provider is at an upstream. Its path is no wire's own: a client may join paths that meet in the same word."""
+    return f"http://{address}{place(provider)}"
+
+
+def place(provider: str) -> str:
+    """The path of a provider at an upstream."""
+    return f"/at-{provider}"
+
+
 def environment(address: str) -> dict[str, str]:
     """The variables, as spec/registry/providers.json names them, that put every provider at a scripted upstream."""
     found: dict[str, str] = {}
     for name, row in providers().items():
         for variable in list(row.get("base_url_env", {}))[:1]:
-            found[variable] = f"http://{address}/{name}"
+            found[variable] = _url(address, name)
         for variable in ((row.get("auth") or {}).get("env") or [])[:1]:
             found[variable] = KEY
     return found

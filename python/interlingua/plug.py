@@ -203,7 +203,8 @@ async def _called(request: Message, endpoint: Any, base_url: str, told: Message)
 
     provider = endpoint.provider or endpoint.adapter
     keys = {provider: told["key"]} if told["key"] else {}
-    client = Client(_network()[1], keys=keys, base_urls={provider: base_url})
+    known = _with_row(provider, endpoint.adapter)
+    client = Client(_network()[1], keys=keys, base_urls={provider: base_url}, registry=known)
     if not told["stream"]:
         answer = await client.generate(request, adapter=endpoint.adapter, deadline=told["deadline"])
         return {"response": answer}
@@ -219,6 +220,17 @@ async def _called(request: Message, endpoint: Any, base_url: str, told: Message)
         except InterlinguaError as problem:
             return {"events": events, "at": at, "error": problem.to_dict()}
     return {"events": events, "at": at}
+
+
+@cache
+def _with_row(provider: str, adapter: str) -> registry.Registry:
+    """The registry; with a row for the provider when it has none, as when an adapter comes from outside."""
+    shared = registry.default()
+    if shared.is_provider(provider):
+        return shared
+    rows = registry.data("providers")
+    row = {"title": provider, "adapter": adapter, "base_url": None, "auth": None, "dialect": {}, "capabilities": {}}
+    return registry.Registry(providers={**rows, "providers": {**rows["providers"], provider: row}})
 
 
 def _cost(given: Message, _: str | None) -> Message:

@@ -90,7 +90,7 @@ def test_nothing_is_played_outside_of_a_script(upstream: Upstream) -> None:
 def test_the_environment_puts_every_provider_at_the_upstream() -> None:
     told = environment("127.0.0.1:9")
 
-    assert told["OPENAI_BASE_URL"] == "http://127.0.0.1:9/openai"
+    assert told["OPENAI_BASE_URL"] == "http://127.0.0.1:9/at-openai"
     assert told["ANTHROPIC_API_KEY"] == KEY
     assert auth_header("anthropic", "anthropic_messages") == ("x-api-key", KEY)
     assert auth_header("gemini", "openai_chat") == ("authorization", f"Bearer {KEY}")
@@ -141,7 +141,7 @@ def elsewhere(message: Data) -> Data:
 
 
 def other_path(message: Data) -> Data:
-    return changed(base_url=message["input"]["base_url"].replace("/toy", "/boy"))(message)
+    return changed(base_url=message["input"]["base_url"].replace("/at-toy", "/at-boy"))(message)
 
 
 def no_deadline(message: Data) -> Data:

@@ -12,7 +12,7 @@ from runner import frames
 from runner.cases import Case
 from runner.compare import dumps, get, show, visible_error, visible_events, visible_response
 from runner.session import Failure, Refused, Session
-from runner.upstream import KEY, Break, Hang, Pause, Script, Seen, Step, auth_header, played
+from runner.upstream import KEY, Break, Hang, Pause, Script, Seen, Step, auth_header, place, played
 
 from .asking import Note, canonical_request, flat, read_response, read_stream, same, same_response, valid
 from .streams import ends_once, stream_data, terminal_index
@@ -89,7 +89,7 @@ def check_sent(session: Session, case: Case, request: Data, seen: list[Seen]) ->
     if one.method != wire.get("method", "POST"):
         raise Failure(f"the method is {one.method}, to_wire writes {wire.get('method')}")
     # A wire that is not the provider's first may lie deeper below its address.
-    if not (one.path.startswith(f"/{_provider(case)}/") and one.path.endswith(wire.get("path", ""))):
+    if not (one.path.startswith(place(_provider(case)) + "/") and one.path.endswith(wire.get("path", ""))):
         raise Failure(f"the call went to {one.path}, to_wire writes {wire.get('path')}")
     try:
         body = one.json
