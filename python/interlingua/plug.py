@@ -204,7 +204,7 @@ async def _called(request: Message, endpoint: Any, base_url: str, told: Message)
     provider = endpoint.provider or endpoint.adapter
     keys = {provider: told["key"]} if told["key"] else {}
     known = _with_row(provider, endpoint.adapter)
-    client = Client(_network()[1], keys=keys, base_urls={provider: base_url}, registry=known)
+    client = Client(_network()[1], keys=keys, base_urls={provider: base_url}, registry=known, retry="none")
     if not told["stream"]:
         answer = await client.generate(request, adapter=endpoint.adapter, deadline=told["deadline"])
         return {"response": answer}

@@ -16,7 +16,7 @@ from interlingua import adapters
 
 pytest.importorskip("grpc_reflection")
 
-SERVE = [sys.executable, "-m", "interlingua", "serve", "--port", "0", "--log-level", "error"]
+SERVE = [sys.executable, "-m", "interlingua", "serve", "--port", "0", "--retry", "none", "--log-level", "error"]
 KINDS = (
     "to_wire",
     "accounting",

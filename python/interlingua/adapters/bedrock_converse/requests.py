@@ -485,7 +485,7 @@ def _format_to_wire(wanted: dict[str, Any], output: Wire, writing: Writing) -> N
             inner[name] = wanted[name]
         elif name in wanted:
             writing.loss.drop((*path, name), "empty_content", "shape", f"an empty {name} is not taken")
-    if "strict" in wanted and wanted["strict"] is not None:
+    if wanted.get("strict"):
         writing.loss.drop((*path, "strict"), "unsupported_field", "shape", "the format has no strict here")
     report_unknown(wanted, _FORMAT, writing.loss, path)
     output["textFormat"] = {"type": "json_schema", "structure": {"jsonSchema": inner}}

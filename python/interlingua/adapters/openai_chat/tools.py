@@ -285,9 +285,16 @@ def choice_to_wire(request: Mapping[str, Any], body: Wire, writing: Writing) -> 
 _CHOICE = frozenset(("type", "name", "names", "mode", "kind"))
 
 
+def _unthinking(reasoning: Mapping[str, Any]) -> bool:
+    """Whether the caller turned reasoning off."""
+    return reasoning.get("mode") == "disabled" or reasoning.get("effort") == "none"
+
+
 def _choice_to_wire(choice: Mapping[str, Any], request: Mapping[str, Any], body: Wire, writing: Writing) -> Any:
     report_unknown(choice, _CHOICE, writing.loss, ("tool_choice",))
     allowed = writing.dialect.get("tool_choices")
+    if allowed is None and not _unthinking(request.get("reasoning") or {}):
+        allowed = writing.dialect.get("tool_choices_thinking")
     if allowed is not None and choice["type"] not in allowed and not writing.own:
         message = "the provider has no such way of choosing tools"
         writing.loss.drop(("tool_choice",), "tool_choice", "weakened", message)
