@@ -160,9 +160,11 @@ def _fitted(words: Words, golden: Any, own: Any, leaf: str, written: Any) -> Non
 
 
 def _named(words: Words, golden: Any, own: Any, leaf: str, written: Any) -> None:
-    """A name that the wire demands. Other values that it demands are no wording."""
+    """A name or instructions that the wire demands. Other values that it demands are no wording."""
     if leaf == "name":
         _fitted(words, golden, own, leaf, written)
+    elif leaf in ("system", "content"):
+        _texts(words, golden, own, leaf, written)
 
 
 def _described(words: Words, golden: Any, own: Any, leaf: str, written: Any) -> None:
