@@ -12,6 +12,7 @@ from .checks import answers, generate, hostile, requests, routes, rows, schemas,
 from .compare import MISSING, get
 from .oracles import has_oracle, judges
 from .session import Session
+from .upstream import providers
 
 Need = tuple[str, str | None]
 
@@ -205,6 +206,8 @@ def _generate_checks(case: Case, answers: dict[str, list[Case]]) -> Iterator[Che
     """A call of the implementation, answered by a scripted upstream with the answer that the case holds."""
     if case.adapter is None or case.has("request.error.json") or "origin" in case.meta:
         return  # where the upstream is, it is the origin of all that it says
+    if case.provider not in (None, case.wire.get("provider"), *providers()):
+        return  # a provider that nobody knows has no address
     needs: tuple[Need, ...] = ()
     if case.has("request.wire.json") and not case.has("request.canonical.json"):
         needs = (("from_wire_request", case.adapter),)
