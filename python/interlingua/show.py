@@ -142,7 +142,7 @@ def models(rows: Sequence[Data], lacks: Mapping[str, Sequence[str]]) -> Renderab
             Text.assemble((provider, "bold"), " · ", ready),
             _models_of([row for row in rows if row["provider"] == provider]),
         ]
-    legend = "$ for a million tokens · + more for long prompts · ? not known · † deprecated, or retires on that day"
+    legend = "$ for a million tokens · + more for long prompts · ? not known · † deprecated, or retiring then"
     return Group(*parts, Text(legend, style="dim"))
 
 

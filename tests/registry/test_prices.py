@@ -143,6 +143,8 @@ def test_every_rate_of_the_tables_is_a_decimal_and_every_price_is_that_of_a_know
         ("bedrock:global.anthropic.claude-sonnet-4-5-20250929-v1:0", "3"),
         ("bedrock:arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.amazon.nova-lite-v1:0", "0.06"),
         ("bedrock:apac.amazon.nova-pro-v1:0", "0.8"),
+        ("bedrock:openai.gpt-oss-120b-1:0", "0.15"),
+        ("bedrock:anthropic.claude-opus-4-6-v1", "5.5"),
         ("vertex:gemini-2.5-pro", "1.25"),
         ("vertex:claude-haiku-4-5@20251001", "1"),
         ("azure-openai:gpt-4o-mini", "0.15"),

@@ -83,6 +83,24 @@ def test_every_dialect_switch_and_capability_is_one_that_a_page_or_the_vocabular
         assert set(row.get("capabilities", {})) <= set(capabilities), name
 
 
+def test_rows_have_the_members_that_the_chapter_names():
+    chapter = (SPEC / "7-routing.md").read_text()
+    told = {word for line in chapter.splitlines() if line.startswith("|") for word in line.split("|")[1].split("`")}
+    told |= {"other_wires", "title", "documentation"}
+    for name, row in registry.data("providers")["providers"].items():
+        assert set(row) <= told, name
+        wires = {row["adapter"]: row, **row.get("other_wires", {})}
+        addresses = [spoken["base_url"] for spoken in wires.values() if spoken["base_url"]]
+        for address in addresses:
+            assert set(re.findall(r"{(\w+)}", address)) == set(row.get("places", {})), name
+        assert set(row.get("models_of", ())) <= set(EMPTY.providers()), name
+        assert set(row.get("wires_by_name", {}).values()) <= set(wires), name
+        assert all(re.compile(pattern) for pattern in row.get("wires_by_name", {})), name
+    for model, row in registry.data("models")["models"].items():
+        provider = EMPTY.provider(model.partition(":")[0])
+        assert row.get("adapter", provider["adapter"]) in (provider["adapter"], *provider.get("other_wires", {})), model
+
+
 def test_every_model_declares_the_fields_of_the_contract_in_known_words():
     known = registry.vocabulary("capabilities")
     for model in EMPTY.models():

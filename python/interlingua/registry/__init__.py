@@ -441,8 +441,7 @@ class Registry:
 
 
 def _described(model: Row) -> Row:
-    described = ("title", "tier", "adapter", "capabilities")
-    return {name: model[name] for name in described}
+    return {name: model[name] for name in ("title", "tier", "adapter", "capabilities")}
 
 
 @cache

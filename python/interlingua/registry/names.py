@@ -15,7 +15,7 @@ from interlingua.canonical.errors import InvalidRequest
 _MARK = re.compile(r"[:/]")
 _DATE = re.compile(r"(?:[-@](?:\d{4}-\d{2}-\d{2}|\d{8})|-latest)$")
 _ARN = re.compile(r"^arn:[^/]+/")
-_EDITION = re.compile(r"-v\d+(:\d+(:\w+)?)?$")
+_EDITION = re.compile(r"-(?:v\d+|v?\d+:\d+(?::\w+)?)$")
 
 Resolver = Callable[[str], str | None]
 """Asked for a spec when a word is neither an alias nor a model; None when it does not know the word."""
