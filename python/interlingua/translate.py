@@ -30,9 +30,9 @@ _FRAMINGS: dict[str, ModuleType] = {
 }
 
 
-def _framing(endpoint: Endpoint) -> ModuleType:
-    """How a stream is cut into frames: as the provider does it on this wire, else as the wire does."""
-    return _FRAMINGS[endpoint.dialect.get("framing") or adapters.get(endpoint.adapter).FRAMING]
+def framing(endpoint: Endpoint) -> str:
+    """How the streams of an endpoint are framed: as its wire does, unless the provider's dialect says otherwise."""
+    return endpoint.dialect.get("framing") or adapters.get(endpoint.adapter).FRAMING
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ class StreamReader:
 
     def __init__(self, endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> None:
         adapter = adapters.get(endpoint.adapter)
-        self._framing: Any = _framing(endpoint).Decoder()
+        self._framing: Any = _FRAMINGS[framing(endpoint)].Decoder()
         decoder = adapter.stream_decoder(endpoint, ids)
         next(decoder)
         self._decode = decoder.send
@@ -165,7 +165,7 @@ class StreamReader:
 
     def end(self) -> list[dict[str, Any]]:
         """The events at the end of input."""
-        return self._events([*self._framing.end(), None])
+        return self._events([*(frame for frame in self._framing.end() if _whole(frame.data)), None])
 
     @property
     def done(self) -> bool:
@@ -190,6 +190,17 @@ class StreamReader:
 _LAST = frozenset(("message_complete", "error"))
 
 
+def _whole(data: str) -> bool:
+    """Whether a last frame that lacks its end was sent in full. Half a frame is a stream that broke off, not a bad frame."""
+    if data.startswith("[") and data.endswith("]"):
+        return True  # a mark, as of an end
+    try:
+        json.loads(data)
+    except InvalidRequest:
+        return False
+    return True
+
+
 def read_stream(
     chunks: Iterable[bytes], adapter: str, *, provider: str | None = None, ids: IdSource = DERIVED_IDS
 ) -> Iterator[dict[str, Any]]:
@@ -203,7 +214,7 @@ def read_stream(
 def write_stream(events: Iterable[dict[str, Any]], adapter: str, *, provider: str | None = None) -> Iterator[bytes]:
     """The bytes with which a provider of this wire would have streamed these events, a chunk for each frame."""
     endpoint = registry.endpoint(adapter=adapter, provider=provider)
-    encode = _framing(endpoint).encode
+    encode = _FRAMINGS[framing(endpoint)].encode
     for frame in adapters.get(adapter).encode_stream(events, endpoint):
         yield encode(frame)
 

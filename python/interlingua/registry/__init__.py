@@ -21,7 +21,7 @@ from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.registry import connection as _connection
-from interlingua.registry import names, prices
+from interlingua.registry import names, prices, signing
 from interlingua.registry.connection import Connection
 from interlingua.registry.names import ModelName, Resolver
 from interlingua.registry.prices import Price, cost
@@ -169,7 +169,7 @@ class Registry:
         wanted: list[str] = []
         if address is None:
             wanted.append(f"no address: set {' or '.join(_connection.address_variables(row, self._environment))}")
-        if auth["required"] and key is None:
+        if auth["required"] and key is None and not signing.can_sign(row, self._environment):
             wanted.append(f"no key: set {' or '.join(auth['env'])}" if auth["env"] else "no key in its DSN")
         return wanted
 
@@ -182,9 +182,10 @@ class Registry:
         row = self.provider(provider)
         address = _connection.base_url(provider, row, adapter, self._environment)
         key = key or _connection.key(row, self._environment)
+        signed = None if key else signing.signing(row, address, self._environment)
         bound = _state_on(row, adapter).get("bound_to") == "credential"
         boundary = _connection.boundary(provider, self._environment) if bound else None
-        return Connection(provider, address, _connection.headers(row, adapter, key), bound, boundary)
+        return Connection(provider, address, _connection.headers(row, adapter, key), signed, bound, boundary)
 
     # ------------------------------------------------------------------------------------------ models
 

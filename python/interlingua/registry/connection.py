@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from interlingua.canonical.endpoint import Endpoint, origin_of
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.registry.names import dsn_variable
+from interlingua.registry.signing import Signing
 
 DSN_PREFIX = "LLM_"
 _LOOPBACK = {"localhost", "127.0.0.1", "[::1]"}
@@ -25,11 +26,13 @@ class Connection:
 
     `bound` says that state which comes over it means nothing at another host or with another key; a `boundary` names
     what stands for the key, where keys change or several mean the same.
+    `signing` says that each call is signed, for want of a key.
     """
 
     provider: str
     base_url: str | None
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    signing: Signing | None = None
     bound: bool = False
     boundary: str | None = field(default=None, repr=False)
 
