@@ -4,9 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from interlingua.canonical import json
+from interlingua.adapters._kit import error_body, retry_after
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidRequest
 
 _BY_WORD = {
     "INVALID_ARGUMENT": "invalid_request",
@@ -52,7 +51,7 @@ def error(status: int, headers: Mapping[str, str] | None, body: Any, endpoint: E
     The message holds nothing of what the provider said; that is in `raw`.
     """
     lower = {name.lower(): value for name, value in (headers or {}).items()}
-    parsed = _parsed(body)
+    parsed = error_body(body)
     inner = _inner(parsed)
     code = inner.get("status")
     code = code if isinstance(code, str) and _CODE.fullmatch(code) else None
@@ -78,17 +77,6 @@ def error(status: int, headers: Mapping[str, str] | None, body: Any, endpoint: E
     if parsed is not None and parsed != "":
         found["raw"] = parsed
     return found
-
-
-def _parsed(body: Any) -> Any:
-    if isinstance(body, (bytes, bytearray, memoryview)):
-        body = bytes(body).decode("utf-8", "replace")
-    if isinstance(body, str):
-        try:
-            return json.loads(body)
-        except InvalidRequest:
-            return body
-    return body
 
 
 def _list(value: Any) -> list[Any]:
@@ -132,13 +120,9 @@ def _is_daily(details: list[dict[str, Any]]) -> bool:
 
 
 def _retry_after(headers: Mapping[str, str], details: list[dict[str, Any]]) -> float | None:
-    """Seconds to wait, from the details or the headers; a date needs a clock and gives None."""
+    """Seconds to wait, from the details or the headers."""
     for detail in details:
         found = _DURATION.fullmatch(str(detail.get("retryDelay", "")))
         if found and str(detail.get("@type", "")).endswith("RetryInfo"):
             return float(found[1])
-    try:
-        seconds = float(headers["retry-after"])
-    except (KeyError, ValueError, TypeError):
-        return None
-    return seconds if 0 <= seconds < float("inf") else None
+    return retry_after(headers)
