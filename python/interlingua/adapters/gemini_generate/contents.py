@@ -131,6 +131,7 @@ def _user_from_wire(parts: list[Wire], reading: Reading) -> list[Message]:
 _PLAIN = frozenset(
     ("role", "content", "metadata", "id", "session_id", "created_at", "schema_version", "priority", "critical", "extra")
 )
+_USUAL = frozenset(("role", "content", "metadata"))
 _KNOWN = _PLAIN | {"name", "cache", "provider_state"}
 
 
@@ -312,6 +313,12 @@ class _Contents:
         """Writes one message. `demand`: a step that begins here needs a signature."""
         message, writing = self.messages[position], self.writing
         role, blocks = message["role"], message["content"]
+        if role == "user" and len(message) == 2 and len(blocks) == 1 and not writing.outside:
+            block = blocks[0]
+            if len(block) == 2 and block["type"] == "text" and block["text"]:  # the usual turn, on a straight way
+                self.wires.append({"role": USER, "parts": [{"text": block["text"]}]})
+                self.previous, self.step_begun = role, False
+                return
         path: Path = ("messages", position)
         if writing.outside and role != "tool":
             # a message that moves takes its place behind the media
@@ -329,9 +336,10 @@ class _Contents:
             parts = self._instructions(message, path)
         if role != "assistant":
             self.step_begun = False
-        state = writing.owned(message) if len(message) > 2 else {}
-        self._put(MODEL if role == "assistant" else USER, parts, message, state, path)
-        if len(message) > 2:
+        if parts and (len(message) == 2 or message.keys() <= _USUAL) and not (role == "tool" == self.previous):
+            self.wires.append({"role": MODEL if role == "assistant" else USER, "parts": parts})
+        else:
+            self._put(MODEL if role == "assistant" else USER, parts, message, writing.owned(message), path)
             _members(message, writing, path)
         self.previous = role
 

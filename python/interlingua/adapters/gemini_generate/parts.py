@@ -298,8 +298,11 @@ def parts_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path)
     """The blocks of one place on the wire; those that it cannot carry are reported."""
     parts: list[Wire] = []
     for position, block in enumerate(blocks):
-        if len(block) == 2 and block["type"] == "text" and block["text"]:
+        kind = block["type"]
+        if kind == "text" and len(block) == 2 and block["text"]:
             parts.append({"text": block["text"]})
+        elif kind == "tool_use" and len(block) == 4 and place == MODEL:
+            parts.append(_plain_call_to_wire(block, writing, (*path, position)))
         elif (part := part_to_wire(block, place, writing, (*path, position))) is not None:
             parts.append(part)
     return parts
@@ -445,14 +448,18 @@ def _thinking_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None
     return _finished(block, part, "text", _THINKING, writing, path)
 
 
+def _plain_call_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
+    """A call that says no more than it must."""
+    return {"functionCall": {"name": writing.call(block, path, None), "args": block["input"]}}
+
+
 def _call_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
-    name, wire_id = writing.call(block, path)
-    arguments = block["input"]
-    call: Wire = {"name": name, "args": arguments}
+    if len(block) == 4:
+        return _plain_call_to_wire(block, writing, path)
+    wire_id = writing.owned(block).get("id")
+    call: Wire = {"name": writing.call(block, path, wire_id), "args": block["input"]}
     if wire_id is not None:
         call["id"] = wire_id
-    if len(block) == 4:
-        return {"functionCall": call}
     if "input_raw" in block or block.get("kind", "function") != "function":
         _free_text_to_wire(block, call, writing, path)
     if not call["args"] and (missing := (writing.owned(block).get("form") or _NOTHING).get("args")):
@@ -642,6 +649,12 @@ def _report_medium(
 
 def result_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
     """A tool result. Media that cannot stand in one are noted to travel in the next user content."""
+    if len(block) == 3 and len(said := block["content"]) == 1 and len(said[0]) == 2 and said[0]["type"] == "text":
+        called, call_id = writing.calls.get(block["tool_use_id"], ("", None))
+        answer: Wire = {"name": called, "response": {"result": said[0]["text"]}}
+        if call_id is not None:
+            answer["id"] = call_id
+        return {"functionResponse": answer}
     texts: list[str] = []
     media: list[Wire] = []
     late: list[Wire] = []
@@ -681,8 +694,6 @@ def result_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
             first = next(at for at, item in enumerate(content) if item["type"] == "text")
             message = "a failure without a text is the empty text on the wire"
             writing.loss.drop((*path, "content", first), "empty_content", "shape", message)
-    if len(block) == 3:
-        return {"functionResponse": response}
     return _finished(block, {"functionResponse": response}, "functionResponse", _RESULT, writing, path)
 
 

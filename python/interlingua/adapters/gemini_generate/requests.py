@@ -1,5 +1,6 @@
 """Requests both ways: the members beside the contents."""
 
+import re
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -21,7 +22,6 @@ from interlingua.adapters.gemini_generate.tables import (
     UNREADABLE,
     Reading,
     Writing,
-    camelised,
 )
 from interlingua.adapters.gemini_generate.tools import choice_from_wire, choice_to_wire, tools_from_wire, tools_to_wire
 from interlingua.canonical import json
@@ -48,6 +48,7 @@ _COUNTS = {
     "logprobs": ("top_logprobs", 0),
 }
 _FORMAT = ("responseMimeType", "responseJsonSchema", "responseSchema")
+_JSON_SCHEMA = frozenset(("responseMimeType", "responseJsonSchema"))
 _OPTION_OBJECTS = ("generationConfig", "toolConfig")
 
 # ---------------------------------------------------------------------------------------------- from the wire
@@ -75,11 +76,10 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
                 form["system"] = name
             break
     contents_from_wire(contents, reading, messages)
-    request = members_from_wire(body, reading)
+    request, spelling = members_from_wire(body, reading)
     _address_from_wire(wire, body, endpoint, request, form)
     request["messages"] = messages
     request["provider_state"] = state = reading.state()
-    spelling = _spelling(body, request, endpoint)
     if spelling:
         form["members"] = spelling
     if form:
@@ -107,67 +107,92 @@ def _address_from_wire(wire: Wire, body: Wire, endpoint: Endpoint, request: Requ
 _NOT_MEMBERS = frozenset(("contents", *_SYSTEM))
 
 
-def members_from_wire(body: Wire, reading: Reading) -> Request:
-    """The members of a request beside its messages. What is not shaped as documented becomes an option."""
+def members_from_wire(body: Wire, reading: Reading) -> tuple[Request, Wire]:
+    """
+    The members of a request beside its messages, and those that came in another spelling than the one that is written.
+
+    What is not shaped as documented becomes an option.
+    """
     request: Request = {}
     options: dict[str, Any] = {}
-    for name, value in camelised(body).items():
+    spelling: Wire = {}
+    for spelt, value in body.items():
+        name = CAMEL.get(spelt, spelt)
+        if name in _NOT_MEMBERS or (name == "model" and type(value) is str):
+            if value is None:
+                spelling[spelt] = None
+            continue
+        if name != spelt and name in body:
+            name = spelt
+        reading.odd = spelt != name or value is None
         match name:
-            case _ if name in _NOT_MEMBERS or value is None or (name == "model" and type(value) is str):
+            case _ if value is None:
                 pass
             case "tools" if (tools := tools_from_wire(value, reading)) is not None:
                 request["tools"] = tools
             case "toolConfig" if type(value) is dict:
-                choice, left = choice_from_wire(value)
+                choice, left = choice_from_wire(value, reading)
                 if choice is not None:
                     request["tool_choice"] = choice
                 if left:
                     options[name] = left
             case "generationConfig" if type(value) is dict:
-                if left := _generation_from_wire(camelised(value), request):
+                if left := _generation_from_wire(value, request, reading):
                     options[name] = left
             case "serviceTier" if type(value) is str:
                 request["service_tier"] = value
             case "labels" if type(value) is dict and all(type(label) is str for label in value.values()):
                 request["metadata"] = value
+                reading.odd = reading.odd or not value
             case _:
                 options[name] = value
+        if reading.odd:
+            spelling[spelt] = value
     if options:
         request["options"] = {reading.adapter: options}
-    return request
+    return request, spelling
 
 
-def _generation_from_wire(config: Wire, request: Request) -> Wire:
+def _generation_from_wire(config: Wire, request: Request, reading: Reading) -> Wire:
     """Reads a generationConfig; gives what has no canonical meaning."""
     left: Wire = {}
-    for name, value in config.items():
+    formats: Wire = {}
+    if not config:
+        reading.odd = True
+    for name, value in reading.camelised(config).items():
         if value is None:
-            continue
-        if name in _NUMBERS and (number := _number(value)) is not None:
+            reading.odd = True
+        elif name in _NUMBERS and (number := _number(value, reading)) is not None:
             request[_NUMBERS[name]] = number
-        elif name in _COUNTS and (count := _count(value, _COUNTS[name][1])) is not None:
+        elif name in _COUNTS and (count := _count(value, _COUNTS[name][1], reading)) is not None:
             request[_COUNTS[name][0]] = count
+        elif name in _FORMAT:
+            formats[name] = value
         elif name == "stopSequences" and type(value) is list and all(type(text) is str for text in value):
             if value:
                 request["stop"] = value
+            else:
+                reading.odd = True
         elif name == "responseLogprobs" and type(value) is bool:
             request["logprobs"] = value
-        elif name == "thinkingConfig" and (reasoning := reasoning_from_wire(value)) is not None:
+        elif name == "thinkingConfig" and (reasoning := reasoning_from_wire(value, reading)) is not None:
             if reasoning:
                 request["reasoning"] = reasoning
-        elif name not in _FORMAT:
+            else:
+                reading.odd = True
+        else:
             left[name] = value
-    formats = {name: config[name] for name in _FORMAT if config.get(name) is not None}
-    if formats and (found := _format_from_wire(formats)) is not None:
+    if formats and (found := _format_from_wire(formats, reading)) is not None:
         request["response_format"] = found
     else:
         left.update(formats)
     return left
 
 
-def _number(value: Any) -> int | float | None:
+def _number(value: Any, reading: Reading) -> int | float | None:
     """A number, also where a client wrote it as a text."""
     if type(value) is str:
+        reading.odd = True
         try:
             value = json.loads(value)
         except InvalidRequest:
@@ -175,14 +200,16 @@ def _number(value: Any) -> int | float | None:
     return value if type(value) in (int, float) else None
 
 
-def _count(value: Any, least: int | None) -> int | None:
-    number: Any = _number(value)
+def _count(value: Any, least: int | None, reading: Reading) -> int | None:
+    number: Any = _number(value, reading)
     return number if type(number) is int and (least is None or number >= least) else None
 
 
-def _format_from_wire(formats: Wire) -> dict[str, Any] | None:
+def _format_from_wire(formats: Wire, reading: Reading) -> dict[str, Any] | None:
     if len(formats) > 2:
         return None
+    if formats.keys() != _JSON_SCHEMA and (len(formats) > 1 or formats.get("responseMimeType") != "application/json"):
+        reading.odd = True
     schema = formats.get("responseJsonSchema")
     if schema is None and "responseSchema" in formats:
         schema = json_schema(formats["responseSchema"])
@@ -197,19 +224,6 @@ def _format_from_wire(formats: Wire) -> dict[str, Any] | None:
             return None
 
 
-def _spelling(body: Wire, request: Request, endpoint: Endpoint) -> Wire:
-    """The members that are spelt otherwise than this adapter would write them."""
-    plain: Wire = {}
-    members_to_wire(request, plain, Writing(request, endpoint, Loss()))
-    return {
-        name: value
-        for name, value in body.items()
-        if (name not in _NOT_MEMBERS or (value is None and name != "contents"))
-        and not (name == "model" and type(value) is str)
-        and (name not in plain or plain[name] != value)
-    }
-
-
 # ---------------------------------------------------------------------------------------------- to the wire
 
 _MESSAGES = frozenset(("messages", "system", "model", "stream", "loss_policy", "options", "provider_state"))
@@ -218,6 +232,9 @@ _KNOWN = _MESSAGES | frozenset(
     (*_NUMBERS.values(), *(name for name, _ in _COUNTS.values()), "stop", "logprobs", "reasoning", "response_format", "tools",
      "tool_choice", "parallel_tool_calls", "service_tier", "metadata", "cache", *_UNSUPPORTED)
 )  # fmt: skip
+
+
+_WRITTEN = _KNOWN - {"cache", *_UNSUPPORTED}
 
 
 def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
@@ -235,7 +252,7 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
         tools_to_wire(request, tools_body, writing)
         contents_to_wire(request, body, writing)
         body.update(tools_body)
-        members_to_wire(request, body, writing, tools_written=True)
+        members_to_wire(request, body, writing)
         if form:
             body = _respelt(request, body, form, writing)
     except UNREADABLE as problem:
@@ -246,6 +263,9 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     return wire, loss.entries
 
 
+_PLAIN_MODEL = re.compile(r"[A-Za-z0-9._@-]*")
+
+
 def _path(request: Request, model: str | None, form: dict[str, Any], endpoint: Endpoint) -> str:
     template: str = endpoint.dialect.get("path", PATH)
     name = model or ""
@@ -253,7 +273,7 @@ def _path(request: Request, model: str | None, form: dict[str, Any], endpoint: E
         template = template.replace("models/{model}", "{model}")
         path = template.replace("{model}", quote(name, safe="/@"))
     else:
-        path = template.replace("{model}", quote(name, safe="@"))
+        path = template.replace("{model}", name if _PLAIN_MODEL.fullmatch(name) else quote(name, safe="@"))
     if not request.get("stream"):
         return f"{path}:generateContent"
     return f"{path}:streamGenerateContent" + ("" if form.get("array") else "?alt=sse")
@@ -276,13 +296,13 @@ def _respelt(request: Request, body: Wire, form: dict[str, Any], writing: Writin
     reading = Reading(writing.endpoint, DERIVED_IDS)
     replaced = _replaced(body, spelling)
     wanted = {name: request[name] for name in request.keys() & _READ}
-    if difference(members_from_wire(replaced, reading), wanted) is None:
+    if difference(members_from_wire(replaced, reading)[0], wanted) is None:
         return replaced
     # something was changed since: each member on its own
-    plain = members_from_wire(body, reading)
+    plain, _ = members_from_wire(body, reading)
     for name, value in spelling.items():
         trial = _replaced(body, {name: value})
-        if difference(members_from_wire(trial, reading), plain) is None:
+        if difference(members_from_wire(trial, reading)[0], plain) is None:
             body = trial
     return body
 
@@ -295,10 +315,8 @@ def _replaced(body: Wire, spelling: Wire) -> Wire:
     return {name: value for name, value in body.items() if name not in gone} | spelling
 
 
-def members_to_wire(request: Request, body: Wire, writing: Writing, *, tools_written: bool = False) -> None:
-    """Writes the members beside the messages."""
-    if not tools_written:
-        tools_to_wire(request, body, writing)
+def members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
+    """Writes the members beside messages and tools."""
     if "tool_choice" in request or "parallel_tool_calls" in request:
         choice_to_wire(request, body, writing)
     config: Wire = {}
@@ -315,7 +333,7 @@ def members_to_wire(request: Request, body: Wire, writing: Writing, *, tools_wri
         _metadata_to_wire(request["metadata"], body, writing)
     if request.get("options"):
         _options_to_wire(request, body, writing)
-    if not request.keys() <= _MESSAGES:
+    if not request.keys() <= _WRITTEN:
         for name, severity in _UNSUPPORTED.items():
             if request.get(name) is not None:
                 writing.loss.drop((name,), "unsupported_field", severity, f"the wire has no {name}")
@@ -492,5 +510,5 @@ def _is_option(member: Wire, writing: Writing) -> bool:
         return not member.keys() & _NOT_MEMBERS
     if "model" in member:
         return False
-    read = members_from_wire(member, Reading(writing.endpoint, DERIVED_IDS))
+    read, _ = members_from_wire(member, Reading(writing.endpoint, DERIVED_IDS))
     return read == {"options": {writing.endpoint.adapter: member}}

@@ -91,11 +91,12 @@ CAMEL = {
     ).split()
 }
 """The names that the wire takes in two cases: by the one that it documents second."""
+SNAKE = frozenset(CAMEL)
 
 
 def camelised(item: Wire) -> Wire:
     """The item under the names that the wire documents first; the item itself when it has only those."""
-    if item.keys().isdisjoint(CAMEL):
+    if SNAKE.isdisjoint(item):
         return item
     return {name if (camel := CAMEL.get(name, name)) != name and camel in item else camel: value
             for name, value in item.items()}  # fmt: skip
@@ -103,7 +104,7 @@ def camelised(item: Wire) -> Wire:
 
 def snaked(item: Wire) -> list[str]:
     """The names of an item that stand in the second case."""
-    if item.keys().isdisjoint(CAMEL):
+    if SNAKE.isdisjoint(item):
         return []
     return [name for name in item if name in CAMEL and CAMEL[name] not in item]
 
@@ -112,14 +113,16 @@ class Reading:
     """What a reader carries: whose wire it is, and which call of the latest turn waits for its result.
 
     `prefix` stands before the names of calls without an id, so that two answers do not give the same canonical id.
+    `odd` is set by whoever reads something that this adapter would write in another spelling.
     """
 
-    __slots__ = ("_ids", "_met", "_waiting", "adapter", "prefix", "provider")
+    __slots__ = ("_ids", "_met", "_waiting", "adapter", "odd", "prefix", "provider")
 
     def __init__(self, endpoint: Endpoint, ids: IdSource, prefix: str = "") -> None:
         self.adapter = endpoint.adapter
         self.provider = endpoint.provider
         self.prefix = prefix
+        self.odd = False
         self._ids = ids
         self._met: dict[str, int] = {}
         self._waiting: list[tuple[str | None, str, str]] = []
@@ -127,6 +130,13 @@ class Reading:
     def state(self, **members: Any) -> dict[str, Any]:
         """A provider state that originates on this wire."""
         return {"adapter": self.adapter, "provider": self.provider, **members}
+
+    def camelised(self, item: Wire) -> Wire:
+        """The item under the names that are written; notes when it had others."""
+        found = camelised(item)
+        if found is not item:
+            self.odd = True
+        return found
 
     def turn(self) -> None:
         """The model speaks anew: results answer its calls from here on."""
@@ -209,14 +219,14 @@ class Writing:
         found = MODEL_MAJOR.search(self.model)
         return int(found[1]) if found else unknown
 
-    def call(self, block: dict[str, Any], path: Path) -> tuple[str, str | None]:
-        """Wire name and id of a call, remembered for its result. Only the wire's own ids are written."""
+    def call(self, block: dict[str, Any], path: Path, wire_id: str | None) -> str:
+        """The wire name of a call, remembered for its result together with the id that the wire gave it, if any."""
         canonical: str = block["id"]
         if canonical in self.calls and not self.own:
             raise InvalidRequest("two tool calls have one id; give each call its own", path=pointer((*path, "id")))
-        call = self.name(block["name"], path), self.owned(block).get("id")
-        self.calls[canonical] = call
-        return call
+        name = self.name(block["name"], path)
+        self.calls[canonical] = name, wire_id
+        return name
 
     def name(self, name: str, path: Path) -> str:
         """The wire name of a tool; one that does not fit the grammar is rewritten, the same everywhere.
