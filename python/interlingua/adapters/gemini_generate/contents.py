@@ -14,7 +14,7 @@ from interlingua.adapters.gemini_generate.parts import (
     MODEL,
     SYSTEM,
     USER,
-    block_from_part,
+    blocks_from_parts,
     parts_to_wire,
     result_to_wire,
 )
@@ -35,7 +35,7 @@ def system_from_wire(content: Any, reading: Reading) -> Message:
     path: Path = ("systemInstruction",)
     form: dict[str, Any] = {}
     parts = _parts(content, form, path)
-    message: Message = {"role": "system", "content": [block_from_part(part, SYSTEM, reading) for part in parts]}
+    message: Message = {"role": "system", "content": blocks_from_parts(parts, SYSTEM, reading)}
     if "role" in content:
         form["role"] = content["role"]
     return _kept(message, content, form, reading)
@@ -45,29 +45,30 @@ def contents_from_wire(contents: list[Any], reading: Reading, messages: list[Mes
     """Appends what the contents hold. Raises `InvalidWire` with the pointer of what cannot be read."""
     previous = ""
     for position, content in enumerate(contents):
-        path: Path = ("contents", position)
         form: dict[str, Any] = {}
-        parts = _parts(content, form, path)
-        role = content.get("role", USER)
+        parts = _parts(content, form, ("contents", position))
+        role = content.get("role")
         if role == MODEL:
             if previous != MODEL:
                 reading.turn()
-            blocks = [block_from_part(part, MODEL, reading) for part in parts]
-            found: list[Message] = [{"role": "assistant", "content": blocks}]
+            message: Message = {"role": "assistant", "content": blocks_from_parts(parts, MODEL, reading)}
+            messages.append(message)
+            previous = MODEL
         else:
             if role is not None and type(role) is not str:
-                raise InvalidWire("the role must be user or model", path=pointer((*path, "role")))
+                raise InvalidWire("the role must be user or model", path=pointer(("contents", position, "role")))
             found = _user_from_wire(parts, reading)
+            message = found[0]
+            messages += found
             if role != USER:
                 form["role"] = role
-        if "role" not in content:
-            form["role"] = None
-            form["absent"] = True
-        elif previous == "tool" == found[0]["role"]:
-            form["joined"] = False
-        _kept(found[0], content, form, reading)
-        messages += found
-        previous = MODEL if role == MODEL else found[-1]["role"]
+                if "role" not in content:
+                    form["absent"] = True
+            if previous == "tool" == message["role"]:
+                form["joined"] = False
+            previous = found[-1]["role"]
+        if form or len(content) > 2:
+            _kept(message, content, form, reading)
 
 
 def _parts(content: Any, form: dict[str, Any], path: Path) -> list[Wire]:
@@ -82,29 +83,28 @@ def _parts(content: Any, form: dict[str, Any], path: Path) -> list[Wire]:
         return []
     if type(parts) is not list:
         raise InvalidWire("parts must be a list", path=pointer((*path, "parts")))
-    for position, part in enumerate(parts):
+    for part in parts:
         if type(part) is not dict:
-            raise InvalidWire("a part must be an object", path=pointer((*path, "parts", position)))
+            raise InvalidWire("a part must be an object", path=pointer((*path, "parts", parts.index(part))))
     return parts
 
 
 def _kept(message: Message, content: Wire, form: dict[str, Any], reading: Reading) -> Message:
-    if form or len(content) > 2 or not content.keys() <= _CONTENT:
-        state = reading.state()
-        if fields := {name: value for name, value in content.items() if name not in _CONTENT}:
+    """The message with what its content says beside role and parts, and how it was spelt."""
+    fields = {name: value for name, value in content.items() if name not in _CONTENT}
+    if fields or form:
+        message["provider_state"] = state = reading.state()
+        if fields:
             state["fields"] = fields
         if form:
             state["form"] = form
-        if len(state) > 2:
-            message["provider_state"] = state
     return message
 
 
 def _user_from_wire(parts: list[Wire], reading: Reading) -> list[Message]:
     found: list[Message] = []
     run: list[Any] | None = None
-    for part in parts:
-        block = block_from_part(part, USER, reading)
+    for block in blocks_from_parts(parts, USER, reading):
         if block["type"] == "tool_result":
             message: Message = {
                 "role": "tool",

@@ -37,6 +37,17 @@ _NOTHING: Mapping[str, Any] = {}
 # ---------------------------------------------------------------------------------------------- from the wire
 
 
+def blocks_from_parts(parts: list[Wire], place: str, reading: Reading) -> list[Block]:
+    """The parts of one place, each as a block."""
+    blocks: list[Block] = []
+    for part in parts:
+        if len(part) == 1 and type(text := part.get("text")) is str:
+            blocks.append({"type": "text", "text": text})
+        else:
+            blocks.append(block_from_part(part, place, reading))
+    return blocks
+
+
 def block_from_part(part: Wire, place: str, reading: Reading) -> Block:
     """One part of the wire. What is not shaped as the wire documents it stays whole, as an opaque block."""
     if len(part) == 1:

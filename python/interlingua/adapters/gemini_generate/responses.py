@@ -5,7 +5,7 @@ from typing import Any
 
 from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
 from interlingua.adapters.gemini_generate.errors import error
-from interlingua.adapters.gemini_generate.parts import MODEL, Block, block_from_part, is_own_thinking, part_to_wire
+from interlingua.adapters.gemini_generate.parts import MODEL, Block, blocks_from_parts, is_own_thinking, part_to_wire
 from interlingua.adapters.gemini_generate.tables import (
     FINISH,
     FINISH_NUMBERS,
@@ -47,7 +47,7 @@ def from_wire_response(body: Any, endpoint: Endpoint, ids: IdSource = DERIVED_ID
         if not (parts is None or (type(parts) is list and all(type(part) is dict for part in parts))):
             raise InvalidAnswer("a candidate cannot be read", path=pointer(path), adapter=endpoint.adapter)
         reading = Reading(endpoint, ids, call_prefix(body, position))
-        blocks = [block_from_part(part, MODEL, reading) for part in parts or ()]
+        blocks = blocks_from_parts(parts or [], MODEL, reading)
         if "groundingMetadata" in candidate:
             last = max((at for at, block in enumerate(blocks) if block["type"] == "text" and block["text"]), default=-1)
             if last >= 0:
