@@ -220,7 +220,7 @@ def _leading_to_wire(
             anchor = path
         else:
             merges.append((path, anchor))
-    own = count == 1 and anchor == ("messages", 0) and bool(writing.owned(messages[0]))
+    own = count == 1 and anchor == ("messages", 0) and (writing.own or bool(writing.owned(messages[0])))
     if parts or own:
         body["systemInstruction"] = wire = {"parts": parts}
         if own:

@@ -468,7 +468,7 @@ def _call_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
     if len(block) == 4:
         return _plain_call_to_wire(block, writing, path)
     wire_id = writing.owned(block).get("id")
-    call: Wire = {"name": writing.call(block, path, wire_id), "args": block["input"]}
+    call: Wire = {"name": writing.call(block, path, wire_id or None), "args": block["input"]}
     if wire_id is not None:
         call["id"] = wire_id
     if "input_raw" in block or block.get("kind", "function") != "function":

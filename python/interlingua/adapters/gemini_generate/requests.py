@@ -483,7 +483,8 @@ def _options_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         if member in _OPTION_OBJECTS and type(value) is dict:
             present = body.get(member, {})
             for inner, item in value.items():
-                if inner not in present and not _hides(inner, present) and _is_option({member: {inner: item}}, writing):
+                hidden = inner in _FORMAT and not writing.own and not present.keys().isdisjoint(_FORMAT)
+                if inner not in present and not hidden and _is_option({member: {inner: item}}, writing):
                     present = {**present, inner: item}
                 else:
                     _refuse_option((member, inner), writing)
@@ -498,10 +499,6 @@ def _options_to_wire(request: Request, body: Wire, writing: Writing) -> None:
 def _refuse_option(where: tuple[str, ...], writing: Writing) -> None:
     message = "the request has a member of its own for this"
     writing.loss.drop(("options", writing.endpoint.adapter, *where), "combination", "weakened", message)
-
-
-def _hides(name: str, config: Wire) -> bool:
-    return name in _FORMAT and any(other in config for other in _FORMAT)
 
 
 def _is_option(member: Wire, writing: Writing) -> bool:

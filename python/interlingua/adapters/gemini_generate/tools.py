@@ -145,7 +145,8 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
                 if functions and behind is None:
                     behind = position
             continue
-        if not functions:
+        if not functions or (writing.own and not open_run):
+            functions = []
             wires.append({"functionDeclarations": functions})
             open_run = True
         elif not open_run:
