@@ -76,7 +76,7 @@ def is_enveloped(text: str) -> bool:
 class Reading:
     """Reads one body: whose it is, and which call has which canonical id.
 
-    Results find their call by id, by name, or, when they say neither, by their order among the open calls of the turn.
+    Results find their call by id, else by name, else, when they have no id, by their order among the open calls of the turn.
     `salt` tells apart the calls without ids of different answers.
     """
 
@@ -120,12 +120,14 @@ class Reading:
     def result(self, wire_id: str | None, name: str | None) -> tuple[str, bool]:
         """The canonical id of the call that a result answers, and whether that is said by its id or for want of one."""
         if wire_id is None:
-            found = self._take(None, name) or self._take_any(name)
+            # a name that no open call has is one that the client gave it: its place says whose it is
+            found = self._take(None, name) or self._take_any(name) or self._take_any(None)
             return found or self._ids.tool(self.endpoint.adapter, f"name:{name}", 0), True
         found = self._take(wire_id, None) or self._latest.get(wire_id)
         if found is not None:
             return found, True
-        return self._take(None, name) or self._ids.tool(self.endpoint.adapter, wire_id, 0), False
+        found = None if name is None else self._take(None, name) or self._take_any(name)
+        return found or self._ids.tool(self.endpoint.adapter, wire_id, 0), False
 
     def _take(self, wire_id: str | None, name: str | None) -> str | None:
         """Closes the first open call of this id and, when one is given, of this name."""
