@@ -14,6 +14,7 @@ from interlingua.adapters._kit import (
 )
 from interlingua.adapters.gemini_generate.tables import (
     CAMEL,
+    DETAIL,
     MEDIA_TYPE,
     UNREADABLE,
     Reading,
@@ -128,6 +129,8 @@ def _known_part(part: Wire, place: str, reading: Reading) -> Block | None:
             continue
         if name == "thought" and value is False:
             form["thought"] = False
+        elif name == "mediaResolution" and block["type"] == "image" and (detail := _detail(value)) is not None:
+            block["detail"] = detail
         elif not (name == "thought" and block["type"] == "thinking"):
             fields[name] = value
     if snake:
@@ -158,9 +161,15 @@ def _block_type(media_type: str | None, uri: str = "") -> str:
     return _BLOCK_TYPES.get(media_type.partition("/")[0].lower(), "document")
 
 
+def _detail(resolution: Any) -> str | None:
+    """How closely to look at an image; None for a resolution that the contract has no word for."""
+    level = resolution.get("level") if type(resolution) is dict and len(resolution) == 1 else None
+    return DETAIL.back.get(level) if type(level) is str else None
+
+
 def _inline_from_wire(inner: Any, fields: dict[str, Any], form: dict[str, Any]) -> Block:
     media_type, data = inner["mimeType"], inner["data"]
-    if type(data) is not str or not MEDIA_TYPE.fullmatch(media_type):
+    if type(data) is not str or not data or not MEDIA_TYPE.fullmatch(media_type):
         raise TypeError("inlineData")
     plain = _plain_base64(data)
     if plain != data:
@@ -593,16 +602,26 @@ def _medium_to_wire(block: Block, place: str, writing: Writing, path: Path) -> W
             new_source = {"kind": _uri_kind(data), "data": data}
         elif kind == "base64" and (plain := _plain_base64(data)) != data:
             data, new_source = plain, {"kind": "base64", "data": plain}
-    _report_medium(block, fitted, data if kind != "base64" else "", new_source, writing, path)
+    part: Wire = {}
+    if block_type == "image" and block.get("detail") in DETAIL.there and _takes_detail(place, writing):
+        part["mediaResolution"] = {"level": DETAIL.there[block["detail"]]}
+    _report_medium(block, fitted, data if kind != "base64" else "", new_source, part, writing, path)
     if kind == "base64":
         form = writing.owned(block).get("form") or _NOTHING
         if "base64" in form:
             data = _base64_as(data, form["base64"])
-        return _finished(block, {"inlineData": {"mimeType": fitted, "data": data}}, "inlineData", _KNOWN_MEDIUM, writing, path)  # fmt: skip
-    file: Wire = {"fileUri": data}
+        part["inlineData"] = {"mimeType": fitted, "data": data}
+        return _finished(block, part, "inlineData", _KNOWN_MEDIUM, writing, path)
+    part["fileData"] = file = {"fileUri": data}
     if fitted is not None:
         file["mimeType"] = fitted
-    return _finished(block, {"fileData": file}, "fileData", _KNOWN_MEDIUM, writing, path)
+    return _finished(block, part, "fileData", _KNOWN_MEDIUM, writing, path)
+
+
+def _takes_detail(place: str, writing: Writing) -> bool:
+    """Whether a part says how closely to look at it."""
+    taken = writing.capabilities.get("media_resolution")
+    return writing.own or (place != RESULT and (writing.generation(0) > 2 if taken is None else taken is True))
 
 
 _KNOWN_MEDIUM = _MEDIUM | frozenset(_MEDIA_EXTRAS)
@@ -637,7 +656,13 @@ def _fitted_type(kind: str, data: str, media_type: str | None, block_type: str) 
 
 
 def _report_medium(
-    block: Block, media_type: str | None, uri: str, source: dict[str, Any] | None, writing: Writing, path: Path
+    block: Block,
+    media_type: str | None,
+    uri: str,
+    source: dict[str, Any] | None,
+    part: Wire,
+    writing: Writing,
+    path: Path,
 ) -> None:
     loss = writing.loss
     if source is not None:
@@ -650,8 +675,8 @@ def _report_medium(
     if read != block["type"]:
         loss.replace((*path, "type"), read, "unsupported_value", "shape", "the media type says what a medium is")
     for name in _MEDIA_EXTRAS:
-        if block.get(name) not in (None, False):
-            severity = "shape" if block[name] == "" else "weakened"
+        if block.get(name) not in (None, False) and not (name == "detail" and part):
+            severity = "shape" if block[name] in ("", "auto") else "weakened"
             loss.drop((*path, name), "unsupported_field", severity, f"the wire has no {name.replace('_', ' ')} here")
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from interlingua.adapters._kit import Wire
+from interlingua.adapters._kit import Mirror, Wire
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import IdSource
@@ -72,6 +72,9 @@ FINISH_WORD = {
     "error": "OTHER",
     "cancelled": "OTHER",
 }
+
+DETAIL = Mirror({"low": "MEDIA_RESOLUTION_LOW", "high": "MEDIA_RESOLUTION_HIGH"})
+"""How closely to look at an image. The wire has a level between these and one above, which stay state."""
 
 TYPE_NUMBERS = ("TYPE_UNSPECIFIED", "STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL")
 MODE_NUMBERS = ("MODE_UNSPECIFIED", "AUTO", "ANY", "NONE", "VALIDATED")
