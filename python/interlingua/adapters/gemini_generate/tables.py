@@ -119,11 +119,12 @@ class Reading:
     `odd` is set by whoever reads something that this adapter would write in another spelling.
     """
 
-    __slots__ = ("_ids", "_met", "_waiting", "adapter", "odd", "prefix", "provider")
+    __slots__ = ("_ids", "_met", "_waiting", "adapter", "odd", "prefix", "provider", "whose")
 
     def __init__(self, endpoint: Endpoint, ids: IdSource, prefix: str = "") -> None:
         self.adapter = endpoint.adapter
         self.provider = endpoint.provider
+        self.whose = endpoint.state()
         self.prefix = prefix
         self.odd = False
         self._ids = ids
@@ -132,7 +133,7 @@ class Reading:
 
     def state(self, **members: Any) -> dict[str, Any]:
         """A provider state that originates on this wire."""
-        return {"adapter": self.adapter, "provider": self.provider, **members}
+        return {**self.whose, **members}
 
     def camelised(self, item: Wire) -> Wire:
         """The item under the names that are written; notes when it had others."""
