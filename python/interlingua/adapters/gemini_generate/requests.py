@@ -50,6 +50,7 @@ _COUNTS = {
 _FORMAT = ("responseMimeType", "responseJsonSchema", "responseSchema")
 _JSON_SCHEMA = frozenset(("responseMimeType", "responseJsonSchema"))
 _OPTION_OBJECTS = ("generationConfig", "toolConfig")
+_CACHED = frozenset(("systemInstruction", "tools", "toolConfig"))
 
 # ---------------------------------------------------------------------------------------------- from the wire
 
@@ -479,7 +480,8 @@ def _options_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     name = writing.endpoint.adapter
     if len(options) > 1 or name not in options:
         report_foreign_options(request, writing.endpoint, writing.loss)
-    for member, value in (options.get(name) or {}).items():
+    own: Wire = options.get(name) or {}
+    for member, value in own.items():
         if member in _OPTION_OBJECTS and type(value) is dict:
             present = body.get(member, {})
             for inner, item in value.items():
@@ -490,6 +492,9 @@ def _options_to_wire(request: Request, body: Wire, writing: Writing) -> None:
                     _refuse_option((member, inner), writing)
             if present or writing.own:
                 body[member] = present
+        elif member == "cachedContent" and not writing.own and not _CACHED.isdisjoint((*body, *own)):
+            message = "the target takes a cache only in the place of instructions and tools"
+            writing.loss.drop(("options", name, member), "combination", "lost", message)
         elif member not in body and _is_option({member: value}, writing):
             body[member] = value
         else:

@@ -209,10 +209,9 @@ def usage_from_wire(wire: Wire) -> dict[str, Any]:
     cached = _count(wire.get("cachedContentTokenCount"))
     thoughts = _count(wire.get("thoughtsTokenCount"))
     prompt = (_count(wire.get("promptTokenCount")) or 0) + (_count(wire.get("toolUsePromptTokenCount")) or 0)
-    usage: dict[str, Any] = {
-        "input_tokens": max(prompt - (cached or 0), 0),
-        "output_tokens": (_count(wire.get("candidatesTokenCount")) or 0) + (thoughts or 0),
-    }
+    # live sessions have another name for what was said
+    said = _count(wire.get("candidatesTokenCount", wire.get("responseTokenCount"))) or 0
+    usage: dict[str, Any] = {"input_tokens": max(prompt - (cached or 0), 0), "output_tokens": said + (thoughts or 0)}
     if cached is not None:
         usage["cached_input_tokens"] = cached
     if thoughts is not None:
