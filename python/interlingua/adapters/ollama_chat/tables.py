@@ -48,17 +48,9 @@ IMAGES = "images"
 TEXT_ARGUMENT = "input"
 """Name of the one argument of a free-text tool that is written as a function."""
 
-BEGINNINGS = (("iVBOR", "image/png"), ("/9j/", "image/jpeg"), ("R0lG", "image/gif"), ("UklG", "image/webp"))
-"""The wire has no media types: the first characters of the base64 data tell one."""
-
 NOTHING: Mapping[str, Any] = {}
 _ANYTHING = re.compile("")
 _NUMBERS = (int, float, Decimal)
-
-
-def media_type_of(data: str) -> str:
-    """The media type that an image's base64 data begins like; PNG when it is like none."""
-    return next((media_type for start, media_type in BEGINNINGS if data.startswith(start)), "image/png")
 
 
 def is_number(value: Any) -> bool:
