@@ -766,8 +766,8 @@ def _result_from_wire(message: Wire, reading: Reading, form: dict[str, Any]) -> 
                 said = {"type": "tool_result", "tool_use_id": canonical, "content": [{"type": "text", "text": content}]}
                 return {"role": "tool", "content": [said], "metadata": {"parent_tool_use_id": canonical}}
             return _finish_result(message, canonical, by_id, reading, form)
-    said = name if name is not None else message.get("name")  # as older clients say it
-    canonical, by_id = reading.result(*(item if isinstance(item, str) else None for item in (wire_id, said)))
+    named = name if name is not None else message.get("name")  # as older clients say it
+    canonical, by_id = reading.result(*(item if isinstance(item, str) else None for item in (wire_id, named)))
     return _finish_result(message, canonical, by_id, reading, form)
 
 
