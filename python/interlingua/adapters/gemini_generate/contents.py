@@ -78,8 +78,8 @@ def _parts(content: Any, form: dict[str, Any], path: Path) -> list[Wire]:
     if type(parts) is dict:
         form["parts"] = "object"
         return [parts]
-    if parts is None:
-        form["parts"] = "null" if "parts" in content else "absent"
+    if not parts and (parts is None or type(parts) is list):
+        form["parts"] = "empty" if parts is not None else "null" if "parts" in content else "absent"
         return []
     if type(parts) is not list:
         raise InvalidWire("parts must be a list", path=pointer((*path, "parts")))
@@ -138,7 +138,7 @@ _KNOWN = _PLAIN | {"name", "cache", "provider_state"}
 def contents_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
     """Writes `systemInstruction` and `contents`."""
     messages: list[Message] = request["messages"]
-    if not messages and not writing.own:
+    if not messages:
         raise InvalidRequest("a conversation needs at least one message", path="/messages")
     position = 0
     merges: list[tuple[Path, Path]] = []
@@ -203,7 +203,7 @@ def _leading_to_wire(
     count = 0
     while count < len(messages) and messages[count]["role"] in INSTRUCTIONS:
         count += 1
-    if count and count == len(messages) and not writing.own:
+    if count and count == len(messages):
         count -= 1  # instructions alone are no conversation: the last of them is said by the user
     parts: list[Wire] = []
     anchor: Path | None = None
@@ -220,8 +220,8 @@ def _leading_to_wire(
             anchor = path
         else:
             merges.append((path, anchor))
-    own = count == 1 and anchor == ("messages", 0) and (writing.own or bool(writing.owned(messages[0])))
-    if parts or own:
+    own = count == 1 and anchor == ("messages", 0) and bool(writing.owned(messages[0]))
+    if parts or (own and _came_empty(writing.owned(messages[0]))):
         body["systemInstruction"] = wire = {"parts": parts}
         if own:
             _spelt(wire, messages[0], writing, ("messages", 0), "")
@@ -259,7 +259,7 @@ def _spelt(wire: Wire, message: Message, writing: Writing, path: Path, role: str
         else:
             wire[name] = value
     form = state.get("form")
-    if not form:
+    if not form or (role and message["role"] in INSTRUCTIONS):
         return
     if form.get("absent"):
         wire.pop("role", None)
@@ -274,6 +274,11 @@ def _spelt(wire: Wire, message: Message, writing: Writing, path: Path, role: str
             wire.pop("parts", None)
         case _:
             pass
+
+
+def _came_empty(state: Any) -> bool:
+    """Whether a content of this wire had no parts from the beginning."""
+    return (state.get("form") or {}).get("parts") in ("empty", "null", "absent")
 
 
 # ------------------------------------------------------------------------------------------ signatures
@@ -347,8 +352,9 @@ class _Contents:
         joined = (state.get("form") or {}).get("joined") if state else None
         if joined is None:
             joined = message["role"] == "tool" == self.previous
-        elif joined and (not self.wires or role == MODEL or self.previous == "assistant"):
-            joined = False
+        elif joined:
+            beside = ("tool",) if message["role"] == "user" else ("tool", "user")
+            joined = bool(parts) and message["role"] in ("tool", "user") and self.previous in beside
         if joined and isinstance(before := self.wires[-1].get("parts"), list):
             before += parts
             for name in state.get("fields") or ():
@@ -356,7 +362,7 @@ class _Contents:
                 note = "the message travels in the content before it"
                 self.writing.loss.drop(where, "combination", "weakened", note)
             return
-        if not parts and role == USER and not self.writing.own:
+        if not parts and role == USER and not _came_empty(state):
             filler = [{"type": "text", "text": FILLER}]
             self.writing.loss.replace((*path, "content"), filler, "filler", "shape", "the target takes no empty turn")
             parts = [{"text": FILLER}]

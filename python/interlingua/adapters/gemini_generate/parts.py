@@ -686,7 +686,7 @@ def _report_medium(
 def result_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
     """A tool result. Media that cannot stand in one are noted to travel in the next user content."""
     if len(block) == 3 and len(said := block["content"]) == 1 and len(said[0]) == 2 and said[0]["type"] == "text":
-        called, call_id = writing.calls.get(block["tool_use_id"], ("", None))
+        called, call_id = _answered(block, writing, _NOTHING, path)
         answer: Wire = {"name": called, "response": {"result": said[0]["text"]}}
         if call_id is not None:
             answer["id"] = call_id
@@ -714,23 +714,32 @@ def result_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
             late.append(part)
         else:
             media.append(part)
-    name, wire_id = writing.calls.get(block["tool_use_id"], ("", None))
     form = writing.owned(block).get("form") or _NOTHING
+    name, wire_id = _answered(block, writing, form, path)
     response: Wire = {"name": name, "response": _wrapped(texts, bool(block.get("is_error")), form)}
     if wire_id is not None:
         response["id"] = wire_id
     if form and writing.own:
-        _result_form(response, form, texts)
+        _result_form(response, form)
     if media or late or (form.get("parts") and writing.own):
         response["parts"] = media + late
     if block.get("is_error"):
         message = "the failure travels as the member error of the response"
         writing.loss.replace((*path, "is_error"), True, "envelope", "shape", message)
-        if texts == [""] and not writing.own:
+        if texts == [""]:
             first = next(at for at, item in enumerate(content) if item["type"] == "text")
             message = "a failure without a text is the empty text on the wire"
             writing.loss.drop((*path, "content", first), "empty_content", "shape", message)
     return _finished(block, {"functionResponse": response}, "functionResponse", _RESULT, writing, path)
+
+
+def _answered(block: Block, writing: Writing, form: Mapping[str, Any], path: Path) -> tuple[str, str | None]:
+    """The wire name and id of the call that a result answers. A result of none goes back only as it came."""
+    call = writing.calls.get(block["tool_use_id"])
+    if call is None and not (writing.own and "name" in form):
+        message = "the result answers no call before it"
+        raise InvalidRequest(message, path=pointer((*path, "tool_use_id")))
+    return call or ("", None)
 
 
 def _may_be_text(item: Block, inside: bool, writing: Writing) -> bool:
@@ -749,7 +758,7 @@ def _said(item: Block, writing: Writing, path: Path) -> Wire | None:
     return {"text": item["text"]}
 
 
-def _result_form(response: Wire, form: Mapping[str, Any], texts: list[str]) -> None:
+def _result_form(response: Wire, form: Mapping[str, Any]) -> None:
     if "name" in form:
         response["name"] = form["name"]
         if form["name"] is None:
@@ -759,9 +768,11 @@ def _result_form(response: Wire, form: Mapping[str, Any], texts: list[str]) -> N
             response.pop("id", None)
         else:
             response["id"] = form["id"]
-    if not texts and form.get("response") == "absent":
+    if response["response"]:
+        return
+    if form.get("response") == "absent":
         del response["response"]
-    elif not texts and form.get("response") == "null":
+    elif form.get("response") == "null":
         response["response"] = None
 
 

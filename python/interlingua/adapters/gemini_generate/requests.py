@@ -13,7 +13,7 @@ from interlingua.adapters._kit import (
 )
 from interlingua.adapters.gemini_generate.contents import contents_from_wire, contents_to_wire, system_from_wire
 from interlingua.adapters.gemini_generate.reasoning import reasoning_from_wire, reasoning_to_wire
-from interlingua.adapters.gemini_generate.schemas import fitted, json_schema
+from interlingua.adapters.gemini_generate.schemas import fitted, is_taken, json_schema
 from interlingua.adapters.gemini_generate.tables import (
     CAMEL,
     MODEL_IN_PATH,
@@ -50,6 +50,7 @@ _COUNTS = {
 _FORMAT = ("responseMimeType", "responseJsonSchema", "responseSchema")
 _JSON_SCHEMA = frozenset(("responseMimeType", "responseJsonSchema"))
 _OPTION_OBJECTS = ("generationConfig", "toolConfig")
+_CONFIG = frozenset(("generationConfig", "generation_config"))
 _CACHED = frozenset(("systemInstruction", "tools", "toolConfig"))
 
 # ---------------------------------------------------------------------------------------------- from the wire
@@ -218,6 +219,7 @@ def _format_from_wire(formats: Wire, reading: Reading) -> dict[str, Any] | None:
         case "application/json" if len(formats) == 1:
             return {"type": "json"}
         case "application/json" if type(schema) is dict:
+            reading.odd = reading.odd or not is_taken(schema)
             return {"type": "json_schema", "schema": schema}
         case "text/plain" if len(formats) == 1:
             return {"type": "text"}
@@ -250,7 +252,10 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     form = writing.owned(request).get("form") or {}
     tools_body: Wire = {}
     try:
-        tools_to_wire(request, tools_body, writing)
+        spelling: Wire = form.get("members") or {}
+        writing.spelt = writing.own and not _CONFIG.isdisjoint(spelling)
+        if not _same_tools(request, spelling, tools_body, writing):
+            tools_to_wire(request, tools_body, writing)
         contents_to_wire(request, body, writing)
         body.update(tools_body)
         members_to_wire(request, body, writing)
@@ -262,6 +267,17 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
         report_foreign_state(request, endpoint, loss, ())
     wire = {"method": "POST", "path": _path(request, model, form, endpoint), "headers": {}, "body": body}
     return wire, loss.entries
+
+
+def _same_tools(request: Request, spelling: Wire, body: Wire, writing: Writing) -> bool:
+    """Writes the tools as they came, when they still say what the request says."""
+    if "tools" not in spelling or "tools" not in request:
+        return False
+    read = tools_from_wire(spelling["tools"], Reading(writing.endpoint, DERIVED_IDS))
+    if read is None or difference(read, request["tools"]) is not None:
+        return False
+    body["tools"] = spelling["tools"]
+    return True
 
 
 _PLAIN_MODEL = re.compile(r"[A-Za-z0-9._@-]*")
@@ -305,6 +321,10 @@ def _respelt(request: Request, body: Wire, form: dict[str, Any], writing: Writin
         trial = _replaced(body, {name: value})
         if difference(members_from_wire(trial, reading)[0], plain) is None:
             body = trial
+            writing.spelt = writing.spelt and name not in _CONFIG
+    config: Wire = body.get("generationConfig") or {}
+    if writing.spelt and type(schema := config.get("responseJsonSchema")) is dict:
+        config["responseJsonSchema"] = fitted(schema, writing.loss, ("response_format", "schema"))
     return body
 
 
@@ -425,7 +445,8 @@ def _format_to_wire(wanted: dict[str, Any], config: Wire, writing: Writing) -> N
     config["responseMimeType"] = "application/json"
     if kind == "json_schema" and "schema" in wanted:
         schema = wanted["schema"]
-        config["responseJsonSchema"] = schema if writing.own else fitted(schema, writing.loss, (*path, "schema"))
+        # one that was spelt otherwise waits for whether it still is
+        config["responseJsonSchema"] = schema if writing.spelt else fitted(schema, writing.loss, (*path, "schema"))
     elif "schema" in wanted:
         writing.loss.drop((*path, "schema"), "unsupported_field", "weakened", "a free JSON object has no schema")
     for name, severity in _FORMAT_MEMBERS.items():
@@ -483,15 +504,16 @@ def _options_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     own: Wire = options.get(name) or {}
     for member, value in own.items():
         if member in _OPTION_OBJECTS and type(value) is dict:
-            present = body.get(member, {})
-            for inner, item in value.items():
-                hidden = inner in _FORMAT and not writing.own and not present.keys().isdisjoint(_FORMAT)
-                if inner not in present and not hidden and _is_option({member: {inner: item}}, writing):
-                    present = {**present, inner: item}
-                else:
+            present: Wire = body.get(member, {})
+            said = present.keys() | (_FORMAT if not present.keys().isdisjoint(_FORMAT) else ())
+            taken = {k: v for k, v in value.items() if k not in said and _is_option({member: {k: v}}, writing)}
+            if taken or not value:
+                for inner in value.keys() - taken.keys():
                     _refuse_option((member, inner), writing)
-            if present or writing.own:
-                body[member] = present
+            else:
+                _refuse_option((member,), writing)
+            if present or taken or writing.own:
+                body[member] = {**present, **taken}
         elif member == "cachedContent" and not writing.own and not _CACHED.isdisjoint((*body, *own)):
             message = "the target takes a cache only in the place of instructions and tools"
             writing.loss.drop(("options", name, member), "combination", "lost", message)

@@ -104,6 +104,11 @@ def _others_fit(schema: Schema, level: int) -> bool:
     return type(defined) is not dict or all(_fits(part, level + 1) for part in defined.values())
 
 
+def is_taken(schema: Schema) -> bool:
+    """Whether the wire takes a schema as it is."""
+    return _fits(schema, 0)
+
+
 def fitted(schema: Schema, loss: Loss, path: Path) -> Schema:
     """The schema in the part of JSON Schema that the wire takes; the same object when nothing had to change."""
     return schema if _fits(schema, 0) else _fitted(schema, loss, path, 0)

@@ -24,6 +24,7 @@ SENTINEL = "skip_thought_signature_validator"
 """What the provider takes in the place of a signature that another one's history does not have. It is sent as it stands."""
 
 TOOL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_:.-]{0,63}")
+LONG_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_:.-]{0,127}")
 MEDIA_TYPE = re.compile(r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*( *;.*)?")
 MODEL_MAJOR = re.compile(r"gemini-(\d+)")
 
@@ -189,10 +190,11 @@ class Reading:
 class Writing:
     """What a writer carries: the target, the report, the calls written so far, and the names of tools.
 
-    `own`: the whole came from this wire, so it is written back as it was read and not repaired.
+    `own`: the whole came from this wire, so it is written back as it was read and not repaired. `spelt`: its
+    generationConfig came in another spelling, which is put back at the end when it still says the same.
     """
 
-    __slots__ = ("_names", "calls", "capabilities", "dialect", "endpoint", "loss", "message", "model", "moves", "outside", "own", "source")  # fmt: skip
+    __slots__ = ("_names", "calls", "capabilities", "dialect", "endpoint", "loss", "message", "model", "moves", "outside", "own", "source", "spelt")  # fmt: skip
 
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss, model: str | None = None) -> None:
         self.source = source
@@ -203,6 +205,7 @@ class Writing:
         self.model = model or ""
         state = source.get("provider_state")
         self.own = state is not None and endpoint.owns(state)
+        self.spelt = False
         self.message: dict[str, Any] = {}
         self.moves: list[tuple[Path, Path]] = []
         self.outside: list[tuple[Path, str, Wire]] = []
@@ -239,11 +242,15 @@ class Writing:
         """
         wire = self._names.get(name)
         if wire is None:
-            wire = self._names[name] = name if self.own or TOOL_NAME.fullmatch(name) else self._rewritten(name)
+            wire = self._names[name] = name if self._fits(name) else self._rewritten(name)
         if wire != name:
             message = "the name does not fit the target's grammar"
             self.loss.replace((*path, "name"), wire, "name_rewritten", "shape", message)
         return wire
+
+    def _fits(self, name: str) -> bool:
+        # newer surfaces take longer names, so those of an own request are not cut
+        return TOOL_NAME.fullmatch(name) is not None or (self.own and LONG_NAME.fullmatch(name) is not None)
 
     def renamed(self, name: str) -> str:
         """The wire name of a tool that has been written."""

@@ -3,7 +3,7 @@
 from typing import Any
 
 from interlingua.adapters._kit import Mirror, Wire, report_foreign_state, report_unknown
-from interlingua.adapters.gemini_generate.schemas import fitted, json_schema, rooted
+from interlingua.adapters.gemini_generate.schemas import fitted, is_taken, json_schema, rooted
 from interlingua.adapters.gemini_generate.tables import MODE_NUMBERS, Reading, Writing, camelised
 from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Path
@@ -50,6 +50,8 @@ def _function_from_wire(function: Any, reading: Reading) -> Tool | None:
     if function.keys() == _USUAL:
         name, description, schema = function["name"], function["description"], function["parametersJsonSchema"]
         if type(name) is str and name and type(description) is str and type(schema) is dict:
+            if schema.get("type") != "object" or not is_taken(schema):
+                reading.odd = True  # it would not be written so
             return {"name": name, "description": description, "input_schema": schema}
     members = reading.camelised(function)
     name, description = members.get("name"), members.get("description")
@@ -66,6 +68,7 @@ def _function_from_wire(function: Any, reading: Reading) -> Tool | None:
         schema = json_schema(parameters)
     if type(schema) is dict:
         tool["input_schema"] = schema
+        reading.odd = reading.odd or schema.get("type") != "object" or not is_taken(schema)
     elif schema is not None:
         return None
     fields = {key: item for key, item in members.items() if key not in _FUNCTION}
@@ -145,8 +148,7 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
                 if functions and behind is None:
                     behind = position
             continue
-        if not functions or (writing.own and not open_run):
-            functions = []
+        if not functions:
             wires.append({"functionDeclarations": functions})
             open_run = True
         elif not open_run:
@@ -167,7 +169,7 @@ def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
     schema = tool.get("input_schema")
     if tool.get("kind") == "custom":
         schema = _custom_schema(tool, writing, path)
-    elif schema is not None and not writing.own:
+    elif schema is not None:
         where = (*path, "input_schema")
         schema = rooted(fitted(schema, writing.loss, where), writing.loss, where)
     if schema is not None:
