@@ -592,13 +592,14 @@ def message_from_wire(message: Wire, reading: Reading) -> Message:
     role: str = written if written in _ROLES else written.lower()
     if role not in _ROLES:
         raise ValueError(role)
+    if role == "assistant":
+        reading.turn()
     content = message.get("content")
     if len(message) == 2 and type(content) is str and role != "tool":
         read: Message = {"role": role, "content": [{"type": "text", "text": content}]}
         return read if role == written else reading.mark(read, None, {"role": written})
     calls = message.get("tool_calls")
     if len(message) == 3 and type(content) is str and type(calls) is list and calls and role == written == "assistant":
-        reading.turn()
         blocks: list[Block] = [{"type": "text", "text": content}] if content else []
         return {"role": role, "content": blocks + [call_from_wire(call, reading) for call in calls]}
     form: dict[str, Any] = {} if role == written else {"role": written}
@@ -659,7 +660,6 @@ def _blocks(message: Wire, role: str, reading: Reading, form: dict[str, Any], *,
     elif content or not (blocks or calls or answer):
         blocks.append({"type": "text", "text": content})
     if calls:
-        reading.turn()
         blocks += [call_from_wire(call, reading) for call in _list(calls)]
     elif "tool_calls" in message and role == "assistant":
         form.setdefault("empty", {})["tool_calls"] = calls

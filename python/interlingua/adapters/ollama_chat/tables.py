@@ -94,27 +94,29 @@ class Reading:
         return item
 
     def turn(self) -> None:
-        """An assistant turn with calls begins: results answer its calls from here on."""
+        """The assistant speaks anew: results answer its calls from here on."""
         self._open.clear()
 
     def call(self, wire_id: str | None, name: str) -> str:
         """The canonical id of a call; an id that the wire repeats names a further call."""
-        key = f"{self.salt}/{name}" if wire_id is None else wire_id
-        met = self._met.get(key, 0)
-        self._met[key] = met + 1
-        canonical = self._ids.tool(self.endpoint.adapter, key, met)
+        canonical = self._canonical(f"{self.salt}/{name}" if wire_id is None else wire_id)
         self.names[canonical] = name
         self._open.append((wire_id, canonical))
         if wire_id is not None:
             self._latest[wire_id] = canonical
         return canonical
 
+    def _canonical(self, key: str) -> str:
+        met = self._met.get(key, 0)
+        self._met[key] = met + 1
+        return self._ids.tool(self.endpoint.adapter, key, met)
+
     def result(self, wire_id: str | None, name: str | None) -> tuple[str, bool]:
         """The canonical id of the call that a result answers, and whether that is said by its id or for want of one."""
         if wire_id is None:
             # a name that no open call has is one that the client gave it: its place says whose it is
             found = self._take(None, name) or self._take_any(name) or self._take_any(None)
-            return found or self._ids.tool(self.endpoint.adapter, f"name:{name}", 0), True
+            return found or self._canonical(f"name:{name}"), True
         found = self._take(wire_id, None) or self._latest.get(wire_id)
         if found is not None:
             return found, True
