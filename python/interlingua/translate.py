@@ -165,7 +165,7 @@ class StreamReader:
 
     def end(self) -> list[dict[str, Any]]:
         """The events at the end of input."""
-        return self._events([*self._framing.end(), None])
+        return self._events([*(frame for frame in self._framing.end() if _whole(frame.data)), None])
 
     @property
     def done(self) -> bool:
@@ -188,6 +188,17 @@ class StreamReader:
 
 
 _LAST = frozenset(("message_complete", "error"))
+
+
+def _whole(data: str) -> bool:
+    """Whether a last frame that lacks its end was sent in full. Half a frame is a stream that broke off, not a bad frame."""
+    if data.startswith("[") and data.endswith("]"):
+        return True  # a mark, as of an end
+    try:
+        json.loads(data)
+    except InvalidRequest:
+        return False
+    return True
 
 
 def read_stream(

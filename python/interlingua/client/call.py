@@ -26,10 +26,11 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What was asked of the client, checked: one request, the models to ask in turn, one message to be."""
+    """What was asked of the client, checked: one request, the models to ask in turn, over which wire, one message to be."""
 
     request: Request
     models: tuple[str, ...]
+    adapter: str | None
     routing: dict[str, Any] | None
     stream: bool
     message_id: str

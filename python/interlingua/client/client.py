@@ -112,6 +112,7 @@ class Client:
         request: Any,
         *,
         model: str | None = None,
+        adapter: str | None = None,
         fallbacks: Sequence[str] = (),
         deadline: float | None = None,
         routing: Mapping[str, Any] | None = None,
@@ -120,7 +121,8 @@ class Client:
     ) -> Response:
         """One answer, whole.
 
-        `request` is canonical: plain data, JSON text or `Request`. `model` (provider:name) stands over its own;
+        `request` is canonical: plain data, JSON text or `Request`. `model` (provider:name) stands over its own,
+        `adapter` names the wire to ask over (default: that of the model);
         `fallbacks` are asked in turn when it cannot serve (`response.skipped` then tells why, `response.attempts` tells
         every call that failed).
         `deadline` is the time for the whole call in seconds, `routing` the record of why this model was chosen.
@@ -128,7 +130,7 @@ class Client:
         the door already.
         Raises `InvalidRequest`, `CannotAdapt` and `LossRefused` before anything is sent, `ProviderError` after.
         """
-        plan = self._plan(request, model, fallbacks, routing, stream=False, validated=validated)
+        plan = self._plan(request, model, adapter, fallbacks, routing, stream=False, validated=validated)
         interrupt = Interrupt(deadline)
         try:
             call, answer, (response, body) = await self._asking.begin(plan, interrupt, deadline, self._receive)
@@ -151,6 +153,7 @@ class Client:
         request: Any,
         *,
         model: str | None = None,
+        adapter: str | None = None,
         fallbacks: Sequence[str] = (),
         deadline: float | None = None,
         routing: Mapping[str, Any] | None = None,
@@ -162,7 +165,7 @@ class Client:
         An answer that fails midway gives an `error` event with what had arrived, then raises `StreamTruncated` or
         `Cancelled`. Use `async with`, or call `aclose`, or read to the end.
         """
-        plan = self._plan(request, model, fallbacks, routing, stream=True, validated=validated)
+        plan = self._plan(request, model, adapter, fallbacks, routing, stream=True, validated=validated)
         return Stream(self._asking, self._complete, plan, deadline)
 
     # ------------------------------------------------------------------------------------------------ one call
@@ -171,6 +174,7 @@ class Client:
         self,
         request: Any,
         model: str | None,
+        adapter: str | None,
         fallbacks: Sequence[str],
         routing: Mapping[str, Any] | None,
         *,
@@ -184,6 +188,7 @@ class Client:
         return Plan(
             request=canonical,
             models=(chosen, *fallbacks),
+            adapter=adapter,
             routing=dict(routing) if routing else None,
             stream=stream,
             message_id=self._ulids.next(),
@@ -232,8 +237,8 @@ class Client:
             signing=connection.signing,
         )
 
-    def _endpoint(self, plan: Plan, model: str) -> Endpoint:  # noqa: ARG002
-        return self._registry.endpoint(model=model)
+    def _endpoint(self, plan: Plan, model: str) -> Endpoint:
+        return self._registry.endpoint(model=model, adapter=plan.adapter)
 
     def connection(self, endpoint: Endpoint) -> Connection:
         """Address and headers with which this client calls an endpoint. Raises `InvalidRequest` for an address that is

@@ -170,6 +170,7 @@ class Servicer:
         response = await self._client.generate(
             choice.request,
             model=choice.models[0],
+            adapter=adapting.wire(request.adapter),
             fallbacks=choice.models[1:],
             deadline=context.time_remaining(),
             routing=choice.record,
@@ -196,6 +197,7 @@ class Servicer:
         stream = self._client.stream(
             choice.request,
             model=choice.models[0],
+            adapter=adapting.wire(request.adapter),
             fallbacks=choice.models[1:],
             deadline=context.time_remaining(),
             routing=choice.record,
