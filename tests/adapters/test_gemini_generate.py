@@ -442,3 +442,14 @@ def test_a_broken_stream_of_an_own_answer_keeps_its_last_text() -> None:
 
     assert frames[0]["candidates"][0]["content"]["parts"] == [{"text": "Yes.", "thoughtSignature": "c2ln"}]
     assert frames[1]["error"]["status"] == "DEADLINE_EXCEEDED"
+
+
+# ---------------------------------------------------------------------------------------------- the model in the body
+
+
+def test_a_model_in_the_body_goes_back_and_follows_a_change() -> None:
+    body = {"contents": [USER], "model": "models/gemini-3-flash"}
+    request = read(body)
+
+    assert written(request) == body
+    assert written({**request, "model": "gemini:other"})["model"] == "models/other"

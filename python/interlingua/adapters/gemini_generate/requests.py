@@ -97,6 +97,8 @@ def _address_from_wire(wire: Wire, body: Wire, endpoint: Endpoint, request: Requ
     name = unquote(found[1]) if found else None
     if type(said := body.get("model")) is str:
         form["model"] = said
+        if name is not None and said.rpartition("/")[2] != name:
+            form["model_of_path"] = name
         name = name or said.rpartition("/")[2]
     if name:
         request["model"] = endpoint.model_id(name) or ""
@@ -303,8 +305,9 @@ def _respelt(request: Request, body: Wire, form: dict[str, Any], writing: Writin
     if form.get("system") and _SYSTEM[0] in body:
         body[form["system"]] = body.pop(_SYSTEM[0])
     if type(said := form.get("model")) is str and writing.own:
-        wire_model = writing.model or said.rpartition("/")[2]
-        body["model"] = said[: len(said) - len(said.rpartition("/")[2])] + wire_model
+        place, slash, name = said.rpartition("/")
+        same = "model_of_path" in form and form["model_of_path"] == writing.model
+        body["model"] = said if same else place + slash + (writing.model or name)
     spelling: Wire = form.get("members") or {}
     if not spelling.keys().isdisjoint(_SYSTEM) and not body.keys().isdisjoint(_SYSTEM):
         spelling = {name: value for name, value in spelling.items() if name not in _SYSTEM}
