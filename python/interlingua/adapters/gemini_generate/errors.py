@@ -39,7 +39,7 @@ _RETRYABLE = frozenset(("rate_limit", "timeout", "server_error", "overloaded"))
 
 # what the provider says in words only
 _OVERFLOW = re.compile(r"token count .*exceeds|exceeds the maximum number of tokens|input token count", re.IGNORECASE)
-_KEY = re.compile(r"API[_ ]key", re.IGNORECASE)
+_KEY = re.compile(r"API_KEY_INVALID|API key (?:not valid|expired|not found)", re.IGNORECASE)
 _BILLING = re.compile(r"billing", re.IGNORECASE)
 _CODE = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)s")
@@ -98,7 +98,7 @@ def _category(status: int, code: str | None, message: Any, details: list[dict[st
     reasons = {detail.get("reason") for detail in details}
     if category == "invalid_request":
         # a key that is not valid is status 400 here
-        if reasons & {"API_KEY_INVALID", "API_KEY_EXPIRED"} or ("API_KEY_INVALID" in text and _KEY.search(text)):
+        if reasons & {"API_KEY_INVALID", "API_KEY_EXPIRED"} or _KEY.search(text):
             return "authentication"
         if _OVERFLOW.search(text):
             return "context_overflow"
