@@ -49,6 +49,14 @@ def _error(endpoint: Endpoint, category: str, message: str, *, retryable: bool) 
     return found | ({"provider": endpoint.provider} if endpoint.provider else {})
 
 
+_GROWS: dict[str, tuple[str, type[Any]]] = {
+    "text": ("text", str),
+    "thinking": ("thinking", str),
+    "tool_use": ("input", dict),
+}
+"""The members that grow by deltas, and what they are."""
+
+
 class _Block:
     """A block that is growing: its wire form so far, and the fragments that are not in it yet."""
 
@@ -104,11 +112,12 @@ class _Answer:
     def _event(self, data: Any) -> list[Event]:
         match data.get("type"):
             case "content_block_delta":
-                return self._delta(self.open[data["index"]], data["delta"])
+                return [] if data["delta"] is None else self._delta(self.open[data["index"]], data["delta"])
             case "content_block_start":
                 return self._start(data["index"], dict(data["content_block"]))
             case "content_block_stop":
-                return self._stop(self.open.pop(data["index"]))
+                # some servers end a block twice
+                return self._stop(self.open.pop(data["index"])) if data["index"] in self.open else []
             case "message_start":
                 return self._begin(data["message"])
             case "message_delta":
@@ -123,9 +132,10 @@ class _Answer:
     # ------------------------------------------------------------------------------------------ message
 
     def _begin(self, message: Wire) -> list[Event]:
-        if self.message is not None or type(message["content"]) is not list:
+        content = message.get("content") or []
+        if self.message is not None or type(content) is not list:
             raise TypeError("message_start")
-        self.message = dict(message)
+        self.message = {**message, "content": []}
         event: Event = {"type": "message_start"}
         if type(model := message.get("model")) is str:
             event["model"] = self.endpoint.model_id(model) or ""
@@ -133,7 +143,7 @@ class _Answer:
             event["response_id"] = identity
         events = [event, *self._usage()]
         # a continuation of programmatic tool calling has its blocks here already
-        for index, block in enumerate(message["content"]):
+        for index, block in enumerate(content):
             events += self._start(index, dict(block))
             events += self._stop(self.open.pop(index))
         return events
@@ -149,6 +159,8 @@ class _Answer:
             match name:
                 case "type":
                     pass
+                case "delta" | "usage" if value is None:
+                    pass
                 case "delta":
                     self.message.update(value)
                 case "usage" if isinstance(value, dict):
@@ -157,7 +169,7 @@ class _Answer:
                     self.message["usage"] = {**value, **(self.message.get("usage") or {}), **known}
                 case _:
                     self.message[name] = value
-        return self._usage() if "usage" in data else []
+        return self._usage() if data.get("usage") is not None else []
 
     def _end(self, data: Wire) -> list[Event]:
         if self.message is None:
@@ -213,6 +225,8 @@ class _Answer:
         if self.message is None or type(index) is not int or index in self.open:
             raise TypeError("content_block_start")
         position = len(self.blocks)
+        if (grows := _GROWS.get(raw["type"])) is not None and raw.get(grows[0]) is None:
+            raw[grows[0]] = grows[1]()  # what begins empty is left out by some servers, or null
         block = _Block(raw, index, position)
         started = self._begun(block)
         self.blocks.append(started)
