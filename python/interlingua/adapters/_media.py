@@ -34,6 +34,18 @@ def inline(url: str) -> tuple[str, str] | None:
     return found if found is not None and MEDIA_TYPE.fullmatch(found[0]) and may_be_base64(found[1]) else None
 
 
+def is_image_address(block: Mapping[str, Any]) -> bool:
+    """Whether an image stands where a server can fetch it, or is given by bytes that say to be an image."""
+    source = block["source"]
+    if source["kind"] == "url":
+        url = source.get("data", "")
+        return url.startswith(_WEB) or ((found := inline(url)) is not None and found[0].startswith("image/"))
+    return source["kind"] != "base64" or (block.get("media_type") or "image/").startswith("image/")
+
+
+_WEB = ("https://", "http://")
+
+
 def refuses_image(block: Mapping[str, Any], capabilities: Mapping[str, Any]) -> bool:
     """Whether a model is known not to take images of this media type."""
     accepted = capabilities.get("accepted_image_media_types")

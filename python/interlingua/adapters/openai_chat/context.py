@@ -84,6 +84,7 @@ class Writing:
 
     `own` says that the whole request was read from this wire: it is written back as it was, not mended.
     `from_another` says that it was read from this wire, but from another provider of it.
+    `folds_custom` says that tools with free text are written as functions, because the provider has no others.
     `answering` says that an answer is written, so that reasoning is shown and not replayed.
     """
 
@@ -100,6 +101,7 @@ class Writing:
         "capabilities",
         "dialect",
         "endpoint",
+        "folds_custom",
         "from_another",
         "loss",
         "moved",
@@ -116,6 +118,7 @@ class Writing:
         self.capabilities = endpoint.capabilities
         self.loss = loss
         self.own = own
+        self.folds_custom = dialect.get("custom_tools") is False and not own
         self.breakpoints = 0
         self.place = ""
         self.moved: set[int] = set()
@@ -169,11 +172,11 @@ class Writing:
         if self._ids is not None:
             return self._ids.call(block, self.endpoint)
         canonical: str = block["id"]
-        wire_id = self._wire_ids.get(canonical)
+        own: str | None = state.get("id")
+        wire_id = own if own is not None and self.own else self._wire_ids.get(canonical)
         if wire_id is None:
-            own: str | None = state.get("id")
             wire_id = own if own is not None and self._pattern.match(own) else self._derived(canonical)
-            self._wire_ids[canonical] = wire_id
+        self._wire_ids[canonical] = wire_id
         return wire_id
 
     def result_id(self, block: Mapping[str, Any]) -> str:

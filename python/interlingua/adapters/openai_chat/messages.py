@@ -116,7 +116,7 @@ def _plain_to_wire(message: Message, position: int, writing: Writing, runs: _Run
         if block["type"] == "text":
             return {"role": role, "content": block["text"]}
     path: Path = ("messages", position)
-    if role == "developer" and writing.dialect.get("developer_role") is False:
+    if role == "developer" and writing.dialect.get("developer_role") is False and not writing.own:
         role = "system"
         writing.loss.replace((*path, "role"), role, "role_folded", "shape", "the provider knows no developer role")
     _refuse_results(content, path)
@@ -209,7 +209,7 @@ def _result_content(block: Block, path: Path, writing: Writing, runs: _Runs, for
         if part is not None:
             parts.append(part)
     if block.get("is_error"):
-        _envelop(parts, TOOL_ERROR, as_part=form.get("envelope") == "part")
+        _envelop(parts, TOOL_ERROR, form.get("envelope"))
         message = "the failure is told in the first line of the result"
         writing.loss.replace((*path, "is_error"), True, "envelope", "shape", message)
     elif _begins_with_text(parts) and is_enveloped(parts[0]["text"]):
@@ -220,9 +220,10 @@ def _result_content(block: Block, path: Path, writing: Writing, runs: _Runs, for
 _MEDIA = ("image", "audio", "video", "document")
 
 
-def _envelop(parts: list[Wire], line: str, *, as_part: bool = False) -> None:
-    if _begins_with_text(parts) and not as_part:
-        parts[0] = {**parts[0], "text": f"{line}\n{parts[0]['text']}"}
+def _envelop(parts: list[Wire], line: str, spelling: Any = None) -> None:
+    if _begins_with_text(parts) and spelling != "part":
+        text = parts[0]["text"]
+        parts[0] = {**parts[0], "text": line if spelling == "bare" and not text else f"{line}\n{text}"}
     else:
         parts.insert(0, {"type": "text", "text": line})
 
@@ -281,7 +282,7 @@ def _tool_from_wire(message: Wire, reading: Reading) -> Message:
             "tool_use_id": canonical,
             "content": [{"type": "text", "text": content}],
         }
-        if not paired:
+        if not (paired and wire_id):
             result["provider_state"] = reading.state(id=wire_id)
         return {"role": "tool", "content": [result], "metadata": {"parent_tool_use_id": canonical}}
     return _odd_tool_from_wire(message, reading)
@@ -318,7 +319,7 @@ def _odd_tool_from_wire(message: Wire, reading: Reading) -> Message:
     block: Block = {"type": "tool_result", "tool_use_id": canonical, "content": blocks}
     if is_error:
         block["is_error"] = True
-    if not paired and not legacy:
+    if not (paired and wire_id != "") and not legacy:
         block["provider_state"] = reading.state(id=wire_id)
     read: Message = {"role": "tool", "content": [block], "metadata": {"parent_tool_use_id": canonical}}
     return finish_reading(message, read, known, None, form, reading)
@@ -334,6 +335,10 @@ def _open_envelope(blocks: list[Block], form: dict[str, Any]) -> bool:
     text = blocks[0]["text"]
     line, _, rest = text.partition("\n")
     if line == TOOL_ERROR and rest == "" and not text.endswith("\n"):
+        if len(blocks[0]) > 2:  # the part has more than its text: it stays, without any
+            blocks[0] = {**blocks[0], "text": ""}
+            form["envelope"] = "bare"
+            return True
         del blocks[0]
         if blocks and blocks[0]["type"] == "text":
             form["envelope"] = "part"

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from interlingua.adapters._kit import Wire, data_uri, report_foreign_state, report_unknown
-from interlingua.adapters._media import inline, may_be_base64, refuses_image, sniff
+from interlingua.adapters._media import inline, is_image_address, may_be_base64, refuses_image, sniff
 from interlingua.adapters.openai_chat.context import Reading, Writing, report_own_state
 from interlingua.adapters.openai_chat.tables import AUDIO, BREAKPOINT_TTLS, MOST_BREAKPOINTS, TIME_TO_LIVE
 from interlingua.canonical.ids import DERIVED_IDS
@@ -149,6 +149,8 @@ def _media_refused(kind: str, block: Block, writing: Writing, place: str) -> tup
         return "unsupported_model", f"the model takes no {kind}"
     if kind == "image" and refuses_image(block, writing.capabilities):
         return "unsupported_source", "the model does not take this media type"
+    if kind == "image" and not is_image_address(block):
+        return "unsupported_source", "the wire takes web addresses and bytes of an image"
     if place != USER and not (place == TOOL and writing.dialect.get("tool_result_media")):
         return "unsupported_block", f"{kind} has no form in a message of this role"
     return None

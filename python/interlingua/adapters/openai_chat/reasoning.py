@@ -187,6 +187,17 @@ def detail_from_wire(item: Wire, reading: Reading) -> Block:
     return reading.mark(block, fields, form)
 
 
+def detail_text(item: Wire) -> str:
+    """What an item of `reasoning_details` says in words."""
+    match item.get("type"):
+        case "reasoning.text":
+            return item.get("text") or ""
+        case "reasoning.summary":
+            return item.get("summary") or ""
+        case _:
+            return ""
+
+
 def thinking_part_from_wire(part: Wire, reading: Reading) -> Block | None:
     """A thinking block from Mistral's content part; None when it cannot be read in full."""
     pieces = part.get("thinking")

@@ -292,11 +292,18 @@ def _effort(value: Mapping[str, Any], writing: Writing) -> dict[str, Any]:
             effort = "low" if budget <= 2_048 else "medium" if budget <= 16_384 else "high"
     if effort is None:
         return {}
-    return {"effort": effort if writing.own else _nearest(effort, writing.capabilities.get("reasoning_efforts"))}
+    if not writing.own:
+        effort = _nearest(effort, writing.capabilities.get("reasoning_efforts"))
+    return {} if effort is None else {"effort": effort}
 
 
-def _nearest(effort: str, accepted: list[str] | None) -> str:
-    if not accepted or effort in accepted or effort not in EFFORTS:
+def _nearest(effort: str, accepted: list[str] | None) -> str | None:
+    """The word that the model takes and that says nearly the same; None for a word that nobody knows here."""
+    if accepted and effort in accepted:
+        return effort
+    if effort not in EFFORTS:
+        return None
+    if not accepted:
         return effort
     wanted = EFFORTS.index(effort)
     known = [word for word in accepted if word in EFFORTS] or list(accepted)
@@ -331,8 +338,10 @@ def _thinking_object(value: Mapping[str, Any], body: Wire, writing: Writing) -> 
         written["mode"] = mode
         body["thinking"] = {"type": mode}
     if value.get("effort") is not None:
-        written |= _effort(value, writing)
-        body["reasoning_effort"] = written["effort"]
+        words = _effort(value, writing)
+        written |= words
+        if words:
+            body["reasoning_effort"] = words["effort"]
     return written
 
 
@@ -466,13 +475,13 @@ def _report_meaning(name: str, value: Any, body: Wire, path: tuple[str, ...], wr
     if value is None or (name == "stream" and isinstance(value, bool)):
         writing.loss.drop(path, "combination", "shape", "the member is read back as part of the request")
         return
-    beside = {other: body[other] for other in ("stream", "tools") if other != name and body.get(other)}
+    beside = {other: body[other] for other in ("stream", "tools", "functions") if other != name and body.get(other)}
     read, _ = read_members({name: value, **beside}, Reading(writing.endpoint, DERIVED_IDS))
     if name in (read.get("options") or _NOTHING).get(NAME, _NOTHING):
         return
     writing.loss.drop(path, "combination", "shape", "the member is read back as part of the request")
     for member, item in read.items():
-        if member != "options" and member not in beside:
+        if member != "options" and member not in beside and not (member == "tools" and "functions" in beside):
             message = "an option that the contract has a word for"
             parts = (
                 [((member, key), part) for key, part in item.items()] if member == "reasoning" else [((member,), item)]
@@ -739,6 +748,8 @@ def _read_functions(
 
 def _read_choice(name: str, value: Any, body: Wire, request: Request, form: dict[str, Any], reading: Reading) -> bool:
     legacy = name == "function_call"
+    if not legacy and body.get("functions") and not body.get("tools"):
+        return False  # functions are chosen by their own member
     if legacy and (body.get("tools") or not body.get("functions") or not all(map(is_function, body["functions"]))):
         return False
     choice, usual = choice_from_wire(value, reading.endpoint.dialect)

@@ -71,7 +71,7 @@ def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: Mapping[str,
     state = writing.owns(tool)
     fields = state.get("fields", {})
     empty = state.get("form", {}).get("empty", {})
-    if kind == "custom" and writing.dialect.get("custom_tools") is False:
+    if kind == "custom" and writing.folds_custom:
         tool = _custom_as_function(tool, path, writing)
         kind = "function"
     elif kind == "custom" and not writing.own:
@@ -450,7 +450,7 @@ def _call_to_wire(
     block: Block, name: str, path: Path, state: Mapping[str, Any], form: Mapping[str, Any], writing: Writing
 ) -> Wire:
     call: Wire = {"id": writing.call_id(block, state), "type": "function"}
-    if block.get("kind") == "custom" and writing.dialect.get("custom_tools") is not False:
+    if block.get("kind") == "custom" and not writing.folds_custom:
         call["type"] = kind = "custom"
         call["custom"] = inner = {"name": name, "input": _custom_input(block, path, writing)}
     else:
@@ -562,10 +562,9 @@ def call_from_wire(call: Wire, reading: Reading, canonical: str | None = None) -
         kind = "function"
         read_arguments(inner, block, form)
         known_inner = _FUNCTION_CALL
-    if len(inner) > 2:
+    if not inner.keys() <= known_inner:
         kept = {member: value for member, value in inner.items() if member not in known_inner}
-        if kept:
-            fields[kind] = kept
+        fields[kind] = kept
     if len(call) != 3 or "type" not in call or "id" not in call:
         _read_call_extras(call, kind, block, fields, form)
     elif not call["type"] or wire_id is None:

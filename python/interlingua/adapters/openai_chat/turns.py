@@ -27,6 +27,7 @@ from interlingua.adapters.openai_chat.reasoning import (
     PART,
     TEXTS,
     detail_from_wire,
+    detail_text,
     reasoning_from_wire,
     reasoning_to_wire,
 )
@@ -294,7 +295,7 @@ def _sound(block: Block, path: Path, turn: _Turn) -> Wire | None:
     state = turn.writing.owns(block)
     if "id" not in state or turn.sound is not None:
         return None
-    if turn.answer:
+    if turn.answer or turn.writing.own:
         return audio_to_wire(block, state)
     loss = turn.writing.loss
     loss.drop(path, "unsupported_source", "shape", "the provider has the sound under its id")
@@ -349,13 +350,16 @@ def _is_plain(part: Wire) -> bool:
     return len(part) == 2 and part.get("type") == "text"
 
 
-def _one_text(turn: _Turn) -> str:
+def _one_text(turn: _Turn) -> str | None:
     """The texts of an answer as the one that clients of this wire read: what the stream of it adds up to."""
-    whole = "".join(part["text"] for part in turn.parts)
+    whole = "".join(part["text"] for part in turn.parts) or None
     kept, *others = turn.parts_at
     message = "an answer has one text on this wire"
     path, loss = (*turn.path, "content"), turn.writing.loss
-    loss.replace((*path, kept, "text"), whole, "merged_turn", "shape", message)
+    if whole is None:
+        others = turn.parts_at
+    else:
+        loss.replace((*path, kept, "text"), whole, "merged_turn", "shape", message)
     for index in others:
         loss.drop((*path, index), "merged_turn", "shape", message)
     turn.dropped.update(others)
@@ -393,10 +397,7 @@ def _reasoning_members(turn: _Turn, wire: Wire, form: Mapping[str, Any], path: P
             for index in others:
                 writing.loss.drop((*content, index), "merged_turn", "shape", message)
                 turn.dropped.add(index)
-    if DETAILS in wire and form.get("also"):
-        said = "".join(item.get("text") or item.get("summary") or "" for item in turn.details)
-    else:
-        said = "".join(said for _, said in turn.texts)
+    said = "".join(map(detail_text, turn.details)) or "".join(said for _, said in turn.texts)
     for name in form.get("also", ()):
         wire.setdefault(name, said)
     required = writing.dialect.get("reasoning_replay_required")

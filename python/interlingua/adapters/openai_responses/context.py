@@ -54,8 +54,8 @@ class Writing:
     """
 
     __slots__ = (
-        "_all_names", "_ids", "_names", "answer", "breakpoints", "calls", "capabilities", "dialect", "endpoint", "loss",
-        "own", "reply",
+        "_all_names", "_ids", "_names", "answer", "breakpoints", "calls", "capabilities", "dialect", "endpoint",
+        "folds_custom", "loss", "own", "reply",
     )  # fmt: skip
 
     def __init__(self, endpoint: Endpoint, loss: Loss, *, own: bool, reply: bool = False) -> None:
@@ -66,6 +66,7 @@ class Writing:
         self.own = own
         self.reply = reply
         self.answer = reply and not own
+        self.folds_custom = dialect.get("custom_tools") is False and not own
         self.breakpoints = 0
         self.calls: dict[str, str] = {}
         grammar: Mapping[str, Any] = dialect.get("tool_id") or NOTHING

@@ -251,7 +251,7 @@ def _call_to_wire(block: Block, path: Path, turn: _Turn) -> Wire:
     form = state.get("form") or NOTHING
     call_id = writing.call_id(block)
     name = writing.name(block["name"], (*path, "name"), turn.request)
-    if block.get("kind") == "custom" and writing.dialect.get("custom_tools") is not False:
+    if block.get("kind") == "custom" and not (writing.folds_custom and not (writing.reply and state)):
         item: Wire = {"type": "custom_tool_call", "call_id": call_id, "name": name}
         item["input"] = _custom_input(block, path, writing)
     else:

@@ -198,7 +198,7 @@ def _plain_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
         block = content[0]
         if block["type"] == "text":
             return {"role": role, "content": block["text"]}
-    if role == "developer" and writing.dialect.get("developer_role") is False:
+    if role == "developer" and writing.dialect.get("developer_role") is False and not writing.own:
         role = "system"
         writing.loss.replace((*path, "role"), role, "role_folded", "shape", "the provider knows no developer role")
     for index, block in enumerate(content):
@@ -234,8 +234,8 @@ def _content_to_wire(content: list[Block], path: Path, writing: Writing, form: M
 def _spelt(parts: list[Wire], form: Mapping[str, Any]) -> Any:
     if not parts:
         return None
-    if len(parts) == 1 and len(part := parts[0]) == 2 and part.get("type") == "input_text" and "text" in part:
-        return parts if form.get("parts") else part["text"]
+    if len(parts) == 1 and len(parts[0]) == 2 and _begins_with_text(parts):
+        return parts if form.get("parts") else parts[0]["text"]
     return parts
 
 
@@ -258,7 +258,7 @@ def _finish_message(message: Message, wire: Wire, path: Path, writing: Writing) 
                 wire |= form[name] if name == "nulls" else {name: form[name]}
         for name, value in (state.get("fields") or NOTHING).items():
             wire.setdefault(name, value)
-    _report_envelope(message, path, writing)
+    report_envelope(message, path, writing)
     report_state(message, writing, path)
     return wire
 
@@ -266,11 +266,12 @@ def _finish_message(message: Message, wire: Wire, path: Path, writing: Writing) 
 def _finish_turn(message: Message, path: Path, writing: Writing) -> None:
     """A turn is no item of its own: it has no members."""
     if len(message) > 2:
-        _report_envelope(message, path, writing)
+        report_envelope(message, path, writing)
         report_state(message, writing, path, fields=True)
 
 
-def _report_envelope(message: Message, path: Path, writing: Writing) -> None:
+def report_envelope(message: Message, path: Path, writing: Writing) -> None:
+    """Reports what a message has around its content without a place on this wire."""
     loss = writing.loss
     if message.get("name") is not None:
         loss.drop((*path, "name"), "unsupported_field", "weakened", "messages have no name on this wire")
@@ -296,7 +297,7 @@ def _result_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
             wire["output"] = text
             return wire
     where: Path = (*path, "content", 0)
-    written = _spelt(_result_parts(block, where, writing, as_part=form.get("envelope") == "part"), form)
+    written = _spelt(_result_parts(block, where, writing, form.get("envelope")), form)
     if written is None and "content" in form and not block["content"]:
         written = form["content"]
     elif written is None:
@@ -313,7 +314,7 @@ def _result_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
     return wire if trivial else _finish_message(message, wire, path, writing)
 
 
-def _result_parts(block: Block, path: Path, writing: Writing, *, as_part: bool) -> list[Wire]:
+def _result_parts(block: Block, path: Path, writing: Writing, spelling: Any) -> list[Wire]:
     parts: list[Wire] = []
     for index, inner in enumerate(block["content"]):
         if inner["type"] == "text" and len(inner) == 2:
@@ -321,19 +322,24 @@ def _result_parts(block: Block, path: Path, writing: Writing, *, as_part: bool) 
         elif (part := part_to_wire(inner, (*path, "content", index), writing)) is not None:
             parts.append(part)
     if block.get("is_error"):
-        _envelop(parts, TOOL_ERROR, as_part=as_part)
+        _envelop(parts, TOOL_ERROR, spelling)
         message = "the failure is told in the first line of the result"
         writing.loss.replace((*path, "is_error"), True, "envelope", "shape", message)
-    elif parts and parts[0].get("type") == "input_text" and _is_enveloped(parts[0]["text"]):
+    elif _begins_with_text(parts) and _is_enveloped(parts[0]["text"]):
         _envelop(parts, TOOL_OK)
     return parts
 
 
-def _envelop(parts: list[Wire], line: str, *, as_part: bool = False) -> None:
-    if parts and parts[0].get("type") == "input_text" and not as_part:
-        parts[0] = {**parts[0], "text": f"{line}\n{parts[0]['text']}"}
+def _envelop(parts: list[Wire], line: str, spelling: Any = None) -> None:
+    if _begins_with_text(parts) and spelling != "part":
+        text = parts[0]["text"]
+        parts[0] = {**parts[0], "text": line if spelling == "bare" and not text else f"{line}\n{text}"}
     else:
         parts.insert(0, {"type": "input_text", "text": line})
+
+
+def _begins_with_text(parts: list[Wire]) -> bool:
+    return bool(parts) and parts[0].get("type") == "input_text" and isinstance(parts[0].get("text"), str)
 
 
 def _is_enveloped(text: str) -> bool:
@@ -486,6 +492,10 @@ def _open_envelope(blocks: list[Block], form: dict[str, Any]) -> bool:
     text = blocks[0]["text"]
     line, _, rest = text.partition("\n")
     if line == TOOL_ERROR and rest == "" and not text.endswith("\n"):
+        if len(blocks[0]) > 2:  # the part has more than its text: it stays, without any
+            blocks[0] = {**blocks[0], "text": ""}
+            form["envelope"] = "bare"
+            return True
         del blocks[0]
         if blocks and blocks[0]["type"] == "text":
             form["envelope"] = "part"

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from interlingua.adapters._kit import Wire, data_uri, report_unknown
-from interlingua.adapters._media import inline, refuses_image, sniff
+from interlingua.adapters._media import inline, is_image_address, refuses_image, sniff
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.tables import BREAKPOINT_TTLS, MOST_BREAKPOINTS, NOTHING, TIME_TO_LIVE
 from interlingua.canonical.loss import Path
@@ -124,6 +124,8 @@ def _media_to_wire(block: Block, path: Path, writing: Writing) -> Wire | None:
         return lost(block, path, writing, "unsupported_model", f"the model takes no {kind}")
     if kind == "image" and not writing.own and refuses_image(block, writing.capabilities):
         return lost(block, path, writing, "unsupported_source", "the model does not take this media type")
+    if kind == "image" and not writing.own and not is_image_address(block):
+        return lost(block, path, writing, "unsupported_source", "the wire takes web addresses and bytes of an image")
     part = _image_to_wire(block, path, writing) if kind == "image" else _document_to_wire(block, path, writing)
     if part is None:
         return lost(block, path, writing, "unsupported_source", f"the wire does not take this source of {kind}")

@@ -266,8 +266,13 @@ def _effort(value: Mapping[str, Any], writing: Writing) -> str | None:
     return effort if writing.own else _nearest(effort, writing.capabilities.get("reasoning_efforts"))
 
 
-def _nearest(effort: str, accepted: list[str] | None) -> str:
-    if not accepted or effort in accepted or effort not in EFFORTS:
+def _nearest(effort: str, accepted: list[str] | None) -> str | None:
+    """The word that the model takes and that says nearly the same; None for a word that nobody knows here."""
+    if accepted and effort in accepted:
+        return effort
+    if effort not in EFFORTS:
+        return None
+    if not accepted:
         return effort
     wanted = EFFORTS.index(effort)
     known = [word for word in accepted if word in EFFORTS] or list(accepted)
@@ -352,7 +357,7 @@ def _options_to_wire(request: Request, options: Mapping[str, Any], body: Wire, w
             _report_include(value, path, writing)
         elif name in ("text", "reasoning") and isinstance(value, dict):
             _split_option(name, value, body, path, writing)
-        elif name in body or name in ("input", "model"):
+        elif name in body or name == "input" or (name == "model" and not writing.own):
             writing.loss.drop(path, "combination", "weakened", "another member of the request says it already")
         else:
             body[name] = value

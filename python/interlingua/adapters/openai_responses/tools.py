@@ -50,7 +50,7 @@ def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: Mapping[str,
     kind = tool.get("kind") or "function"
     if kind == "provider":
         return _provider_tool(tool, path, writing)
-    if kind == "custom" and writing.dialect.get("custom_tools") is False:
+    if kind == "custom" and writing.folds_custom:
         tool = _custom_as_function(tool, path, writing)
         kind = "function"
     if kind == "custom" and not writing.own:
