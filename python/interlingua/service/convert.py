@@ -1938,6 +1938,8 @@ def _read_message_complete_event(message: pb.MessageCompleteEvent) -> Data:
     if not message.HasField("response"):
         raise missing("response")
     data["response"] = read_one(_read_response, message.response, "response")
+    if message.places:
+        data["places"] = list(message.places)
     if message.rest_json:
         data.update(read_object(message.rest_json, "rest_json"))
     return data
@@ -1955,6 +1957,8 @@ def _write_message_complete_event(data: Data, message: pb.MessageCompleteEvent) 
                 message.message_id = value
             case "response" if type(value) is dict:
                 write_one(_write_response, value, message.response, "response")
+            case "places" if is_int64(value):
+                message.places = value
             case _:
                 rest[name] = value
     if rest:
