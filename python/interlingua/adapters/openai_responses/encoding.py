@@ -59,7 +59,7 @@ class _Encoder:
         self._endpoint = endpoint
         self._created = created
         self._head: Wire = {}
-        self._ids: set[str | None] = set()
+        self._ids: set[str] = set()
         self._output: list[Wire | None] = []
         self._sequence = -1
         self._told: dict[int, _Told] = {}
@@ -111,10 +111,11 @@ class _Encoder:
             return  # the block has no form on this wire
         item = items[0]
         identity = item.get("id")
-        if isinstance(identity, str) and identity in self._ids:  # clients tell items apart by their ids
-            item["id"] = identity = made_id(identity.partition("_")[0] + "_", identity, len(self._output))
-        self._ids.add(identity)
-        kind = _kind(item)
+        if isinstance(identity, str):
+            if identity in self._ids:  # clients tell items apart by their ids
+                item["id"] = identity = made_id(identity.partition("_")[0] + "_", identity, len(self._output))
+            self._ids.add(identity)
+        kind = "" if block["type"] == "opaque" else _kind(item)
         told = self._told[index] = _Told(len(self._output), block, kind, item)
         self._output.append(None)
         yield self._frame("response.output_item.added", output_index=told.number, item=_begun(item, kind))
@@ -157,6 +158,8 @@ class _Encoder:
         told = self._told.get(index)
         if told is None:
             return
+        if block["type"] == "opaque" and told.kind:
+            told.kind = ""  # what was told of it cannot be taken back; the item itself follows
         if told.kind in ("text", "refusal", "thinking") and block["text"].startswith(told.text):
             yield from self._more(index, block["text"][len(told.text) :])
         items = self._items(block)

@@ -357,7 +357,7 @@ def _reasoning_to_wire(block: Block, path: Path, turn: _Turn) -> Wire | None:
 def _reasoning_text(text: str, fields: Mapping[str, Any], form: Mapping[str, Any], member: str) -> Wire:
     """`summary` and `content`: as they were, while they still add up to the text."""
     summary, content = form.get("summary"), form.get("content")
-    if (summary is not None or content is not None) and BETWEEN.join([*(summary or ()), *(content or ())]) == text:
+    if (summary is not None or content is not None) and _joined(summary, content) == text:
         item: Wire = {}
         if summary is not None:
             item["summary"] = [{"type": "summary_text", "text": said} for said in summary]
@@ -616,7 +616,7 @@ def reasoning_from_wire(item: Wire, reading: Reading) -> Block | None:
     encrypted = item.get("encrypted_content")
     if summary is False or content is False or not isinstance(encrypted, (str, type(None))):
         return None
-    text = BETWEEN.join([*(summary or ()), *(content or ())])
+    text = _joined(summary, content)
     block: Block = {"type": "thinking", "text": text}
     if encrypted is not None:
         block["signature"] = encrypted
@@ -641,6 +641,11 @@ def reasoning_from_wire(item: Wire, reading: Reading) -> Block | None:
         state["form"] = form
     block["provider_state"] = state
     return block
+
+
+def _joined(summary: list[str] | None, content: list[str] | None) -> str:
+    """The texts of a reasoning item as one; an empty one says nothing."""
+    return BETWEEN.join([text for text in (*(summary or ()), *(content or ())) if text])
 
 
 def _texts(
