@@ -705,6 +705,8 @@ class _Choice:
         return call
 
     def _arguments(self, call: _Call, inner: Wire, arguments: Any, events: list[Event]) -> None:
+        if not isinstance(inner.get("name"), (str, type(None))):
+            raise TypeError("name")
         for name, value in inner.items():
             if name not in ("arguments", "input") and value is not None and not (name == "name" and not value):
                 call.inner[name] = value

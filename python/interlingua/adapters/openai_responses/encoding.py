@@ -158,12 +158,12 @@ class _Encoder:
         told = self._told.get(index)
         if told is None:
             return
-        if block["type"] == "opaque" and told.kind:
+        items = self._items(block)
+        item = items[0] if items else told.item
+        if told.kind and (block["type"] == "opaque" or _kind(item) != told.kind):
             told.kind = ""  # what was told of it cannot be taken back; the item itself follows
         if told.kind in ("text", "refusal", "thinking") and block["text"].startswith(told.text):
             yield from self._more(index, block["text"][len(told.text) :])
-        items = self._items(block)
-        item = items[0] if items else told.item
         if isinstance(told.item.get("id"), str):
             item["id"] = told.item["id"]
         where = {"item_id": item.get("id"), "output_index": told.number}
@@ -201,9 +201,8 @@ class _Encoder:
         body |= state.get("fields") or NOTHING
         if not own or finish_from_wire(body, response["message"]["content"]) != response["finish_reason"]:
             body |= finish_to_wire(response)
-        name = {"incomplete": "response.incomplete", "failed": "response.failed"}.get(
-            body.get("status", ""), "response.completed"
-        )
+        status = body.get("status")
+        name = f"response.{status}" if status in ("incomplete", "failed") else "response.completed"
         yield self._frame(name, response=body)
 
 
