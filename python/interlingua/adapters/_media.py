@@ -8,6 +8,9 @@ from interlingua.adapters._kit import parse_data_uri
 
 MEDIA_TYPE = re.compile(r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*")
 
+DETAILS = frozenset(("auto", "low", "high", "original"))
+"""How closely a model of OpenAI can look at an image."""
+
 SNIFFED: dict[str, tuple[tuple[str, str], ...]] = {
     "image": (
         ("iVBOR", "image/png"),
@@ -39,11 +42,13 @@ def is_image_address(block: Mapping[str, Any]) -> bool:
     source = block["source"]
     if source["kind"] == "url":
         url = source.get("data", "")
-        return url.startswith(_WEB) or ((found := inline(url)) is not None and found[0].startswith("image/"))
+        return is_web_address(url) or ((found := inline(url)) is not None and found[0].startswith("image/"))
     return source["kind"] != "base64" or (block.get("media_type") or "image/").startswith("image/")
 
 
-_WEB = ("https://", "http://")
+def is_web_address(url: str) -> bool:
+    """Whether a server can fetch it: a bucket's address, or one of some other scheme, is none."""
+    return url.startswith(("https://", "http://"))
 
 
 def refuses_image(block: Mapping[str, Any], capabilities: Mapping[str, Any]) -> bool:

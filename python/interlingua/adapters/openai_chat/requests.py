@@ -14,7 +14,15 @@ from interlingua.adapters._kit import (
 from interlingua.adapters.openai_chat.context import Reading, Writing, report_own_state
 from interlingua.adapters.openai_chat.messages import messages_from_wire, messages_to_wire
 from interlingua.adapters.openai_chat.parts import cache_from_wire, cache_to_wire
-from interlingua.adapters.openai_chat.tables import EFFORTS, NAME, SERVICE_TIERS, TOOL_NAME, is_number
+from interlingua.adapters.openai_chat.tables import (
+    EFFORTS,
+    MOST_LOGPROBS,
+    NAME,
+    SERVICE_TIERS,
+    TOOL_NAME,
+    VERBOSITIES,
+    is_number,
+)
 from interlingua.adapters.openai_chat.tools import (
     choice_from_wire,
     choice_to_wire,
@@ -185,6 +193,9 @@ def _top_logprobs(name: str, value: int, request: Request, body: Wire, writing: 
         code = "unsupported_field" if name in writing.dialect.get("unsupported", ()) else "unsupported_model"
         writing.loss.drop((name,), code, "weakened", message)
         return
+    if value > MOST_LOGPROBS and not writing.own:
+        value = MOST_LOGPROBS
+        writing.loss.replace((name,), value, "limit_exceeded", "weakened", f"the wire gives {MOST_LOGPROBS} of them")
     body[name] = value
     if not request.get("logprobs") and not writing.own:
         body["logprobs"] = True
@@ -197,6 +208,13 @@ def _logprobs(name: str, value: bool, request: Request, body: Wire, writing: Wri
         writing.report_refused(name, "weakened")
     else:
         body.setdefault(name, value)
+
+
+def _verbosity(name: str, value: str, request: Request, body: Wire, writing: Writing) -> None:
+    if not writing.own and value not in VERBOSITIES and not writing.refuses(name):
+        writing.loss.drop((name,), "unsupported_value", "weakened", "the wire has no such word")
+    else:
+        _scalar(name, value, request, body, writing)
 
 
 def _service_tier(name: str, value: str, request: Request, body: Wire, writing: Writing) -> None:
@@ -506,7 +524,7 @@ _MEMBERS: dict[str, Writer] = {
     "top_logprobs": _top_logprobs,
     "reasoning": _reasoning,
     "response_format": _response_format,
-    "verbosity": _scalar,
+    "verbosity": _verbosity,
     "service_tier": _service_tier,
     "user": _scalar,
     "metadata": _metadata,

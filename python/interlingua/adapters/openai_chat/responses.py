@@ -145,9 +145,9 @@ def from_wire_response(body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_I
     """Reads an answer. Raises `InvalidAnswer` for what is none, `ProviderError` for an error that came with status 200."""
     if not isinstance(body, dict):
         raise InvalidAnswer("an answer must be an object", path="", adapter=NAME)
+    if body.get("error") and not body.get("choices"):
+        raise ProviderError(error_from_body(None, {}, body, endpoint))
     if "choices" not in body:
-        if body.get("error"):
-            raise ProviderError(error_from_body(None, {}, body, endpoint))
         raise InvalidAnswer("an answer needs choices", path="/choices", adapter=NAME)
     return read_response(body, endpoint, ids), []
 

@@ -49,6 +49,10 @@ AUDIO = Mirror({"wav": "audio/wav", "mp3": "audio/mpeg"})
 
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 
+VERBOSITIES = ("low", "medium", "high")
+
+MOST_LOGPROBS = 20
+
 SERVICE_TIERS = ("auto", "default", "flex", "scale", "priority", "fast")
 
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")

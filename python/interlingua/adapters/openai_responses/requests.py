@@ -16,6 +16,7 @@ from interlingua.adapters.openai_responses.tables import (
     NOTHING,
     SERVICE_TIERS,
     TOOL_NAME,
+    VERBOSITIES,
     is_number,
 )
 from interlingua.adapters.openai_responses.tools import choice_from_wire, choice_to_wire, tool_from_wire, tools_to_wire
@@ -220,6 +221,8 @@ def _cache(name: str, value: dict[str, Any], request: Request, body: Wire, writi
 def _verbosity(name: str, value: str, request: Request, body: Wire, writing: Writing) -> None:
     if writing.refuses(name):
         writing.report_refused(name)
+    elif not writing.own and value not in VERBOSITIES:
+        writing.loss.drop((name,), "unsupported_value", "weakened", "the wire has no such word")
     else:
         body.setdefault("text", {})["verbosity"] = value
 

@@ -131,7 +131,7 @@ def from_wire_response(body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_I
     if not isinstance(body, dict):
         raise InvalidAnswer("an answer must be an object", path="", adapter=NAME)
     output = body.get("output")
-    if "output" not in body and body.get("error"):
+    if output is None and body.get("error"):
         raise ProviderError(error_from_body(None, {}, body, endpoint))
     if not isinstance(output, list):
         raise InvalidAnswer("output must be a list", path="/output", adapter=NAME)

@@ -119,11 +119,11 @@ class _Answer:
 
     def _word(self, data: Wire) -> list[Event] | None:
         """The one event of the frame that most are: more of a text that has begun."""
-        item = self._items.get(data["output_index"])
-        text = data["delta"]
+        item = self._items.get(data.get("output_index", -1))
+        text = data.get("delta")
         if item is None or type(text) is not str or not text or "error" in data:
             return None
-        told = item.told.get(number := data["content_index"])
+        told = item.told.get(number := data.get("content_index", 0))
         if told is None:
             return None
         told.append(text)
@@ -138,9 +138,9 @@ class _Answer:
             case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta":
                 return self._thought(data)
             case "response.output_item.added":
-                return self._begin(data["output_index"], data["item"])
+                return self._begin(data.get("output_index", len(self._items)), data["item"])
             case "response.output_item.done":
-                return self._finish(data["output_index"], data["item"])
+                return self._finish(self._number(data), data["item"])
             case "response.content_part.added":
                 return self._begin_part(data)
             case "response.completed" | "response.incomplete" | "response.cancelled":
@@ -246,11 +246,21 @@ class _Answer:
 
     # -- items
 
+    def _number(self, data: Wire) -> Any:
+        """The number of the item that an event belongs to: the last one, where a server does not count."""
+        return data["output_index"] if "output_index" in data else max(len(self._items) - 1, 0)
+
     def _begin(self, number: int, wire: Wire) -> list[Event]:
-        if type(number) is not int or number in self._items:
+        known = self._items.get(number)
+        if type(number) is not int or number < 0 or (known is not None and not known.done):
             raise TypeError("response.output_item.added")
         events = [] if self._started else self._start({})
-        item = self._items[number] = _Item(number, wire, self._items.get(number - 1))
+        place = number
+        if known is not None:  # the server does not count its items: the number is that of the last one
+            place = len(self._items)
+            self._items[-1 - place] = known
+        before = self._items.get(number - 1) if known is None else known
+        item = self._items[number] = _Item(place, wire, before)
         match item.kind:
             case "message":
                 pass  # its parts are the blocks
@@ -287,8 +297,8 @@ class _Answer:
         return [started, start]
 
     def _begin_part(self, data: Wire) -> list[Event]:
-        item = self._items.get(data["output_index"])
-        number, part = data["content_index"], data["part"]
+        item = self._items.get(self._number(data))
+        number, part = data.get("content_index", 0), data["part"]
         if item is None or item.kind != "message" or number in item.blocks:
             return []
         if part.get("type") not in ("output_text", "refusal"):
@@ -307,11 +317,12 @@ class _Answer:
     # -- deltas
 
     def _said(self, data: Wire) -> list[Event]:
-        item, number, text = self._items.get(data["output_index"]), data["content_index"], data["delta"]
+        item, number, text = self._items.get(self._number(data)), data.get("content_index", 0), data["delta"]
         events: list[Event] = []
         if item is None:
-            events += self._begin(data["output_index"], {"type": "message", "role": "assistant", "content": []})
-            item = self._items[data["output_index"]]
+            at = self._number(data)
+            events += self._begin(at, {"type": "message", "role": "assistant", "content": []})
+            item = self._items[at]
         if number not in item.blocks:
             events.append(self._open_part(item, number, data["type"].split(".")[1]))
         if text:
@@ -320,14 +331,14 @@ class _Answer:
         return events
 
     def _more_arguments(self, data: Wire) -> list[Event]:
-        item, text = self._items.get(data["output_index"]), data["delta"]
+        item, text = self._items.get(self._number(data)), data["delta"]
         if item is None or not text or 0 not in item.blocks:
             return []  # it is read when it is done
         item.told[0].append(_text(text))
         return [{"type": "tool_use_input_delta", "index": item.blocks[0], "id": item.canonical, "text": text}]
 
     def _thought(self, data: Wire) -> list[Event]:
-        item, text = self._items.get(data["output_index"]), data["delta"]
+        item, text = self._items.get(self._number(data)), data["delta"]
         if item is None or item.kind != "reasoning" or not text:
             return []
         part = (data["type"], data.get("summary_index"), data.get("content_index"))

@@ -31,6 +31,7 @@ CALLS_FOR_THE_CALLER = frozenset(("computer_call", "local_shell_call", "apply_pa
 """Items of the provider's own tools that the caller has to run."""
 
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+VERBOSITIES = ("low", "medium", "high")
 SERVICE_TIERS = ("auto", "default", "flex", "scale", "priority", "fast", "ultrafast")
 BREAKPOINT_TTLS = ("30m", "12h")
 MOST_BREAKPOINTS = 4
