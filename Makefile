@@ -52,7 +52,7 @@ $(COMPILED): python/pyproject.toml $(SOURCES)
 	rm -rf .cache/wheels
 	HATCH_BUILD_HOOK_ENABLE_MYPYC=1 .venv-compiled/bin/python -m build --outdir .cache/wheels python > /dev/null
 	wheel=$$(echo .cache/wheels/*.whl) && .venv-compiled/bin/python -m pip install --quiet --disable-pip-version-check \
-	    --force-reinstall "$$wheel[server,cli,images]"
+	    --force-reinstall "$$wheel[server,cli,images]" --group python/pyproject.toml:test
 	touch $@
 
 # ------------------------------------------------------------------------------------------------ seeing it work
@@ -73,8 +73,9 @@ conformance: $(INSTALLED) ## run the conformance suite against the reference; AR
 	$(CONFORMANCE) run --report report.jsonl $(ARGS) -- $(PLUG)
 
 .PHONY: compiled
-compiled: $(COMPILED) $(INSTALLED) ## build the compiled wheel and run the conformance suite against it
+compiled: $(COMPILED) $(INSTALLED) ## build the compiled wheel, run the suite and the laws against it
 	$(CONFORMANCE) run --quiet $(ARGS) -- .venv-compiled/bin/python -m interlingua plug
+	.venv-compiled/bin/python -m pytest -q -n 2 tests/laws tests/canonical tests/wire tests/router
 
 .PHONY: matrix
 matrix: $(INSTALLED) ## run the suite and write what it found for each wire into conformance/matrix.md

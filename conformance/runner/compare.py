@@ -446,7 +446,7 @@ def _content(value: Any) -> _List | None:
 
 _REQUEST_ENVELOPE = ("model", "stream", "loss_policy")
 _MESSAGE_ENVELOPE = ("id", "session_id", "created_at", "schema_version", "metadata", "priority", "critical", "extra")
-_STATE_ENVELOPE = ("adapter", "provider", "id", "form")
+_STATE_ENVELOPE = ("adapter", "provider", "origin", "id", "form")
 _FALSE_DEFAULTS = ("is_error", "refusal", "citations_enabled")
 _EMPTY_LIST_DEFAULTS = ("tools", "stop", "citations")
 
@@ -531,6 +531,7 @@ def visible_block(block: Any) -> Any:
     seen.pop("critical", None)
     if seen.get("type") == "opaque":
         seen.pop("provider", None)
+        seen.pop("origin", None)
     if isinstance(seen.get("cache"), dict):
         seen["cache"] = _known(seen["cache"])
     if isinstance(seen.get("content"), list):

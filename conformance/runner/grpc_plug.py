@@ -26,7 +26,7 @@ Data = dict[str, Any]
 
 
 def _side(adapter: str | None, given: Data) -> Data:
-    side = {"adapter": adapter, "provider": given.get("provider"), "model": given.get("model")}
+    side = {"adapter": adapter, **{name: given.get(name) for name in ("provider", "model", "origin")}}
     return {name: value for name, value in side.items() if value}
 
 
@@ -68,7 +68,7 @@ def _verdict(response: Data) -> Data:
 
 
 def _route(adapter: str | None, given: Data) -> Data:
-    parts = {"policyJson": "policy", "registryJson": "catalog", "healthJson": "health"}
+    parts = {"policyJson": "policy", "registryJson": "catalog", "healthJson": "health", "contextJson": "context"}
     request = {name: dumps(given[part]) for name, part in parts.items() if given.get(part) is not None}
     return {**request, "requestJson": dumps(given["request"]), **({"now": given["now"]} if "now" in given else {})}
 

@@ -36,6 +36,7 @@ _HOMES = {
         "InvalidWire",
         "LossRefused",
         "NoCandidate",
+        "OriginRests",
         "ProviderError",
         "StreamTruncated",
     ),
@@ -88,6 +89,7 @@ if TYPE_CHECKING:
         InvalidWire,
         LossRefused,
         NoCandidate,
+        OriginRests,
         ProviderError,
         StreamTruncated,
     )
@@ -161,6 +163,7 @@ __all__ = [
     "MessageMetadata",
     "NoCandidate",
     "OpaqueBlock",
+    "OriginRests",
     "Projection",
     "ProviderError",
     "ProviderState",

@@ -167,6 +167,9 @@ def route(
     file: File = "-",
     model: Model = None,
     policy: Annotated[Path | None, typer.Option(help="Routing policy, a JSON file.")] = None,
+    context: Annotated[
+        Path | None, typer.Option(help="What is known of the turn beside the request, a JSON file: delegate, skills, …")
+    ] = None,
     replay: Replay = False,
     as_json: AsJson = False,
 ) -> None:
@@ -175,8 +178,9 @@ def route(
     from interlingua.client.routing import Routing
 
     request = translate.load(_read(file))
-    routing = Routing(_registry(replay=replay), _policy(policy))
-    decision = routing.decide(request, target=model, now=_now())
+    routing = Routing(_registry(replay=replay), _object(policy, "a policy"))
+    known = _object(context, "the context of a turn") if context else None
+    decision = routing.decide(request, target=model, context=known, now=_now())
     candidates = routing.candidates(request, decision)
     if as_json:
         _print({"decision": decision, "candidates": candidates})
@@ -293,7 +297,7 @@ def serve(
     """Serve gRPC: Adapt, Route, Generate, Estimate, Check, ListModels. Keys come from the environment."""
     _one_of("--log-level", log_level, ("debug", "info", "warning", "error"))
     logging.basicConfig(level=log_level.upper(), format="%(asctime)s %(levelname)s %(name)s %(message)s")
-    rules = _policy(policy)
+    rules = _object(policy, "a policy")
     run_loop: Callable[[Any], None] = asyncio.run
     try:
         import uvloop  # type: ignore[import-not-found]
@@ -484,11 +488,11 @@ def _one_of(option: str, value: str | None, words: tuple[str | None, ...]) -> No
         raise InvalidRequest(f"{option} takes {', '.join(word for word in words if word)}; not {value!r}")
 
 
-def _policy(file: Path | None) -> Data:
-    policy = {} if file is None else json.loads(_read(str(file)))
-    if not isinstance(policy, dict):
-        raise InvalidRequest("a policy must be an object", path="")
-    return policy
+def _object(file: Path | None, what: str) -> Data:
+    found = {} if file is None else json.loads(_read(str(file)))
+    if not isinstance(found, dict):
+        raise InvalidRequest(f"{what} must be an object", path="")
+    return found
 
 
 def _now() -> str:

@@ -7,6 +7,7 @@ Protocol: conformance/protocol.md. Nothing that a message holds ends the process
 import base64
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, BinaryIO
 
 from interlingua import adapters, registry, translate
@@ -75,6 +76,7 @@ def _hello(_: Message, __: str | None) -> Message:
 _KINDS: dict[str, type | tuple[type, ...]] = {
     "provider": (str, type(None)),
     "model": (str, type(None)),
+    "origin": (str, type(None)),
     "wire": dict,
     "body": dict,
     "chunks": list,
@@ -98,7 +100,9 @@ def _endpoint(given: Message, adapter: str | None) -> Any:
     if adapter is None:
         raise InvalidRequest("the message names no adapter")
     provider, model = _member(given, "provider", default=None), _member(given, "model", default=None)
-    return registry.endpoint(adapter=adapter, provider=provider, model=model)
+    endpoint = registry.endpoint(adapter=adapter, provider=provider, model=model)
+    origin = _member(given, "origin", default=None)
+    return endpoint if origin is None else replace(endpoint, origin=origin)
 
 
 def _to_wire(given: Message, adapter: str | None) -> Message:

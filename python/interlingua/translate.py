@@ -9,7 +9,7 @@ import logging
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from interlingua import adapters, registry
 from interlingua.canonical import json
@@ -27,15 +27,6 @@ _FRAMINGS: dict[str, ModuleType] = {
     "eventstream": eventstream,
     "sse_or_array": sse_or_array,
 }
-
-
-@runtime_checkable
-class Plain(Protocol):
-    """A value that can be had as plain data: the generated types are."""
-
-    def plain(self) -> dict[str, Any]:
-        """The value as plain data."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +50,7 @@ def load(value: Any, name: str = "Request") -> dict[str, Any]:
 
     Raises `InvalidRequest` with the pointer of each violation.
     """
+    data: Any
     if isinstance(value, (bytes, str)):
         data = json.loads(value)
     elif isinstance(value, dict):
@@ -67,8 +59,8 @@ def load(value: Any, name: str = "Request") -> dict[str, Any]:
         except RecursionError:
             raise InvalidRequest("the value is nested too deeply") from None
         data = value
-    elif isinstance(value, Plain):
-        data = value.plain()
+    elif callable(plain := getattr(value, "plain", None)):
+        data = plain()  # one of the generated types
     else:
         raise InvalidRequest(
             f"a {name.lower()} is JSON text, plain data or one of the types, not {type(value).__name__}"

@@ -161,6 +161,20 @@ def test_route() -> None:
     assert answer["candidates"][0]["loss"] == []
 
 
+def test_route_with_the_context_of_the_turn(tmp_path: Path) -> None:
+    """What another turn asked for decides; what is no context is told in a line."""
+    context = tmp_path / "context.json"
+    context.write_bytes(json.dumps({"delegate": {"model": "replay:gpt-5.4"}}))
+    answer = json.loads(run("route", "--json", "--context", str(context), given=CANONICAL).stdout)
+    assert (answer["decision"]["chosen_model"], answer["decision"]["policy"]) == ("replay:gpt-5.4", "delegate_request")
+    context.write_bytes(b'{"mood": "good"}')
+    wrong = run("route", "--context", str(context), given=CANONICAL)
+    assert wrong.returncode == 2
+    assert b"'mood'" in wrong.stderr
+    context.write_bytes(b"[]")
+    assert b"must be an object" in run("route", "--context", str(context), given=CANONICAL).stderr
+
+
 def test_check() -> None:
     """Status 0 for a good value, 2 with the violations for another."""
     assert run("check", given=CANONICAL).returncode == 0

@@ -38,6 +38,19 @@ def test_every_single_cut(cut: int) -> None:
     assert FRAMES == feed([STREAM[:cut], STREAM[cut:]])
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_frames_that_come_one_by_one(end: str) -> None:
+    """A chunk that is one frame is read as it is within a longer one, whatever its lines are and how they end."""
+    frames = ["event: a\ndata: 1\n\n", "data: 2\n\n", "event: b\ndata: \n\n", "data: 3\ndata: 4\n\n", ": ping\n\n", "\n\n",
+              "id: 1\ndata: 5\n\n", "event: c\nevent: d\ndata: 6\n\n", "event:e\ndata:7\n\n", "data: \n\n", "data: 8\n\n"]  # fmt: skip
+    chunks = [frame.replace("\n", end).encode() for frame in frames]
+
+    assert feed(chunks) == feed([b"".join(chunks)]) == [
+        sse.Frame("a", "1"), sse.Frame(None, "2"), sse.Frame("b", ""), sse.Frame(None, "3\n4"), sse.Frame(None, "5"),
+        sse.Frame("d", "6"), sse.Frame("e", "7"), sse.Frame(None, ""), sse.Frame(None, "8"),
+    ]  # fmt: skip
+
+
 def test_a_byte_order_mark_is_no_part_of_the_first_line() -> None:
     """Also when it comes in pieces."""
     marked = b"\xef\xbb\xbfdata: x\n\n"

@@ -23,6 +23,7 @@ def to_wire(session: Session, case: Case, request: Any, adapter: str | None = No
         "request": request,
         "provider": case.provider if own else None,
         "model": case.meta.get("model") if own else None,
+        **(_origin(case) if own else {}),
     }
     output = session.ask("to_wire", adapter or case.adapter, input, "wire", "loss")
     wire, loss = output["wire"], output["loss"]
@@ -33,7 +34,7 @@ def to_wire(session: Session, case: Case, request: Any, adapter: str | None = No
 
 def read_request(session: Session, case: Case, wire: Any, adapter: str | None = None) -> dict[str, Any]:
     own = adapter is None or adapter == case.adapter
-    input = {"wire": wire, "provider": case.provider if own else None}
+    input = {"wire": wire, "provider": case.provider if own else None, **(_origin(case) if own else {})}
     request = session.ask("from_wire_request", adapter or case.adapter, input, "request", "loss")["request"]
     if not isinstance(request, dict):
         raise Failure("from_wire_request answers {request, loss}")
@@ -42,7 +43,7 @@ def read_request(session: Session, case: Case, wire: Any, adapter: str | None = 
 
 def read_response(session: Session, case: Case, body: Any, adapter: str | None = None) -> dict[str, Any]:
     own = adapter is None or adapter == case.adapter
-    input = {"body": body, "provider": case.provider if own else None}
+    input = {"body": body, "provider": case.provider if own else None, **(_origin(case) if own else {})}
     response = session.ask("from_wire_response", adapter or case.adapter, input, "response", "loss")["response"]
     if not isinstance(response, dict):
         raise Failure("from_wire_response answers {response, loss}")
@@ -53,7 +54,8 @@ def read_stream(
     session: Session, case: Case, chunks: list[bytes], adapter: str | None = None
 ) -> tuple[list[list[Any]], Any]:
     """The lists of events, one for each chunk and one for the end of input, and the folded answer."""
-    input = {"chunks": [base64.b64encode(chunk).decode() for chunk in chunks], "provider": case.provider}
+    parts = [base64.b64encode(chunk).decode() for chunk in chunks]
+    input = {"chunks": parts, "provider": case.provider, **_origin(case)}
     output = session.ask("stream", adapter or case.adapter, input, "events")
     events = output["events"]
     if not isinstance(events, list) or not all(isinstance(item, list) for item in events):
@@ -63,6 +65,11 @@ def read_stream(
             f"stream answers one list of events for each chunk and one for the end: {len(chunks) + 1}, got {len(events)}"
         )
     return events, output.get("response")
+
+
+def _origin(case: Case) -> dict[str, Any]:
+    """Where exactly the case's provider is asked; not told to a plug when the case does not say it."""
+    return {"origin": case.meta["origin"]} if "origin" in case.meta else {}
 
 
 def flat(events: list[list[Any]]) -> list[Any]:

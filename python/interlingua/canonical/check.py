@@ -42,7 +42,7 @@ _ENVELOPE = ("id", "session_id", "role", "content", "metadata", "created_at", "s
 @cache
 def profiles() -> dict[str, Data]:
     """The profiles by name, as data."""
-    for folder in (Path(__file__).parents[1] / "_data", Path(__file__).parents[3] / "spec" / "registry"):
+    for folder in (Path(__file__).parents[1] / "_data" / "registry", Path(__file__).parents[3] / "spec" / "registry"):
         if (folder / "profiles.json").exists():
             return json.loads((folder / "profiles.json").read_bytes())["profiles"]
     raise FileNotFoundError("profiles.json")

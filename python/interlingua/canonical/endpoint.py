@@ -1,11 +1,22 @@
 """Who is on the other side of a wire, as a value: adapters take it, the registry makes it."""
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
+_ORIGIN_LENGTH = 16
+
+
+def origin_of(provider: str, host: str, credential: str) -> str:
+    """Where state comes from, as a short text that shows neither host nor key: 64 bits of a SHA-256.
+
+    Equal for the same three, different for any other; the first part keeps the digest from being one of anything else.
+    """
+    text = f"interlingua origin\0{provider}\0{host}\0{credential}"
+    return hashlib.sha256(text.encode()).hexdigest()[:_ORIGIN_LENGTH]
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +27,8 @@ class Endpoint:
     `model` the provider's own name of the model (None: take it from the request).
     `dialect` holds the provider's switches of the wire, `capabilities` what the model takes;
     an absent capability means that nothing is known against it.
+    `origin` is where exactly a call goes (`origin_of`), for providers whose state is bound to that; None when it is not
+    bound or not known. Who makes calls sets it.
     """
 
     adapter: str
@@ -23,11 +36,19 @@ class Endpoint:
     model: str | None = None
     dialect: Mapping[str, Any] = field(default_factory=lambda: _EMPTY)
     capabilities: Mapping[str, Any] = field(default_factory=lambda: _EMPTY)
+    origin: str | None = None
 
     def owns(self, state: Mapping[str, Any]) -> bool:
-        """Whether a provider state may be replayed here: same adapter, and the same provider as far as both are known."""
+        """Whether a provider state, or an opaque block, may be replayed here (spec/1-values.md#provider-state).
+
+        The same adapter; the same origin and the same provider, each as far as both are known. Nobody else decides this.
+        """
         if state["adapter"] != self.adapter:
             return False
+        if self.origin is not None:
+            origin = state.get("origin")
+            if origin is not None and origin != self.origin:
+                return False
         provider = state.get("provider")
         if provider is None or self.provider is None or provider == self.provider:
             return True
@@ -39,7 +60,9 @@ class Endpoint:
 
     def state(self, **members: Any) -> dict[str, Any]:
         """A provider state that originates here."""
-        return {"adapter": self.adapter, "provider": self.provider, **members}
+        if self.origin is None:
+            return {"adapter": self.adapter, "provider": self.provider, **members}
+        return {"adapter": self.adapter, "provider": self.provider, "origin": self.origin, **members}
 
     def model_id(self, name: str | None) -> str | None:
         """The canonical id of a model of this endpoint: provider:name."""

@@ -7,6 +7,7 @@ InterlinguaError
 ├── CannotAdapt          this projection: the target cannot carry what must be carried
 │   └── LossRefused      … and the caller's policy refuses the loss; carries the whole report
 ├── NoCandidate          the policy: no model can serve the turn; carries the chain
+│   └── OriginRests      … for the policy keeps its state where it belongs, and that rests
 ├── ProviderError        the provider: it answered with an error, or not at all
 │   └── StreamTruncated  … or its stream ended without its end; carries what had arrived
 └── Cancelled            the caller went away
@@ -107,6 +108,20 @@ class NoCandidate(InterlinguaError):
     def __init__(self, message: str, chain: list[Any], *, path: str | None = None) -> None:
         super().__init__(message, path=path)
         self.chain = chain
+
+
+class OriginRests(NoCandidate):
+    """The policy keeps the conversation's state where it belongs, and that rests for now.
+
+    `error` is the canonical error object, with the category for which it rests and how long: nobody else was asked.
+    """
+
+    def __init__(self, error: dict[str, Any], chain: list[Any]) -> None:
+        super().__init__(error["message"], chain)
+        self.error = error
+
+    def to_dict(self) -> dict[str, Any]:
+        return dict(self.error)
 
 
 class Cancelled(InterlinguaError):

@@ -297,6 +297,8 @@ def _item(item: dict[str, Any], ids: dict[str, str]) -> dict[str, Any]:
                 continue
             case "provider" if "kind" in item or item.get("type") == "opaque":
                 continue  # of a media source or an opaque block
+            case "origin" if item.get("type") == "opaque":
+                continue
             case "kind" if value == "function":
                 continue
             case "id" | "tool_use_id" if isinstance(value, str) and _TOOL_ID.match(value):

@@ -91,6 +91,11 @@ class ProviderState(Model):
     """The wire protocol that wrote this state, e.g. anthropic_messages."""
     provider: str | None = None
     """The provider that issued it, e.g. anthropic; null when not known."""
+    origin: Maybe[str] = None
+    """
+    Where exactly it was issued, an opaque text (spec/1-values.md#origin): only there does it mean anything.
+    Absent when it is not bound to more than its provider, or when that is not known.
+    """
     id: Maybe[str] = None
     """The provider's own id of this item (tool call id, message id, item id)."""
     signature: Maybe[str] = None
@@ -365,6 +370,8 @@ class OpaqueBlock(Model):
     """The wire protocol that the item belongs to."""
     provider: str | None = None
     """The provider that issued it."""
+    origin: Maybe[str] = None
+    """Where exactly it was issued, as in ProviderState."""
     kind: Maybe[str] = None
     """The provider's own type word."""
     value: dict[str, Any]

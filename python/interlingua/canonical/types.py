@@ -90,6 +90,11 @@ class ProviderState(TypedDict, total=False):
     """The wire protocol that wrote this state, e.g. anthropic_messages."""
     provider: str | None
     """The provider that issued it, e.g. anthropic; null when not known."""
+    origin: str
+    """
+    Where exactly it was issued, an opaque text (spec/1-values.md#origin): only there does it mean anything.
+    Absent when it is not bound to more than its provider, or when that is not known.
+    """
     id: str
     """The provider's own id of this item (tool call id, message id, item id)."""
     signature: str
@@ -346,6 +351,8 @@ class OpaqueBlock(TypedDict, total=False):
     """The wire protocol that the item belongs to."""
     provider: str | None
     """The provider that issued it."""
+    origin: str
+    """Where exactly it was issued, as in ProviderState."""
     kind: str
     """The provider's own type word."""
     value: Required[dict[str, Any]]

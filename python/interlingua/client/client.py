@@ -183,11 +183,12 @@ class Client:
 
     def _prepare(self, plan: Plan, model: str) -> Call:
         endpoint = self._registry.endpoint(model=model)
+        connection = self.connection(endpoint)
+        endpoint = connection.located(endpoint)
         requested = endpoint.model_id(endpoint.model) or model
         # a copy: the caller's request stays as it is and can be used again
         request = {**plan.request, "model": requested, "stream": plan.stream}
         projection = translate.project(request, endpoint)
-        connection = self._connection(endpoint)
         headers = {
             "content-type": "application/json",
             "accept": "text/event-stream" if plan.stream else "application/json",
@@ -208,7 +209,9 @@ class Client:
             secrets=tuple(value.rpartition(" ")[2] for value in connection.headers.values()),
         )
 
-    def _connection(self, endpoint: Endpoint) -> Connection:
+    def connection(self, endpoint: Endpoint) -> Connection:
+        """Address and headers with which this client calls an endpoint. Raises `InvalidRequest` for an address that is
+        malformed."""
         provider = endpoint.provider or endpoint.adapter
         found = self._registry.connection(provider, endpoint.adapter, key=self._keys.get(provider))
         if provider in self._base_urls:

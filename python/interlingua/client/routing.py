@@ -4,13 +4,14 @@ The router, bound to a registry, a policy and the adapters: what the service and
 The router itself is pure and knows neither; here is where its inputs come from.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from interlingua import adapters, router
-from interlingua.registry import Registry, default
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.registry import Connection, Registry, default
 
 Data = dict[str, Any]
 
@@ -28,30 +29,52 @@ class Choice:
 
 
 class Routing:
-    """Chooses models with one registry and one policy. Keeps nothing between calls but the registry's description."""
+    """Chooses models with one registry and one policy. Keeps nothing between calls but the registry's description.
 
-    def __init__(self, registry: Registry | None = None, policy: Mapping[str, Any] | None = None) -> None:
+    `connect` tells how an endpoint is called, where that is not by the environment alone: `Client.connection`.
+    """
+
+    def __init__(
+        self,
+        registry: Registry | None = None,
+        policy: Mapping[str, Any] | None = None,
+        *,
+        connect: Callable[[Endpoint], Connection] | None = None,
+    ) -> None:
         self.registry = registry or default()
         self.policy = dict(policy or {})
+        self._connect = connect or self.registry.connection_of
 
     @cached_property
     def catalog(self) -> Data:
         """The registry as the router sees it."""
-        return self.registry.snapshot()
+        return self.registry.snapshot(connect=self._connect)
 
     def choose(
-        self, request: Data, target: str | None = None, policy: Data | None = None, now: str | None = None
+        self,
+        request: Data,
+        target: str | None = None,
+        policy: Data | None = None,
+        now: str | None = None,
+        context: Data | None = None,
+        adapter: str | None = None,
     ) -> Choice:
         """Whom to ask. A named target, or the request's own model, is asked; else the policy routes.
 
-        Raises `InvalidRequest` for an unknown name and a bad policy, `NoCandidate` when nothing can take the turn.
+        Of named models those are left out that would lose state which the policy keeps where it belongs; `adapter` is
+        the wire over which they are to be asked, when it is not their own.
+        Raises `InvalidRequest` for an unknown name and a bad policy or context, `NoCandidate` when nothing can take the
+        turn.
         """
         named = target or request.get("model")
         if named:
             models = tuple(str(model) for model in self.registry.expand(named))
+            rules = self.policy if policy is None else policy
+            if router.pins(rules):
+                models = router.staying(request, models, self.catalog, rules, adapter)
             record = {"mode": "manual", "chosen_model": models[0], "reason": NAMED, "alternatives_considered": []}
             return Choice(models, request, record)
-        decision = self.decide(request, policy=policy, now=now)
+        decision = self.decide(request, policy=policy, now=now, context=context)
         sent = router.strip_override(request, decision["strip"])
         return Choice(tuple(decision["targets"]), sent, decision["record"], decision)
 
@@ -60,16 +83,20 @@ class Routing:
         request: Data,
         *,
         target: str | None = None,
+        context: Data | None = None,
         policy: Data | None = None,
         catalog: Data | None = None,
         health: Data | None = None,
         now: str | None = None,
     ) -> Data:
-        """The whole decision, with the verdict of every slot. A target, or the request's model, is the manual choice."""
-        sticky = target or request.get("model")
+        """The whole decision, with the verdict of every slot.
+
+        The manual choice is the target, else that of the context, else the request's model. `context` holds the facts
+        of the turn that do not stand in the request (spec/7-routing.md#context).
+        """
         given = {
             "request": request,
-            "context": {"sticky": sticky} if sticky else None,
+            "context": {**(context or {}), "sticky": target} if target else context,
             "catalog": catalog or self.catalog,
             "policy": self.policy if policy is None else policy,
             "health": health,
@@ -95,6 +122,7 @@ class Routing:
     def _loss(self, request: Any, model: str) -> list[Any]:
         # not through the door: nothing is dropped yet, so nothing is to be logged or refused
         endpoint = self.registry.endpoint(model=model)
+        endpoint = self._connect(endpoint).located(endpoint)
         return adapters.get(endpoint.adapter).to_wire({**request, "model": model}, endpoint)[1]
 
     def _tokens(self, request: Any, model: str) -> Mapping[str, int]:

@@ -11,7 +11,7 @@ into the process environment. A `Registry` of one's own takes other data or anot
 """
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
@@ -50,6 +50,7 @@ __all__ = [
 ]
 
 Row = dict[str, Any]
+Connect = Callable[[Endpoint], Connection]
 _MOST_ENDPOINTS = 1024  # remembered; callers may name any model
 
 
@@ -71,6 +72,11 @@ def _family(name: str, families: dict[str, Row]) -> Row:
     """What a family declares: what the family that it is like declares, then its own."""
     own = {key: value for key, value in families[name].items() if key != "like"}
     return {**_family(families[name]["like"], families), **own} if "like" in families[name] else own
+
+
+def _state_on(row: Row, adapter: str | None) -> Row:
+    """What a provider's row says of state on one of its wires."""
+    return row.get("state", {}).get(adapter or row["adapter"], {})
 
 
 class Registry:
@@ -160,7 +166,9 @@ class Registry:
         row = self.provider(provider)
         address = _connection.base_url(provider, row, adapter, self._environment)
         key = key or _connection.key(row, self._environment)
-        return Connection(provider, address, _connection.headers(row, adapter, key))
+        bound = _state_on(row, adapter).get("bound_to") == "credential"
+        boundary = _connection.boundary(provider, self._environment) if bound else None
+        return Connection(provider, address, _connection.headers(row, adapter, key), bound, boundary)
 
     # ------------------------------------------------------------------------------------------ models
 
@@ -341,25 +349,61 @@ class Registry:
 
     # ------------------------------------------------------------------------------------------ for the router
 
-    def snapshot(self, models: Iterable[str] = ()) -> Row:
+    def snapshot(self, models: Iterable[str] = (), connect: Connect | None = None) -> Row:
         """The registry as the router sees it: plain data that can be recorded, without keys and addresses.
 
-        `models` adds models that are in no row.
+        `models` adds models that are in no row. `connect` tells the connection of an endpoint, for a caller that has
+        keys of its own; by default it is that of the environment.
         """
         ids = dict.fromkeys([*self._models, *(str(self.parse(model)) for model in models)])
         described = [self.model(model_id) for model_id in ids]
         return {
             "providers": {
-                name: {"configured": self.configured(name), "capabilities": self.provider(name).get("capabilities", {})}
+                name: {
+                    "configured": self.configured(name),
+                    "adapter": self.provider(name)["adapter"],
+                    "wires": self._wires(name, connect or self.connection_of),
+                    "capabilities": self.provider(name).get("capabilities", {}),
+                }
                 for name in self.providers()
             },
             "models": {
-                model["id"]: {"title": model["title"], "tier": model["tier"], "capabilities": model["capabilities"]}
+                model["id"]: {
+                    "title": model["title"],
+                    "tier": model["tier"],
+                    "adapter": model.get("adapter"),
+                    "capabilities": model["capabilities"],
+                }
                 for model in described
             },
             "aliases": dict(self.aliases),
             "undeclared": dict(self.undeclared),
         }
+
+    def connection_of(self, endpoint: Endpoint) -> Connection:
+        """The connection of an endpoint, with the key of the environment (see `connection`)."""
+        return self.connection(endpoint.provider or endpoint.adapter, endpoint.adapter)
+
+    def _wires(self, provider: str, connect: Connect) -> Row:
+        """What routing asks of the wires of a provider: whose state each takes, and what happens with reasoning on it."""
+        row = self.provider(provider)
+        found: Row = {}
+        for adapter in dict.fromkeys((row["adapter"], *row.get("other_wires", {}), *row.get("state", {}))):
+            endpoint, state = self.endpoint(provider=provider, adapter=adapter), _state_on(row, adapter)
+            wire: Row = {}
+            if "reasoning_replay" in state:
+                wire["reasoning_replay"] = state["reasoning_replay"]
+            if same := endpoint.dialect.get("same_state_as"):
+                wire["same_state_as"] = same
+            try:
+                connection = connect(endpoint)
+            except InvalidRequest:
+                connection = None  # an address that cannot be read: nobody is called there
+            if connection is not None and connection.bound and (connection.headers or self.configured(provider)):
+                wire["origin"] = connection.origin
+            if wire:
+                found[adapter] = wire
+        return found
 
 
 @cache

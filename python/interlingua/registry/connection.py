@@ -5,11 +5,13 @@ A DSN is `scheme://[token@]host[/path]`. The scheme names the row that it is a c
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
 
+from interlingua.canonical.endpoint import Endpoint, origin_of
 from interlingua.canonical.errors import InvalidRequest
+from interlingua.registry.names import dsn_variable
 
 DSN_PREFIX = "LLM_"
 _LOOPBACK = {"localhost", "127.0.0.1", "[::1]"}
@@ -17,11 +19,17 @@ _LOOPBACK = {"localhost", "127.0.0.1", "[::1]"}
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """A provider's address and the headers that every call carries. The headers hold the key and are not printed."""
+    """A provider's address and the headers that every call carries. The headers hold the key and are not printed.
+
+    `bound` says that state which comes over it means nothing at another host or with another key; a `boundary` names
+    what stands for the key, where keys change or several mean the same.
+    """
 
     provider: str
     base_url: str | None
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    bound: bool = False
+    boundary: str | None = field(default=None, repr=False)
 
     def url(self, path: str) -> str:
         """The address of a wire's path. A version that both end and begin with stands once.
@@ -35,6 +43,19 @@ class Connection:
         if base.endswith("/" + first):
             path = path[len(first) + 1 :]
         return base + path
+
+    @property
+    def origin(self) -> str | None:
+        """Where bound state of this connection belongs: provider, host and key, of which the text shows none."""
+        if not self.bound:
+            return None
+        host = (self.base_url or "").partition("://")[2].partition("/")[0].lower()
+        key = "".join(value.rpartition(" ")[2] for value in self.headers.values())
+        return origin_of(self.provider, host, self.boundary or key)
+
+    def located(self, endpoint: Endpoint) -> Endpoint:
+        """The endpoint as it is called over this connection: with its origin, where state is bound to one."""
+        return replace(endpoint, origin=self.origin) if self.bound else endpoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +132,12 @@ def headers(row: Mapping[str, Any], adapter: str | None, key: str | None) -> dic
         return {}
     auth = {**row["auth"], **row.get("other_wires", {}).get(adapter, {}).get("auth", {})}
     return {auth["header"]: auth["prefix"] + key}
+
+
+def boundary(name: str, environment: Mapping[str, str]) -> str | None:
+    """What stands for a provider's key in the origin of its state: `LLM_<NAME>_ORIGIN`, unless that is a DSN."""
+    named = environment.get(f"{dsn_variable(name)}_ORIGIN", "").strip()
+    return named if named and "://" not in named else None
 
 
 def key(row: Mapping[str, Any], environment: Mapping[str, str]) -> str | None:

@@ -16,6 +16,7 @@ from interlingua.router.facts import Turn, strip_override, turn
 from interlingua.router.health import PRESETS, Backoff, Health, Windows
 from interlingua.router.policy import check as check_policy
 from interlingua.router.preview import cost_range, preview, worst
+from interlingua.router.state import pins, staying
 from interlingua.router.swap import check_swap, sticky
 
 __all__ = [
@@ -35,7 +36,9 @@ __all__ = [
     "event",
     "failures",
     "incapable",
+    "pins",
     "preview",
+    "staying",
     "sticky",
     "strip_override",
     "turn",

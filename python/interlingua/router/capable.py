@@ -16,6 +16,7 @@ REASONS = (
     "no_tool_support",
     "no_system_prompt_support",
     "no_structured_output_support",
+    "pinned_elsewhere",
 )
 """Why a model cannot serve a turn, in the order in which it is checked."""
 
@@ -31,7 +32,10 @@ def capabilities(model: str, catalog: Mapping[str, Any]) -> Mapping[str, Any]:
 def failures(
     turn: Mapping[str, Any], model: str, catalog: Mapping[str, Any], health: Mapping[str, Any], now: datetime
 ) -> list[str]:
-    """The reasons for which a model cannot serve a turn, in fixed order; none when it can."""
+    """The reasons for which a model cannot serve a turn, in fixed order; none when it can.
+
+    What a policy adds, that state is kept where it belongs, is `state.against`.
+    """
     provider = catalog["providers"].get(model.partition(":")[0], {})
     found = [] if provider.get("configured") else ["not_configured"]
     if unavailable(model, health, now):
@@ -58,11 +62,16 @@ def incapable(turn: Mapping[str, Any], declared: Mapping[str, Any]) -> list[str]
 
 def unavailable(model: str, health: Mapping[str, Any], now: datetime) -> bool:
     """Whether a model, or its provider, rests at this time."""
+    return bool(rests(model, health, now))
+
+
+def rests(model: str, health: Mapping[str, Any], now: datetime) -> list[Mapping[str, Any]]:
+    """The marks by which a model, or its provider, rests at this time."""
     marks = (
         health.get("models", {}).get(model),
         health.get("providers", {}).get(model.partition(":")[0]),
     )
-    return any(mark is not None and (mark.get("until") is None or moment(mark["until"]) > now) for mark in marks)
+    return [mark for mark in marks if mark is not None and (mark.get("until") is None or moment(mark["until"]) > now)]
 
 
 def moment(value: str | datetime) -> datetime:

@@ -9,11 +9,13 @@ serve is named. Inputs and outputs are plain data: the same input gives the same
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from math import inf
 from typing import Any
 
-from interlingua.canonical.errors import InvalidRequest, NoCandidate
+from interlingua.canonical.errors import InvalidRequest, NoCandidate, OriginRests
 from interlingua.registry import names
-from interlingua.router import capable, patterns, rules
+from interlingua.router import capable, patterns, rules, state
+from interlingua.router.health import AUTHENTICATION, COUNTED
 
 Turn = Mapping[str, Any]
 Policy = Mapping[str, Any]
@@ -75,24 +77,29 @@ def decide(
 
     `turn` holds the facts (`facts.turn`), `catalog` the registry (`registry.snapshot`), `policy` rules and defaults,
     `health` who rests until when (`Health.snapshot`), `now` the time as RFC 3339 text.
-    Raises `NoCandidate` with the whole chain when nothing can serve, `InvalidRequest` when the message's override
-    names nothing that is known.
+    Raises `NoCandidate` with the whole chain when nothing can serve; `OriginRests` when all that keeps the turn from
+    being served is that the candidates rest where its pinned state belongs; `InvalidRequest` when the message's
+    override names nothing that is known.
     """
     at = capable.moment(now)
     aliases = {**catalog.get("aliases", {}), **policy.get("aliases", {})}
     if turn.get("override"):
         _check_override(turn, catalog, aliases, policy)
     checked: dict[str, tuple[str, ...]] = {}
+    pinned = state.pinned(turn, policy, catalog)
 
     def check(model: str) -> tuple[str, ...]:
         if model not in checked:
-            checked[model] = tuple(capable.failures(turn, model, catalog, health or {}, at))
+            found = capable.failures(turn, model, catalog, health or {}, at)
+            checked[model] = (*found, *state.against(model, pinned, catalog))
         return checked[model]
 
     candidates: list[Candidate] = []
     for slot in SLOTS:
         for proposal in _PROPOSERS[slot](turn, policy, at):
             candidates += _candidates(slot, proposal, catalog, aliases, check)
+    if pinned is not None and not any(candidate.serves for candidate in candidates):
+        _surface(candidates, health or {}, at)
     return _decision(turn, candidates)
 
 
@@ -206,6 +213,37 @@ def _check_override(turn: Turn, catalog: Mapping[str, Any], aliases: Mapping[str
 
 
 # ------------------------------------------------------------------------------------------------ the account
+
+
+def _surface(candidates: list[Candidate], health: Mapping[str, Any], now: datetime) -> None:
+    """Raises the origin's own error when a candidate only rests: it is at the origin, for nothing else speaks against it.
+
+    The one whose rest ends first is told; one that was put to rest until it is called back has no end.
+    """
+    resting: list[tuple[float, str, Mapping[str, Any]]] = []
+    for candidate in candidates:
+        if candidate.model is not None and candidate.proposal.firm and candidate.failures == ("provider_unavailable",):
+            marks = capable.rests(candidate.model, health, now)
+            mark = max(marks, key=lambda mark: _wait(mark, now))
+            resting.append((_wait(mark, now), candidate.model, mark))
+    if not resting:
+        return
+    wait, model, mark = min(resting, key=lambda item: item[0])
+    category = mark.get("category", "overloaded")
+    category = category if category in COUNTED or category in AUTHENTICATION else "other"
+    error: dict[str, Any] = {
+        "category": category,
+        "message": f"{model} rests, and the policy keeps the conversation's state there; no other model is asked",
+        "retryable": category not in AUTHENTICATION,
+        "provider": model.partition(":")[0],
+    }
+    if wait != inf:
+        error["retry_after"] = wait
+    raise OriginRests(error, _entries(candidates, None))
+
+
+def _wait(mark: Mapping[str, Any], now: datetime) -> float:
+    return inf if mark.get("until") is None else (capable.moment(mark["until"]) - now).total_seconds()
 
 
 def _decision(turn: Turn, candidates: list[Candidate]) -> Decision:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypedDict
 
 from interlingua.canonical.errors import InvalidRequest
+from interlingua.router.state import Held, held
 
 _MEDIA_TOKENS = {"image": 1_600, "document": 3_000, "audio": 1_500, "video": 10_000}
 _CHARACTERS_PER_TOKEN = 4
@@ -43,6 +44,8 @@ class Turn(TypedDict, total=False):
     needs: Needs
     estimated_input_tokens: int
     has_tool_calls_in_history: bool
+    state: list[Held]
+    """The state of providers that the conversation holds, one entry for each origin, the latest last."""
     sticky: str | None
     """The spec that the user chose for the session."""
     delegate: dict[str, str] | None
@@ -102,6 +105,7 @@ def turn(request: Mapping[str, Any], context: Mapping[str, Any] | None = None) -
         },
         "estimated_input_tokens": estimate(request, blocks),
         "has_tool_calls_in_history": calls,
+        "state": held(messages),
         "sticky": request.get("model"),
     }
     facts.update(context)  # type: ignore[typeddict-item]

@@ -55,6 +55,7 @@ class _Model:
     rests: int = 0
     until: float = 0.0
     times: deque[float] = field(default_factory=lambda: deque(maxlen=64))
+    category: str | None = None
     last_attempt: float = 0.0
 
 
@@ -93,6 +94,7 @@ class Health:
         if category not in COUNTED:
             return
         state.failures += 1
+        state.category = category
         state.times.append(now)
         if category == "network":
             provider.network_errors.append(now)
@@ -126,7 +128,10 @@ class Health:
     # ------------------------------------------------------------------------------------------ what rests
 
     def snapshot(self) -> dict[str, Any]:
-        """Who rests now: {"models": {id: {"until", "reason"}}, "providers": {name: …}}; until null: until called back."""
+        """Who rests now: {"models": {id: {"until", "reason"}}, "providers": {name: …}}; until null: until called back.
+
+        A mark for failures also has the `category` of the last one.
+        """
         now = self._clock()
         self._forget(now)
         models: dict[str, Any] = {}
@@ -138,7 +143,7 @@ class Health:
             case Backoff():
                 for name, state in self._models.items():
                     if state.until > now:
-                        models.setdefault(name, _mark(state.until, "failures"))
+                        models.setdefault(name, _mark(state.until, "failures", state.category))
             case Windows() as policy:
                 self._windows(policy, now, models, providers)
         return {"models": models, "providers": providers}
@@ -148,19 +153,19 @@ class Health:
         for name, state in self._models.items():
             times = state.times
             if len(times) >= policy.failures and times[-1] - times[-policy.failures] <= policy.window:
-                models.setdefault(name, _mark(state.last_attempt + policy.forget, "failures"))
+                models.setdefault(name, _mark(state.last_attempt + policy.forget, "failures", state.category))
             if times and now - times[-1] <= policy.window:
                 failing.setdefault(_provider_of(name), []).append(state.last_attempt)
         for name, provider in self._providers.items():
             until = provider.last_attempt + policy.forget
             errors = provider.network_errors
             if provider.refused_key:
-                providers.setdefault(name, _mark(until, "refused key"))
+                providers.setdefault(name, _mark(until, "refused key", "authentication"))
             elif (
                 len(errors) >= policy.network_errors
                 and errors[-1] - errors[-policy.network_errors] <= policy.network_window
             ):
-                providers.setdefault(name, _mark(until, "network"))
+                providers.setdefault(name, _mark(until, "network", "network"))
             elif len(failing.get(name, ())) >= policy.models:
                 providers.setdefault(name, _mark(until, "several models fail"))
 
@@ -192,8 +197,9 @@ def _provider_of(model: str) -> str:
     return model.partition(":")[0]
 
 
-def _mark(until: float | None, reason: str) -> dict[str, Any]:
-    return {"until": None if until is None else _time(until), "reason": reason}
+def _mark(until: float | None, reason: str, category: str | None = None) -> dict[str, Any]:
+    mark = {"until": None if until is None else _time(until), "reason": reason}
+    return mark if category is None else {**mark, "category": category}
 
 
 def _time(seconds: float) -> str:

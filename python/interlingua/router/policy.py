@@ -7,11 +7,11 @@ from typing import Any
 
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.registry import names
-from interlingua.router import rules
+from interlingua.router import rules, state
 
 VERSION = 1
 TIERS = ("fast", "balanced", "deep")
-_MEMBERS = frozenset(("version", "chains", "aliases", "workspace", "global", "pattern"))
+_MEMBERS = frozenset(("version", "chains", "state", "aliases", "workspace", "global", "pattern"))
 _SCOPE_MEMBERS = frozenset(("default", "rules", "tiers"))
 _RULE_MEMBERS = frozenset(("name", "when", "use"))
 _PATTERN_RANGES = {"min_confidence": (0, 1), "cost_weight": (0, 1), "min_sample": (1, 1_000_000), "k": (1, 10_000)}
@@ -32,6 +32,8 @@ def _check(policy: dict[str, Any], catalog: Mapping[str, Any]) -> Found:
         yield "version", "/version", f"the version must be {VERSION}"
     if not isinstance(policy.get("chains", False), bool):
         yield "form", "/chains", "must be true or false"
+    if policy.get("state", state.STRIP) not in state.WORDS:
+        yield "form", "/state", f"must be one of {', '.join(state.WORDS)}"
     aliases = policy.get("aliases", {})
     if not isinstance(aliases, dict) or not all(isinstance(spec, str) for spec in aliases.values()):
         yield "form", "/aliases", "must be an object of texts"

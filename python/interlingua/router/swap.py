@@ -8,7 +8,7 @@ from typing import Any
 
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.registry import names
-from interlingua.router import capable, facts
+from interlingua.router import capable, facts, state
 from interlingua.router.decide import MANUAL_REASON
 
 EVENT = "routing_constraint_failure"
@@ -21,6 +21,7 @@ _CLAUSES = {
     "no_tool_support": "session contains tools that this model can't process",
     "no_system_prompt_support": "session contains instructions that this model can't process",
     "no_structured_output_support": "session asks for structured output that this model can't produce",
+    "pinned_elsewhere": "session holds state of another provider that this model can't take back",
 }
 
 
@@ -38,13 +39,15 @@ def check_swap(
     catalog: Mapping[str, Any],
     *,
     active: str | None = None,
+    policy: Mapping[str, Any] | None = None,
     health: Mapping[str, Any] | None = None,
     now: str | datetime = "1970-01-01T00:00:00Z",
     session_id: str | None = None,
 ) -> dict[str, Any]:
     """Whether a session can go on with another model, before it is asked to.
 
-    `request` holds the conversation so far, `model` is an id or an alias, `active` the model that would be left.
+    `request` holds the conversation so far, `model` is an id or an alias, `active` the model that would be left;
+    `policy` says whether state is kept where it belongs.
     When the answer is no, `active_model` is unchanged, `message` says so to the user, and `event` is the one event to
     emit. When it is yes, `record` is the routing record of the next answer. Raises `InvalidRequest` for an unknown model.
     """
@@ -53,7 +56,9 @@ def check_swap(
         raise InvalidRequest(f"{model!r} stands for {len(targets)} models; a session has one")
     target = str(targets[0])
     turn = facts.turn(request)
+    pinned = state.pinned(turn, policy or {}, catalog)
     failures = capable.failures(turn, target, catalog, health or {}, capable.moment(now))
+    failures += state.against(target, pinned, catalog)
     if not failures:
         record = {
             "mode": "manual",

@@ -7,7 +7,7 @@ What is carried is a request, a response, a stream of events, or a failure; each
 import queue
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from interlingua import adapters, registry, translate
@@ -47,9 +47,10 @@ def endpoint(side: service.Side, model: str | None = None) -> Endpoint | None:
         return None
     if side.adapter:
         adapters.get(side.adapter)  # an unknown wire is told before anything else
-    return registry.endpoint(
+    found = registry.endpoint(
         adapter=side.adapter or None, provider=side.provider or None, model=side.model or model or None
     )
+    return replace(found, origin=side.origin) if side.origin else found
 
 
 # ---------------------------------------------------------------------------------------------------- read

@@ -197,6 +197,8 @@ def _read_provider_state(message: pb.ProviderState) -> Data:
     data: Data = {"adapter": message.adapter}
     if message.HasField("provider"):
         data["provider"] = message.provider
+    if message.HasField("origin"):
+        data["origin"] = message.origin
     if message.HasField("id"):
         data["id"] = message.id
     if message.HasField("signature"):
@@ -220,6 +222,8 @@ def _write_provider_state(data: Data, message: pb.ProviderState) -> None:
                 message.adapter = value
             case "provider" if is_text(value):
                 message.provider = value
+            case "origin" if is_text(value):
+                message.origin = value
             case "id" if is_text(value):
                 message.id = value
             case "signature" if is_text(value):
@@ -743,6 +747,8 @@ def _read_opaque_block(message: pb.OpaqueBlock) -> Data:
     data: Data = {"type": "opaque", "adapter": message.adapter}
     if message.HasField("provider"):
         data["provider"] = message.provider
+    if message.HasField("origin"):
+        data["origin"] = message.origin
     if message.HasField("kind"):
         data["kind"] = message.kind
     data["value"] = read_object(message.value_json, "value")
@@ -771,6 +777,8 @@ def _write_opaque_block(data: Data, message: pb.OpaqueBlock) -> None:
                 message.adapter = value
             case "provider" if is_text(value):
                 message.provider = value
+            case "origin" if is_text(value):
+                message.origin = value
             case "kind" if is_text(value):
                 message.kind = value
             case "value" if type(value) is dict:

@@ -49,6 +49,7 @@ def route(request: service.RouteRequest, routing: Routing) -> service.RouteRespo
     decision = routing.decide(
         conversation,
         target=request.target or None,
+        context=optional_object(request.context_json, "context_json"),
         policy=optional_object(request.policy_json, "policy_json"),
         catalog=optional_object(request.registry_json, "registry_json"),
         health=optional_object(request.health_json, "health_json"),

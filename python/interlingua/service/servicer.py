@@ -127,7 +127,7 @@ class Servicer:
 
     def __init__(self, client: Client, chooser: Routing | None = None) -> None:
         self._client = client
-        self._routing = chooser or Routing()
+        self._routing = chooser or Routing(connect=client.connection)
         self._registry = self._routing.registry
 
     @_unary
@@ -218,6 +218,7 @@ class Servicer:
             request.target or None,
             routing.optional_object(request.policy_json, "policy_json"),
             datetime.now(UTC).isoformat().replace("+00:00", "Z"),
+            routing.optional_object(request.context_json, "context_json"),
         )
 
     @_unary

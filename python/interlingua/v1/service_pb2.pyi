@@ -57,14 +57,16 @@ VERDICT_REJECTED: Verdict
 VERDICT_CHOSE: Verdict
 
 class Side(_message.Message):
-    __slots__ = ("adapter", "provider", "model")
+    __slots__ = ("adapter", "provider", "model", "origin")
     ADAPTER_FIELD_NUMBER: _ClassVar[int]
     PROVIDER_FIELD_NUMBER: _ClassVar[int]
     MODEL_FIELD_NUMBER: _ClassVar[int]
+    ORIGIN_FIELD_NUMBER: _ClassVar[int]
     adapter: str
     provider: str
     model: str
-    def __init__(self, adapter: _Optional[str] = ..., provider: _Optional[str] = ..., model: _Optional[str] = ...) -> None: ...
+    origin: str
+    def __init__(self, adapter: _Optional[str] = ..., provider: _Optional[str] = ..., model: _Optional[str] = ..., origin: _Optional[str] = ...) -> None: ...
 
 class Chunks(_message.Message):
     __slots__ = ("chunks",)
@@ -189,7 +191,7 @@ class AdaptStreamResponse(_message.Message):
     def __init__(self, events: _Optional[_Iterable[_Union[_types_pb2.StreamEvent, _Mapping]]] = ..., events_json: _Optional[_Iterable[str]] = ..., chunks: _Optional[_Iterable[bytes]] = ..., completed_by: _Optional[int] = ...) -> None: ...
 
 class RouteRequest(_message.Message):
-    __slots__ = ("request", "request_json", "target", "policy_json", "registry_json", "health_json", "now", "with_candidates")
+    __slots__ = ("request", "request_json", "target", "policy_json", "registry_json", "health_json", "now", "with_candidates", "context_json")
     REQUEST_FIELD_NUMBER: _ClassVar[int]
     REQUEST_JSON_FIELD_NUMBER: _ClassVar[int]
     TARGET_FIELD_NUMBER: _ClassVar[int]
@@ -198,6 +200,7 @@ class RouteRequest(_message.Message):
     HEALTH_JSON_FIELD_NUMBER: _ClassVar[int]
     NOW_FIELD_NUMBER: _ClassVar[int]
     WITH_CANDIDATES_FIELD_NUMBER: _ClassVar[int]
+    CONTEXT_JSON_FIELD_NUMBER: _ClassVar[int]
     request: _types_pb2.Request
     request_json: str
     target: str
@@ -206,7 +209,8 @@ class RouteRequest(_message.Message):
     health_json: str
     now: _timestamp_pb2.Timestamp
     with_candidates: bool
-    def __init__(self, request: _Optional[_Union[_types_pb2.Request, _Mapping]] = ..., request_json: _Optional[str] = ..., target: _Optional[str] = ..., policy_json: _Optional[str] = ..., registry_json: _Optional[str] = ..., health_json: _Optional[str] = ..., now: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., with_candidates: _Optional[bool] = ...) -> None: ...
+    context_json: str
+    def __init__(self, request: _Optional[_Union[_types_pb2.Request, _Mapping]] = ..., request_json: _Optional[str] = ..., target: _Optional[str] = ..., policy_json: _Optional[str] = ..., registry_json: _Optional[str] = ..., health_json: _Optional[str] = ..., now: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., with_candidates: _Optional[bool] = ..., context_json: _Optional[str] = ...) -> None: ...
 
 class RouteResponse(_message.Message):
     __slots__ = ("decision", "decision_json", "candidates")
@@ -279,20 +283,22 @@ class CostEstimate(_message.Message):
     def __init__(self, low_usd: _Optional[str] = ..., likely_usd: _Optional[str] = ..., high_usd: _Optional[str] = ..., pricing_version: _Optional[str] = ...) -> None: ...
 
 class GenerateRequest(_message.Message):
-    __slots__ = ("request", "request_json", "target", "policy_json", "include_raw", "json_output")
+    __slots__ = ("request", "request_json", "target", "policy_json", "include_raw", "json_output", "context_json")
     REQUEST_FIELD_NUMBER: _ClassVar[int]
     REQUEST_JSON_FIELD_NUMBER: _ClassVar[int]
     TARGET_FIELD_NUMBER: _ClassVar[int]
     POLICY_JSON_FIELD_NUMBER: _ClassVar[int]
     INCLUDE_RAW_FIELD_NUMBER: _ClassVar[int]
     JSON_OUTPUT_FIELD_NUMBER: _ClassVar[int]
+    CONTEXT_JSON_FIELD_NUMBER: _ClassVar[int]
     request: _types_pb2.Request
     request_json: str
     target: str
     policy_json: str
     include_raw: bool
     json_output: bool
-    def __init__(self, request: _Optional[_Union[_types_pb2.Request, _Mapping]] = ..., request_json: _Optional[str] = ..., target: _Optional[str] = ..., policy_json: _Optional[str] = ..., include_raw: _Optional[bool] = ..., json_output: _Optional[bool] = ...) -> None: ...
+    context_json: str
+    def __init__(self, request: _Optional[_Union[_types_pb2.Request, _Mapping]] = ..., request_json: _Optional[str] = ..., target: _Optional[str] = ..., policy_json: _Optional[str] = ..., include_raw: _Optional[bool] = ..., json_output: _Optional[bool] = ..., context_json: _Optional[str] = ...) -> None: ...
 
 class GenerateResponse(_message.Message):
     __slots__ = ("response", "response_json", "decision")
@@ -305,20 +311,22 @@ class GenerateResponse(_message.Message):
     def __init__(self, response: _Optional[_Union[_types_pb2.Response, _Mapping]] = ..., response_json: _Optional[str] = ..., decision: _Optional[_Union[RouteDecision, _Mapping]] = ...) -> None: ...
 
 class GenerateStreamRequest(_message.Message):
-    __slots__ = ("request", "request_json", "target", "policy_json", "json_output", "buffered")
+    __slots__ = ("request", "request_json", "target", "policy_json", "json_output", "buffered", "context_json")
     REQUEST_FIELD_NUMBER: _ClassVar[int]
     REQUEST_JSON_FIELD_NUMBER: _ClassVar[int]
     TARGET_FIELD_NUMBER: _ClassVar[int]
     POLICY_JSON_FIELD_NUMBER: _ClassVar[int]
     JSON_OUTPUT_FIELD_NUMBER: _ClassVar[int]
     BUFFERED_FIELD_NUMBER: _ClassVar[int]
+    CONTEXT_JSON_FIELD_NUMBER: _ClassVar[int]
     request: _types_pb2.Request
     request_json: str
     target: str
     policy_json: str
     json_output: bool
     buffered: bool
-    def __init__(self, request: _Optional[_Union[_types_pb2.Request, _Mapping]] = ..., request_json: _Optional[str] = ..., target: _Optional[str] = ..., policy_json: _Optional[str] = ..., json_output: _Optional[bool] = ..., buffered: _Optional[bool] = ...) -> None: ...
+    context_json: str
+    def __init__(self, request: _Optional[_Union[_types_pb2.Request, _Mapping]] = ..., request_json: _Optional[str] = ..., target: _Optional[str] = ..., policy_json: _Optional[str] = ..., json_output: _Optional[bool] = ..., buffered: _Optional[bool] = ..., context_json: _Optional[str] = ...) -> None: ...
 
 class GenerateStreamResponse(_message.Message):
     __slots__ = ("decision", "event", "event_json")

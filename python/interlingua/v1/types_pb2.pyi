@@ -248,9 +248,10 @@ ERROR_CATEGORY_INTERNAL: ErrorCategory
 ERROR_CATEGORY_OTHER: ErrorCategory
 
 class ProviderState(_message.Message):
-    __slots__ = ("adapter", "provider", "id", "signature", "fields_json", "form_json", "rest_json")
+    __slots__ = ("adapter", "provider", "origin", "id", "signature", "fields_json", "form_json", "rest_json")
     ADAPTER_FIELD_NUMBER: _ClassVar[int]
     PROVIDER_FIELD_NUMBER: _ClassVar[int]
+    ORIGIN_FIELD_NUMBER: _ClassVar[int]
     ID_FIELD_NUMBER: _ClassVar[int]
     SIGNATURE_FIELD_NUMBER: _ClassVar[int]
     FIELDS_JSON_FIELD_NUMBER: _ClassVar[int]
@@ -258,12 +259,13 @@ class ProviderState(_message.Message):
     REST_JSON_FIELD_NUMBER: _ClassVar[int]
     adapter: str
     provider: str
+    origin: str
     id: str
     signature: str
     fields_json: str
     form_json: str
     rest_json: str
-    def __init__(self, adapter: _Optional[str] = ..., provider: _Optional[str] = ..., id: _Optional[str] = ..., signature: _Optional[str] = ..., fields_json: _Optional[str] = ..., form_json: _Optional[str] = ..., rest_json: _Optional[str] = ...) -> None: ...
+    def __init__(self, adapter: _Optional[str] = ..., provider: _Optional[str] = ..., origin: _Optional[str] = ..., id: _Optional[str] = ..., signature: _Optional[str] = ..., fields_json: _Optional[str] = ..., form_json: _Optional[str] = ..., rest_json: _Optional[str] = ...) -> None: ...
 
 class CacheHint(_message.Message):
     __slots__ = ("ttl", "rest_json")
@@ -472,9 +474,10 @@ class RedactedThinkingBlock(_message.Message):
     def __init__(self, data: _Optional[str] = ..., cache: _Optional[_Union[CacheHint, _Mapping]] = ..., critical: _Optional[bool] = ..., provider_state: _Optional[_Union[ProviderState, _Mapping]] = ..., rest_json: _Optional[str] = ...) -> None: ...
 
 class OpaqueBlock(_message.Message):
-    __slots__ = ("adapter", "provider", "kind", "value_json", "cache", "critical", "provider_state", "rest_json")
+    __slots__ = ("adapter", "provider", "origin", "kind", "value_json", "cache", "critical", "provider_state", "rest_json")
     ADAPTER_FIELD_NUMBER: _ClassVar[int]
     PROVIDER_FIELD_NUMBER: _ClassVar[int]
+    ORIGIN_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
     VALUE_JSON_FIELD_NUMBER: _ClassVar[int]
     CACHE_FIELD_NUMBER: _ClassVar[int]
@@ -483,13 +486,14 @@ class OpaqueBlock(_message.Message):
     REST_JSON_FIELD_NUMBER: _ClassVar[int]
     adapter: str
     provider: str
+    origin: str
     kind: str
     value_json: str
     cache: CacheHint
     critical: bool
     provider_state: ProviderState
     rest_json: str
-    def __init__(self, adapter: _Optional[str] = ..., provider: _Optional[str] = ..., kind: _Optional[str] = ..., value_json: _Optional[str] = ..., cache: _Optional[_Union[CacheHint, _Mapping]] = ..., critical: _Optional[bool] = ..., provider_state: _Optional[_Union[ProviderState, _Mapping]] = ..., rest_json: _Optional[str] = ...) -> None: ...
+    def __init__(self, adapter: _Optional[str] = ..., provider: _Optional[str] = ..., origin: _Optional[str] = ..., kind: _Optional[str] = ..., value_json: _Optional[str] = ..., cache: _Optional[_Union[CacheHint, _Mapping]] = ..., critical: _Optional[bool] = ..., provider_state: _Optional[_Union[ProviderState, _Mapping]] = ..., rest_json: _Optional[str] = ...) -> None: ...
 
 class UnknownBlock(_message.Message):
     __slots__ = ("type", "json")

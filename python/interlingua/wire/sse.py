@@ -38,6 +38,11 @@ class Decoder:
 
     def feed(self, chunk: bytes) -> list[Frame]:
         """The frames that this chunk completes."""
+        if self._started and not self._buffer and not self._skip_line_feed and b"\r" not in chunk:
+            # many servers send frames one by one
+            lone = _LONE.fullmatch(chunk.decode("utf-8", "replace"))
+            if lone is not None:
+                return [_make(Frame, lone.groups())]
         if self._skip_line_feed and chunk:
             self._skip_line_feed = False
             chunk = chunk.removeprefix(b"\n")
@@ -79,6 +84,7 @@ class Decoder:
 # found in one step, and the lines are counted to see that nothing else stood between.
 _NAMED = re.compile(r"^event: (.*)\ndata: (.*)\n\n", re.MULTILINE)
 _BARE = re.compile(r"^data: (.*)\n\n", re.MULTILINE)
+_LONE = re.compile(r"(?:event: (.*)\n)?data: (.*)\n\n")
 
 
 def _frames(lines: bytes) -> list[Frame]:

@@ -85,7 +85,7 @@ def unreadable(what: str, path: Path, failure: type[InvalidWire] = InvalidWire) 
 
 def opaque_from_wire(block: Wire, kind: str, reading: Reading) -> Block:
     """An item of the wire without canonical meaning, verbatim."""
-    return {"type": "opaque", "adapter": reading.adapter, "provider": reading.provider, "kind": kind, "value": block}
+    return {"type": "opaque", **reading.whose, "kind": kind, "value": block}
 
 
 def string(value: Any) -> str:
@@ -173,7 +173,7 @@ def _tool_use_from_wire(block: Wire, reading: Reading) -> Block:
     if type(wire_id) is not str or type(name) is not str or not name or type(arguments) is not dict:
         raise TypeError("tool_use")
     canonical: Block = {"type": "tool_use", "id": reading.call(wire_id), "name": name, "input": arguments}
-    state = {"adapter": reading.adapter, "provider": reading.provider, "id": wire_id}
+    state = {**reading.whose, "id": wire_id}
     if len(block) == 4:
         canonical["provider_state"] = state
         return canonical
@@ -322,7 +322,7 @@ _TOOL_USE = _ENVELOPE | {"id", "name", "input", "input_raw", "kind"}
 _RESULT = _ENVELOPE | {"tool_use_id", "content", "is_error"}
 _THINKING = _ENVELOPE | {"text", "signature"}
 _REDACTED = _ENVELOPE | {"data"}
-_OPAQUE = _ENVELOPE | {"adapter", "provider", "kind", "value"}
+_OPAQUE = _ENVELOPE | {"adapter", "provider", "origin", "kind", "value"}
 
 
 def blocks_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path) -> list[Wire]:

@@ -80,11 +80,12 @@ _HINT = frozenset(("ttl",))
 class Reading:
     """What a reader carries: whose wire it is, and the canonical ids of the calls seen so far."""
 
-    __slots__ = ("_calls", "_canonical", "_ids", "adapter", "provider")
+    __slots__ = ("_calls", "_canonical", "_ids", "adapter", "provider", "whose")
 
     def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
         self.adapter = endpoint.adapter
         self.provider = endpoint.provider
+        self.whose = endpoint.state()
         self._ids = ids
         self._calls: dict[str, int] = {}
         self._canonical: dict[str, str] = {}
@@ -106,7 +107,7 @@ class Reading:
 
     def state(self, **members: Any) -> dict[str, Any]:
         """A provider state that originates on this wire."""
-        return {"adapter": self.adapter, "provider": self.provider, **members}
+        return {**self.whose, **members}
 
 
 class Writing:

@@ -138,7 +138,7 @@ def _tool_use_from_wire(wire: Wire, place: str, reading: Reading) -> Block | Non
     if not name:
         raise ValueError("name")
     canonical: Block = {"type": "tool_use", "id": reading.call(wire_id), "name": name, "input": arguments}
-    state: Wire = {"adapter": reading.adapter, "provider": reading.provider, "id": wire_id}
+    state: Wire = {**reading.whose, "id": wire_id}
     if type(arguments) is not dict:
         canonical["input"] = {}
         canonical["input_raw"] = arguments_text(arguments)
@@ -375,7 +375,7 @@ _TOOL_USE = _ENVELOPE | {"id", "name", "input", "input_raw", "kind"}
 _RESULT = _ENVELOPE | {"tool_use_id", "content", "is_error"}
 _THINKING = _ENVELOPE | {"text", "signature"}
 _REDACTED = _ENVELOPE | {"data"}
-_OPAQUE = _ENVELOPE | {"adapter", "provider", "kind", "value"}
+_OPAQUE = _ENVELOPE | {"adapter", "provider", "origin", "kind", "value"}
 _SOURCE = frozenset(("kind", "data", "provider"))
 
 

@@ -150,11 +150,12 @@ def wire_model(model: str | None) -> str | None:
 class Reading:
     """What a reader carries: whose wire it is, and the canonical ids of the calls seen so far."""
 
-    __slots__ = ("_calls", "_canonical", "_ids", "adapter", "provider")
+    __slots__ = ("_calls", "_canonical", "_ids", "adapter", "provider", "whose")
 
     def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
         self.adapter = endpoint.adapter
         self.provider = endpoint.provider
+        self.whose = endpoint.state()
         self._ids = ids
         self._calls: dict[str, int] = {}
         self._canonical: dict[str, str] = {}
@@ -176,11 +177,11 @@ class Reading:
 
     def state(self, **members: Any) -> dict[str, Any]:
         """A provider state that originates on this wire."""
-        return {"adapter": self.adapter, "provider": self.provider, **members}
+        return {**self.whose, **members}
 
     def opaque(self, kind: str, value: Wire) -> dict[str, Any]:
         """An item of the wire without canonical meaning, verbatim."""
-        return {"type": "opaque", "adapter": self.adapter, "provider": self.provider, "kind": kind, "value": value}
+        return {"type": "opaque", **self.whose, "kind": kind, "value": value}
 
 
 class Writing:

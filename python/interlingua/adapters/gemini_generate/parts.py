@@ -69,7 +69,7 @@ def _plain_part(part: Wire, place: str, reading: Reading) -> Block | None:
 def opaque_part(part: Wire, reading: Reading) -> Block:
     """A part without canonical meaning, verbatim."""
     kind = next((CAMEL.get(name, name) for name in part if CAMEL.get(name, name) not in _SIBLINGS), "part")
-    return {"type": "opaque", "adapter": reading.adapter, "provider": reading.provider, "kind": kind, "value": part}
+    return {"type": "opaque", **reading.whose, "kind": kind, "value": part}
 
 
 def _known_part(part: Wire, place: str, reading: Reading) -> Block | None:
@@ -290,7 +290,7 @@ _MEDIA_EXTRAS = ("detail", "transcript", "name", "title", "context", "citations_
 _TOOL_USE = _ENVELOPE | {"id", "name", "input", "input_raw", "kind"}
 _RESULT = _ENVELOPE | {"tool_use_id", "content", "is_error"}
 _THINKING = _ENVELOPE | {"text", "signature"}
-_OPAQUE = _ENVELOPE | {"adapter", "provider", "kind", "value"}
+_OPAQUE = _ENVELOPE | {"adapter", "provider", "origin", "kind", "value"}
 _MEDIA = ("image", "audio", "video", "document")
 
 

@@ -114,11 +114,12 @@ class Reading:
     `prefix` stands before the names of calls without an id, so that two answers do not give the same canonical id.
     """
 
-    __slots__ = ("_ids", "_met", "_waiting", "adapter", "prefix", "provider")
+    __slots__ = ("_ids", "_met", "_waiting", "adapter", "prefix", "provider", "whose")
 
     def __init__(self, endpoint: Endpoint, ids: IdSource, prefix: str = "") -> None:
         self.adapter = endpoint.adapter
         self.provider = endpoint.provider
+        self.whose = endpoint.state()
         self.prefix = prefix
         self._ids = ids
         self._met: dict[str, int] = {}
@@ -126,7 +127,7 @@ class Reading:
 
     def state(self, **members: Any) -> dict[str, Any]:
         """A provider state that originates on this wire."""
-        return {"adapter": self.adapter, "provider": self.provider, **members}
+        return {**self.whose, **members}
 
     def turn(self) -> None:
         """The model speaks anew: results answer its calls from here on."""

@@ -255,7 +255,7 @@ class _Said:
         kept = spoken[0] if spoken else None if beside else texts[0]
         loss, path = self._writing.loss, self._path
         for said in texts:
-            if not said[1] and said is not kept:
+            if not said[1] and (kept is None or said[0] != kept[0]):
                 loss.drop((*path, said[0]), "empty_content", "shape", "an empty text says nothing here")
         if kept is None or len(spoken) < 2:
             return [kept] if kept is not None else []
@@ -570,7 +570,7 @@ def _result_to_wire(message: Message, path: Path, form: Mapping[str, Any], writi
 # ---------------------------------------------------------------------------------------------------- from the wire
 
 
-_OPAQUE = _ENVELOPE | {"adapter", "provider", "kind", "value"}
+_OPAQUE = _ENVELOPE | {"adapter", "provider", "origin", "kind", "value"}
 _ROLES = ("system", "user", "assistant", "tool")
 
 
@@ -703,6 +703,8 @@ def _opaque(value: Any, kind: str, reading: Reading) -> Block:
     block: Block = {"type": "opaque", "adapter": reading.endpoint.adapter, "kind": kind, "value": value}
     if reading.endpoint.provider is not None:
         block["provider"] = reading.endpoint.provider
+    if reading.endpoint.origin is not None:
+        block["origin"] = reading.endpoint.origin
     return block
 
 

@@ -19,13 +19,13 @@ class Reading:
     Results find their call by id, by name, or, when they say neither, by their order among the calls of the last turn.
     """
 
-    __slots__ = ("_adapter", "_ids", "_latest", "_met", "_provider", "_waiting", "endpoint", "names")
+    __slots__ = ("_adapter", "_ids", "_latest", "_met", "_waiting", "_whose", "endpoint", "names")
 
     def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
         self.endpoint = endpoint
         self.names: dict[str, str] = {}
         self._adapter = endpoint.adapter
-        self._provider = endpoint.provider
+        self._whose = endpoint.state()
         self._ids = ids
         self._met: dict[str, int] = {}
         self._latest: dict[str, str] = {}
@@ -33,16 +33,16 @@ class Reading:
 
     def state(self, **members: Any) -> dict[str, Any]:
         """A provider state that originates here."""
-        return {"adapter": self._adapter, "provider": self._provider, **members}
+        return {**self._whose, **members}
 
     def call_state(self, wire_id: str) -> dict[str, Any]:
         """The provider state of a call."""
-        return {"adapter": self._adapter, "provider": self._provider, "id": wire_id}
+        return {**self._whose, "id": wire_id}
 
     def mark(self, item: dict[str, Any], fields: dict[str, Any] | None, form: dict[str, Any] | None) -> dict[str, Any]:
         """The item with a provider state, when there is something to keep in one."""
         if fields or form:
-            state: dict[str, Any] = {"adapter": self._adapter, "provider": self._provider}
+            state: dict[str, Any] = dict(self._whose)
             if fields:
                 state["fields"] = fields
             if form:
@@ -89,12 +89,10 @@ class Writing:
     """
 
     __slots__ = (
-        "_adapter",
         "_all_names",
         "_ids",
         "_names",
         "_pattern",
-        "_provider",
         "_wire_ids",
         "answering",
         "breakpoints",
@@ -124,8 +122,6 @@ class Writing:
         self.moved: set[int] = set()
         self.moves: list[tuple[int, int]] = []
         grammar: Mapping[str, Any] = dialect.get("tool_id") or {}
-        self._adapter = endpoint.adapter
-        self._provider = endpoint.provider
         self._pattern = _ANYTHING if own else re.compile(grammar["pattern"]) if "pattern" in grammar else TOOL_ID
         self._ids = WireIds(self._pattern, "call_", grammar["length"]) if "length" in grammar else None
         self._wire_ids: dict[str, str] = {}
@@ -137,9 +133,7 @@ class Writing:
         state = item.get("provider_state")
         if state is None:
             return _NOTHING
-        if state["adapter"] != self._adapter:
-            return _NOTHING
-        return state if state.get("provider") == self._provider or self.endpoint.owns(state) else _NOTHING
+        return state if self.endpoint.owns(state) else _NOTHING
 
     def refuses(self, name: str) -> bool:
         """Whether the provider's wire or the model does not take a member of the request."""

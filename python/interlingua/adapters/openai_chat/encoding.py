@@ -35,15 +35,16 @@ def encode_stream(events: Iterable[Event], endpoint: Endpoint, *, created: int =
 
 
 class _Told:
-    """What has been told of one block."""
+    """What has been told of one block. `around` is what stands around each of its texts, as JSON text."""
 
-    __slots__ = ("block", "call", "kind", "text")
+    __slots__ = ("around", "block", "call", "kind", "text")
 
     def __init__(self, kind: str, block: Block) -> None:
         self.kind = kind
         self.block = block
         self.text: list[str] = []
         self.call = 0
+        self.around: tuple[str, str] | None = None
 
 
 class _Encoder:
@@ -97,12 +98,16 @@ class _Encoder:
         self._heads.clear()
 
     def _chunk(self, number: int, delta: Wire) -> Frame:
-        """A chunk of one delta. All that the chunks of a choice repeat is written once."""
+        """A chunk of one delta."""
+        return Frame(None, self._head(number) + json.dumps(delta).decode() + _TAIL)
+
+    def _head(self, number: int) -> str:
+        """What the chunks of a choice begin with. It is written once."""
         head = self._heads.get(number)
         if head is None:
             head = json.dumps(self._identity()).decode()[:-1] + f',"choices":[{{"index":{number},"delta":'
             self._heads[number] = head
-        return Frame(None, head + json.dumps(delta).decode() + _TAIL)
+        return head
 
     def _identity(self) -> Wire:
         return {
@@ -148,19 +153,12 @@ class _Encoder:
         if told is None or not text:
             return None
         told.text.append(text)
-        match told.kind:
-            case "text":
-                return self._chunk(number, {"content": text})
-            case "refusal":
-                return self._chunk(number, {"refusal": text})
-            case "thinking":
-                return self._chunk(number, self._thinking_delta(told.block, text, index))
-            case "tool_use":
-                return self._chunk(number, {"tool_calls": [{"index": told.call, "function": {"arguments": text}}]})
-            case "custom":
-                return self._chunk(number, {"tool_calls": [{"index": told.call, "custom": {"input": text}}]})
-            case _:
-                return None
+        if told.kind == "thinking":
+            return self._chunk(number, self._thinking_delta(told.block, text, index))
+        if told.around is None:
+            told.around = _around(told)
+        before, after = told.around
+        return Frame(None, f"{self._head(number)}{before}{json.dumps(text).decode()}{after}") if before else None
 
     def _thinking_delta(self, block: Block, text: str, index: int) -> Wire:
         match self._place(block):
@@ -267,6 +265,21 @@ class _Encoder:
         """The members without canonical meaning that came from this provider; and whether the item did."""
         state = self._writing.owns(item)
         return state.get("fields") or _NOTHING, bool(state)
+
+
+def _around(told: _Told) -> tuple[str, str]:
+    """What stands around the texts of a block in a chunk; nothing when they are not told."""
+    match told.kind:
+        case "text":
+            return '{"content":', "}" + _TAIL
+        case "refusal":
+            return '{"refusal":', "}" + _TAIL
+        case "tool_use":
+            return f'{{"tool_calls":[{{"index":{told.call},"function":{{"arguments":', "}}]}" + _TAIL
+        case "custom":
+            return f'{{"tool_calls":[{{"index":{told.call},"custom":{{"input":', "}}]}" + _TAIL
+        case _:
+            return "", ""
 
 
 def _frame(chunk: Wire) -> Frame:

@@ -317,6 +317,8 @@ def opaque(value: Wire, reading: Reading, kind: Any) -> Block:
     block: Block = {"type": "opaque", "adapter": reading.endpoint.adapter, "value": value}
     if reading.endpoint.provider is not None:
         block["provider"] = reading.endpoint.provider
+    if reading.endpoint.origin is not None:
+        block["origin"] = reading.endpoint.origin
     if isinstance(kind, str):
         block["kind"] = kind
     elif not isinstance(value, dict):

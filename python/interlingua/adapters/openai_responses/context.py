@@ -26,7 +26,7 @@ class Reading:
 
     def state(self, **members: Any) -> dict[str, Any]:
         """A provider state that originates here."""
-        return {"adapter": self.endpoint.adapter, "provider": self.endpoint.provider, **members}
+        return self.endpoint.state(**members)
 
     def call(self, wire_id: str, kind: str) -> str:
         """The canonical id of a call; an id that the wire repeats names a further call."""

@@ -68,7 +68,7 @@ def report_reading(block: Block, read: Block, path: Path, writing: Writing) -> N
         writing.loss.replace(path, read, "unsupported_value", "shape", message)
 
 
-_OPAQUE = frozenset((*_BLOCK, "adapter", "provider", "kind", "value"))
+_OPAQUE = frozenset((*_BLOCK, "adapter", "provider", "origin", "kind", "value"))
 
 
 def report_opaque(block: Block, path: Path, writing: Writing, *, fields: bool = True) -> None:
@@ -244,6 +244,8 @@ def opaque(value: Any, reading: Reading) -> Block:
     block: Block = {"type": "opaque", "adapter": reading.endpoint.adapter}
     if reading.endpoint.provider is not None:
         block["provider"] = reading.endpoint.provider
+    if reading.endpoint.origin is not None:
+        block["origin"] = reading.endpoint.origin
     if isinstance(value.get("type"), str):
         block["kind"] = value["type"]
     block["value"] = value

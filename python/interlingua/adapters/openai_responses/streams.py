@@ -288,7 +288,7 @@ class _Answer:
         if block is None:
             return []  # it can only be read when it is done
         item.canonical = block["id"]
-        state = {name: block["provider_state"][name] for name in ("adapter", "provider", "id")}
+        state = self._reading.state(id=block["provider_state"]["id"])
         if "item_id" in block["provider_state"].get("form", {}):
             state["form"] = {"item_id": block["provider_state"]["form"]["item_id"]}
         block = {**block, "provider_state": state}

@@ -1,0 +1,179 @@
+"""
+Where the state that a conversation holds belongs, and which candidate would lose it (spec/7-routing.md#state).
+
+Strategy: the facts of a turn name the origins, latest last; a policy that pins asks which of them binds the turn; the
+same rule that lets an adapter replay state (`Endpoint.owns`) tells whether a candidate is at that origin. So it is one
+rule for every wire, wherever the conversation came in.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict
+
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import NoCandidate
+from interlingua.router.capable import capabilities
+
+STRIP, PIN, PIN_LOOP = "strip", "pin", "pin_loop"
+WORDS = (STRIP, PIN, PIN_LOOP)
+"""What a policy may say of state that a candidate would lose."""
+
+PINNED = "pinned_elsewhere"
+"""Why a candidate is rejected that would lose pinned state."""
+
+
+class Held(TypedDict, total=False):
+    """State of one origin in a conversation. No adapter: only the provider is known."""
+
+    adapter: str
+    provider: str | None
+    origin: str
+    model: str
+    """The model that answered with it, when the message says so."""
+    kind: str
+    """`reasoning`: the model's own reasoning or its signature. `item`: a provider's item, kept whole."""
+    loop: bool
+    """Whether some of it stands in the tool loop that goes on."""
+
+
+def held(messages: Sequence[Mapping[str, Any]]) -> list[Held]:
+    """The state that the answers in a conversation brought, one entry for each origin, the latest last."""
+    found: dict[tuple[Any, ...], Held] = {}
+    begin = loop_begin(messages)
+    for position, message in enumerate(messages):
+        if message["role"] != "assistant":
+            continue
+        model = (message.get("metadata") or {}).get("model")
+        for block in message["content"]:
+            owner = _owner(block, message)
+            if owner is None:
+                continue
+            entry: Held = {"kind": "item" if block["type"] == "opaque" else "reasoning"}
+            if "adapter" in owner:
+                entry["adapter"] = owner["adapter"]
+            entry["provider"] = owner.get("provider")
+            if owner.get("origin") is not None:
+                entry["origin"] = owner["origin"]
+            if isinstance(model, str):
+                entry["model"] = model
+            key = tuple(sorted(entry.items(), key=lambda item: item[0]))
+            earlier = found.pop(key, None)
+            entry["loop"] = position >= begin or (earlier is not None and earlier.get("loop", False))
+            found[key] = entry
+    return list(found.values())
+
+
+def loop_begin(messages: Sequence[Mapping[str, Any]]) -> int:
+    """Where the turn begins that the next answer goes on with: results are there, or it was paused; else past the end.
+
+    It reaches back to the last words of the user. Words that stand directly behind results do not end it: the model
+    reads them together with the results.
+    """
+    begin, results, previous = 0, False, ""
+    for position, message in enumerate(messages):
+        role: str = message["role"]
+        if role == "user" and previous != "tool":
+            begin, results = position + 1, False
+        elif role == "tool":
+            results = True
+        elif role == "assistant":
+            results = False
+        if role in ("user", "assistant"):
+            previous = role
+        elif role == "tool":
+            previous = "tool"
+    return begin if results or previous == "assistant" else len(messages)
+
+
+def pins(policy: Mapping[str, Any]) -> bool:
+    """Whether a policy keeps any state where it belongs."""
+    return policy.get("state") in (PIN, PIN_LOOP)
+
+
+def pinned(turn: Mapping[str, Any], policy: Mapping[str, Any], catalog: Mapping[str, Any]) -> Held | None:
+    """The state that a policy keeps where it belongs: the latest that binds; None when nothing does.
+
+    Only the latest: a conversation that has moved on is not held by what an earlier provider left in it.
+    """
+    if not pins(policy):
+        return None
+    entries: Sequence[Held] = turn.get("state") or ()
+    return next((entry for entry in reversed(entries) if _binds(entry, policy["state"], catalog)), None)
+
+
+def against(model: str, entry: Held | None, catalog: Mapping[str, Any]) -> tuple[str, ...]:
+    """What pinned state says against a candidate: a reason when it could not take the state back."""
+    return (PINNED,) if entry is not None and loses(model, entry, catalog) else ()
+
+
+def loses(model: str, entry: Held, catalog: Mapping[str, Any], adapter: str | None = None) -> bool:
+    """Whether a candidate could not take this state back, over its own wire or one that the caller names."""
+    provider = model.partition(":")[0]
+    row: Mapping[str, Any] = catalog["providers"].get(provider) or {}
+    known: Mapping[str, Any] = catalog["models"].get(model) or {}
+    # a catalogue that names no wires leaves the provider to compare
+    wire: str = adapter or known.get("adapter") or row.get("adapter") or entry.get("adapter") or ""
+    spoken = _wire(row, wire)
+    there = Endpoint(
+        wire, provider, dialect={"same_state_as": spoken.get("same_state_as") or {}}, origin=spoken.get("origin")
+    )
+    if not there.owns({"adapter": wire, **entry}):
+        return True
+    return entry.get("kind") != "item" and _replay(model, wire, catalog) == "must_not"
+
+
+def staying(
+    request: Mapping[str, Any],
+    models: Sequence[str],
+    catalog: Mapping[str, Any],
+    policy: Mapping[str, Any],
+    adapter: str | None = None,
+) -> tuple[str, ...]:
+    """Of models that a caller named, those that would not lose what the policy pins; all when nothing is pinned.
+
+    `adapter` is the wire over which they are to be asked, when the caller names one. Raises `NoCandidate` when no model
+    is left.
+    """
+    entry = pinned({"state": held(request["messages"])}, policy, catalog)
+    left = tuple(model for model in models if entry is None or not loses(model, entry, catalog, adapter))
+    if not left:
+        raise NoCandidate(
+            f"none of {', '.join(models)} can take back the state of {entry.get('provider') if entry else None} that the "
+            "conversation holds, and the policy keeps it there",
+            [],
+        )
+    return left
+
+
+def _wire(row: Mapping[str, Any], adapter: str | None) -> Mapping[str, Any]:
+    return (row.get("wires") or {}).get(adapter) or {}
+
+
+def _replay(model: str, adapter: str | None, catalog: Mapping[str, Any]) -> str:
+    """What happens with the reasoning of a model in later turns: what the wire says, else the model, else its provider."""
+    row: Mapping[str, Any] = catalog["providers"].get(model.partition(":")[0]) or {}
+    declared = capabilities(model, catalog).get("reasoning_replay")
+    return _wire(row, adapter).get("reasoning_replay") or declared or "may"
+
+
+def _binds(entry: Held, word: str, catalog: Mapping[str, Any]) -> bool:
+    if entry.get("kind") == "item":
+        replay = "must"
+    else:
+        replay = _replay(entry.get("model") or entry.get("provider") or "", entry.get("adapter"), catalog)
+    return replay != "must_not" and (word == PIN or (replay == "must" and entry.get("loop", False)))
+
+
+def _owner(block: Mapping[str, Any], message: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Whose state a block is or carries; None when it is nobody's."""
+    state: Mapping[str, Any] | None = block.get("provider_state")
+    match block["type"]:
+        case "opaque":
+            return block
+        case "thinking" | "redacted_thinking":
+            if state is not None:
+                return state
+            provider = (message.get("metadata") or {}).get("provider")
+            proof = block.get("signature") or block.get("data")
+            return {"provider": provider} if provider is not None and proof else None
+        case _:
+            return state if state is not None and state.get("signature") else None
