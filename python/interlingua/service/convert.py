@@ -15,6 +15,7 @@ from google.protobuf.message import Message as ProtoMessage
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.service.convert_base import (
     Data,
+    are_int64,
     is_double,
     is_int64,
     is_text,
@@ -1965,8 +1966,8 @@ def _write_message_complete_event(data: Data, message: pb.MessageCompleteEvent) 
                 message.message_id = value
             case "response" if type(value) is dict:
                 write_one(_write_response, value, message.response, "response")
-            case "places" if is_int64(value):
-                message.places = value
+            case "places" if are_int64(value) and value:
+                message.places.extend(value)
             case _:
                 rest[name] = value
     if rest:
