@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from interlingua.adapters._envelope import TOOL_ERROR, envelop, open_envelope
 from interlingua.adapters._kit import Wire, malformed, report_foreign_state, report_unknown
 from interlingua.adapters.openai_chat.contents import (
     content_from_wire,
@@ -22,7 +23,7 @@ from interlingua.adapters.openai_chat.parts import (
     Block,
     part_to_wire,
 )
-from interlingua.adapters.openai_chat.tables import NAME, TOOL_ERROR, TOOL_OK
+from interlingua.adapters.openai_chat.tables import NAME
 from interlingua.adapters.openai_chat.turns import assistant_from_wire, assistant_to_wire
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.loss import Path
@@ -209,34 +210,13 @@ def _result_content(block: Block, path: Path, writing: Writing, runs: _Runs, for
         if part is not None:
             parts.append(part)
     if block.get("is_error"):
-        _envelop(parts, TOOL_ERROR, form.get("envelope"))
         message = "the failure is told in the first line of the result"
         writing.loss.replace((*path, "is_error"), True, "envelope", "shape", message)
-    elif _begins_with_text(parts) and is_enveloped(parts[0]["text"]):
-        _envelop(parts, TOOL_OK)
+    envelop(parts, "text", failed=bool(block.get("is_error")), spelling=form.get("envelope"))
     return parts
 
 
 _MEDIA = ("image", "audio", "video", "document")
-
-
-def _envelop(parts: list[Wire], line: str, spelling: Any = None) -> None:
-    if _begins_with_text(parts) and spelling != "part":
-        text = parts[0]["text"]
-        parts[0] = {**parts[0], "text": line if spelling == "bare" and not text else f"{line}\n{text}"}
-    else:
-        parts.insert(0, {"type": "text", "text": line})
-
-
-def _begins_with_text(parts: list[Wire]) -> bool:
-    return bool(parts) and parts[0].get("type") == "text" and isinstance(parts[0].get("text"), str)
-
-
-def is_enveloped(text: str) -> bool:
-    """Whether a text begins like an envelope, be it one of a failure or one that guards such a beginning."""
-    while text.startswith(TOOL_OK + "\n"):
-        text = text[len(TOOL_OK) + 1 :]
-    return text == TOOL_ERROR or text.startswith(TOOL_ERROR + "\n")
 
 
 def messages_from_wire(messages: Any, reading: Reading) -> list[Message]:
@@ -315,7 +295,7 @@ def _odd_tool_from_wire(message: Wire, reading: Reading) -> Message:
         blocks = content_from_wire(message, reading, form)
         if any(block["type"] in _MEDIA for block in blocks):
             form["media"] = True
-        is_error = _open_envelope(blocks, form)
+        is_error = open_envelope(blocks, form)
     block: Block = {"type": "tool_result", "tool_use_id": canonical, "content": blocks}
     if is_error:
         block["is_error"] = True
@@ -326,22 +306,3 @@ def _odd_tool_from_wire(message: Wire, reading: Reading) -> Message:
 
 
 _NAMED_TOOL = _TOOL | {"name"}
-
-
-def _open_envelope(blocks: list[Block], form: dict[str, Any]) -> bool:
-    """Takes the envelope off the first text. Whether it told of a failure."""
-    if not blocks or blocks[0]["type"] != "text" or not is_enveloped(blocks[0]["text"]):
-        return False
-    text = blocks[0]["text"]
-    line, _, rest = text.partition("\n")
-    if line == TOOL_ERROR and rest == "" and not text.endswith("\n"):
-        if len(blocks[0]) > 2:  # the part has more than its text: it stays, without any
-            blocks[0] = {**blocks[0], "text": ""}
-            form["envelope"] = "bare"
-            return True
-        del blocks[0]
-        if blocks and blocks[0]["type"] == "text":
-            form["envelope"] = "part"
-        return True
-    blocks[0] = {**blocks[0], "text": rest}
-    return line == TOOL_ERROR

@@ -66,9 +66,6 @@ MOST_BREAKPOINTS = 4
 FILLER = "(empty)"
 """Stands where the wire takes no empty message."""
 
-TOOL_ERROR = "[tool_error]"
-TOOL_OK = "[tool_ok]"
-
 NUMBER = (int, float, Decimal)
 
 

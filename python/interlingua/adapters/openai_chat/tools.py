@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, TypeGuard
 
 from interlingua.adapters._kit import Wire, arguments_text, parse_arguments, report_foreign_state, report_unknown
+from interlingua.adapters._openai_calls import TEXT_ARGUMENT, arguments_to_wire, custom_input, read_arguments
 from interlingua.adapters.openai_chat.context import Reading, Writing, report_own_state
 from interlingua.adapters.openai_chat.parts import Block, cache_from_wire, finish_block, opaque
 from interlingua.adapters.openai_chat.tables import NAME
@@ -31,8 +32,6 @@ _TOOL = frozenset(
 )
 _PROVIDER_TOOL = _TOOL | {"adapter", "definition"}
 _CALL = frozenset(("type", "id", "name", "input", "input_raw", "kind", "cache", "critical", "provider_state"))
-_TEXT_ARGUMENT = "input"
-"""Name of the one argument of a free-text tool that is written as a function."""
 
 
 # ---------------------------------------------------------------------------------------------------- tools
@@ -169,7 +168,7 @@ def _report_misplaced(tool: Tool, kind: str, path: Path, writing: Writing) -> No
 
 
 def _custom_as_function(tool: Tool, path: Path, writing: Writing) -> Tool:
-    schema = {"type": "object", "properties": {_TEXT_ARGUMENT: {"type": "string"}}, "required": [_TEXT_ARGUMENT]}
+    schema = {"type": "object", "properties": {TEXT_ARGUMENT: {"type": "string"}}, "required": [TEXT_ARGUMENT]}
     message = "a free-text tool travels as a function with one text argument"
     writing.loss.replace((*path, "kind"), "function", "custom_tool", "shape", message)
     writing.loss.replace((*path, "input_schema"), schema, "custom_tool", "shape", message)
@@ -452,10 +451,10 @@ def _call_to_wire(
     call: Wire = {"id": writing.call_id(block, state), "type": "function"}
     if block.get("kind") == "custom" and not writing.folds_custom:
         call["type"] = kind = "custom"
-        call["custom"] = inner = {"name": name, "input": _custom_input(block, path, writing)}
+        call["custom"] = inner = {"name": name, "input": custom_input(block, path, writing.loss)}
     else:
         kind = "function"
-        call["function"] = inner = {"name": name, "arguments": _arguments_to_wire(block, form, path, writing)}
+        call["function"] = inner = {"name": name, "arguments": _arguments(block, form, path, writing)}
     if form:
         _respell(call, inner, form)
     if (fields := state.get("fields")) is not None:
@@ -479,59 +478,14 @@ def _respell(call: Wire, inner: Wire, form: Mapping[str, Any]) -> None:
             inner.pop(name, None)
 
 
-def _custom_input(block: Block, path: Path, writing: Writing) -> str:
-    loss = writing.loss
-    if block["input"]:
-        message = "a free-text call has no arguments beside its text"
-        loss.replace((*path, "input"), {}, "unsupported_value", "lost", message)
-    if block.get("input_raw") is None:
-        loss.replace((*path, "input_raw"), "", "required_default", "shape", "the wire demands a text")
-        return ""
-    return block["input_raw"]
-
-
-def _arguments_to_wire(block: Block, form: Mapping[str, Any], path: Path, writing: Writing) -> Any:
-    raw: str | None = block.get("input_raw")
-    if block.get("kind") == "custom":
-        arguments = {_TEXT_ARGUMENT: raw or ""}
-        message = "a free-text call travels as a call with one text argument"
-        writing.loss.replace((*path, "kind"), "function", "custom_tool", "shape", message)
-        writing.loss.replace((*path, "input"), arguments, "custom_tool", "shape", message)
-        if raw is not None:
-            writing.loss.drop((*path, "input_raw"), "custom_tool", "shape", message)
-        return arguments_text(arguments)
-    if raw is not None:
-        _report_raw(block, raw, path, writing)
-        return raw
-    text = form.get("arguments")
-    if text is not None and _same_arguments(text, block["input"]):
-        return text
-    if form.get("arguments_are") == "object":
-        return block["input"]
-    if "arguments" in form and text is None and not block["input"]:
-        return None
-    return arguments_text(block["input"])
-
-
-def _same_arguments(text: str, value: dict[str, Any]) -> bool:
-    """Whether a kept spelling still says what the call says; the conversation may have been edited."""
-    if text.strip() in _NO_ARGUMENTS:
-        return not value
-    parsed = parse_arguments(text)
-    return parsed is not None and arguments_text(parsed) == arguments_text(value)
-
-
-def _report_raw(block: Block, raw: str, path: Path, writing: Writing) -> None:
-    parsed = {} if raw.strip() in _NO_ARGUMENTS else parse_arguments(raw)
-    message = "the argument text is what the model sees"
-    if parsed is not None:
-        writing.loss.drop((*path, "input_raw"), "arguments_invalid", "shape", message)
-    if block["input"] != (parsed or {}):
-        writing.loss.replace((*path, "input"), parsed or {}, "arguments_invalid", "shape", message)
-
-
-_NO_ARGUMENTS = ("", "null")
-"""What models write for a call without arguments."""
+def _arguments(block: Block, form: Mapping[str, Any], path: Path, writing: Writing) -> Any:
+    """The arguments, which some write as an object, or as null where there are none."""
+    if block.get("input_raw") is None and block.get("kind") != "custom":
+        if form.get("arguments_are") == "object":
+            return block["input"]
+        if "arguments" in form and form["arguments"] is None and not block["input"]:
+            return None
+    return arguments_to_wire(block, form, path, writing.loss)
 
 
 def call_from_wire(call: Wire, reading: Reading, canonical: str | None = None) -> Block:
@@ -560,7 +514,7 @@ def call_from_wire(call: Wire, reading: Reading, canonical: str | None = None) -
         known_inner = _CUSTOM_CALL
     else:
         kind = "function"
-        read_arguments(inner, block, form)
+        read_any_arguments(inner, block, form)
         known_inner = _FUNCTION_CALL
     if not inner.keys() <= known_inner:
         kept = {member: value for member, value in inner.items() if member not in known_inner}
@@ -610,27 +564,17 @@ def _read_call_extras(call: Wire, kind: str, block: Block, fields: dict[str, Any
     fields.update(kept)
 
 
-def read_arguments(inner: Wire, block: Block, form: dict[str, Any]) -> None:
-    """Reads `arguments` into `input`, parsed once; keeps a text that we would not write so, or that is no object."""
-    text = inner.get("arguments")
-    if isinstance(text, str):
-        value = parse_arguments(text)
-        if value is not None:
-            block["input"] = value
-            if arguments_text(value) != text:
-                form["arguments"] = text
-        elif text.strip() in _NO_ARGUMENTS:
-            block["input"] = {}
-            form["arguments"] = text
-        else:
-            block["input"] = {}
-            block["input_raw"] = text
-    elif text is None:
+def read_any_arguments(inner: Wire, block: Block, form: dict[str, Any]) -> None:
+    """Reads `arguments`, which some write as an object, as null, or not at all."""
+    value = inner.get("arguments")
+    if isinstance(value, str):
+        read_arguments(value, block, form)
+    elif value is None:
         block["input"] = {}
         if "arguments" in inner:
             form["arguments"] = None
         else:
             form["absent"] = ["arguments"]
     else:
-        block["input"] = text
+        block["input"] = value
         form["arguments_are"] = "object"

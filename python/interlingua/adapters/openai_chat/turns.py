@@ -32,7 +32,7 @@ from interlingua.adapters.openai_chat.reasoning import (
     reasoning_to_wire,
 )
 from interlingua.adapters.openai_chat.tables import FILLER, NAME
-from interlingua.adapters.openai_chat.tools import CALLS, call_from_wire, call_to_wire, read_arguments
+from interlingua.adapters.openai_chat.tools import CALLS, call_from_wire, call_to_wire, read_any_arguments
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Path, pointer
@@ -576,6 +576,6 @@ def legacy_call(legacy: Wire, canonical: str, reading: Reading) -> Block:
     """The block of a `function_call`."""
     block: Block = {"type": "tool_use", "id": canonical, "name": legacy["name"]}
     spelling: dict[str, Any] = {"legacy": True}
-    read_arguments(legacy, block, spelling)
+    read_any_arguments(legacy, block, spelling)
     block["provider_state"] = reading.state(form=spelling)
     return block

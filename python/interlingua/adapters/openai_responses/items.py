@@ -9,7 +9,8 @@ import hashlib
 from collections.abc import Container, Mapping
 from typing import Any, Literal
 
-from interlingua.adapters._kit import Wire, arguments_text, parse_arguments, report_unknown
+from interlingua.adapters._kit import Wire, report_unknown
+from interlingua.adapters._openai_calls import arguments_to_wire, custom_input, read_arguments
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.parts import (
     CACHE,
@@ -30,9 +31,6 @@ from interlingua.canonical.loss import Path, pointer
 
 _CALL = frozenset(("type", "id", "name", "input", "input_raw", "kind", "cache", "critical", "provider_state"))
 _THINKING = frozenset(("type", "text", "signature", "cache", "critical", "provider_state"))
-_TEXT_ARGUMENT = "input"
-_NO_ARGUMENTS = ("", "null")
-"""What models write for a call without arguments."""
 
 
 # ---------------------------------------------------------------------------------------------------- to the wire
@@ -253,10 +251,10 @@ def _call_to_wire(block: Block, path: Path, turn: _Turn) -> Wire:
     name = writing.name(block["name"], (*path, "name"), turn.request)
     if block.get("kind") == "custom" and not (writing.folds_custom and not (writing.reply and state)):
         item: Wire = {"type": "custom_tool_call", "call_id": call_id, "name": name}
-        item["input"] = _custom_input(block, path, writing)
+        item["input"] = custom_input(block, path, writing.loss)
     else:
         item = {"type": "function_call", "call_id": call_id, "name": name}
-        item["arguments"] = _arguments_to_wire(block, form, path, writing)
+        item["arguments"] = arguments_to_wire(block, form, path, writing.loss)
         if block.get("kind") == "custom":
             writing.calls[block["id"]] = "function"
     if "item_id" in form:
@@ -276,48 +274,6 @@ def _call_to_wire(block: Block, path: Path, turn: _Turn) -> Wire:
 
 
 _PLAIN_CALL = _CALL - {"cache"}
-
-
-def _custom_input(block: Block, path: Path, writing: Writing) -> str:
-    if block["input"]:
-        message = "a free-text call has no arguments beside its text"
-        writing.loss.replace((*path, "input"), {}, "unsupported_value", "lost", message)
-    if block.get("input_raw") is None:
-        writing.loss.replace((*path, "input_raw"), "", "required_default", "shape", "the wire demands a text")
-        return ""
-    return block["input_raw"]
-
-
-def _arguments_to_wire(block: Block, form: Mapping[str, Any], path: Path, writing: Writing) -> str:
-    raw: str | None = block.get("input_raw")
-    loss = writing.loss
-    if block.get("kind") == "custom":
-        arguments = {_TEXT_ARGUMENT: raw or ""}
-        message = "a free-text call travels as a call with one text argument"
-        loss.replace((*path, "kind"), "function", "custom_tool", "shape", message)
-        loss.replace((*path, "input"), arguments, "custom_tool", "shape", message)
-        if raw is not None:
-            loss.drop((*path, "input_raw"), "custom_tool", "shape", message)
-        return arguments_text(arguments)
-    if raw is not None:
-        parsed = {} if raw.strip() in _NO_ARGUMENTS else parse_arguments(raw)
-        message = "the argument text is what the model sees"
-        if parsed is not None:
-            loss.drop((*path, "input_raw"), "arguments_invalid", "shape", message)
-        if block["input"] != (parsed or {}):
-            loss.replace((*path, "input"), parsed or {}, "arguments_invalid", "shape", message)
-        return raw
-    written = arguments_text(block["input"])
-    text = form.get("arguments")
-    return text if text is not None and _same_arguments(text, written) else written
-
-
-def _same_arguments(text: str, written: str) -> bool:
-    """Whether a kept spelling still says what the call says; the conversation may have been edited."""
-    if text.strip() in _NO_ARGUMENTS:
-        return written == "{}"
-    parsed = parse_arguments(text)
-    return parsed is not None and arguments_text(parsed) == written
 
 
 # -- reasoning
@@ -589,19 +545,6 @@ def call_from_wire(item: Wire, reading: Reading, canonical: str | None = None) -
         state["form"] = form
     block["provider_state"] = state
     return block
-
-
-def read_arguments(text: str, block: Block, form: dict[str, Any]) -> None:
-    """Reads an argument text into `input`, parsed once; keeps a text that we would not write so, or that is no object."""
-    value = parse_arguments(text)
-    block["input"] = value or {}
-    if value is not None:
-        if arguments_text(value) != text:
-            form["arguments"] = text
-    elif text.strip() in _NO_ARGUMENTS:
-        form["arguments"] = text
-    else:
-        block["input_raw"] = text
 
 
 _REASONING = frozenset(("type", "summary", "content", "encrypted_content"))

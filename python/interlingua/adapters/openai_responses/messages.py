@@ -7,11 +7,12 @@ A run of items that a model said is one assistant message. Messages of others, a
 from collections.abc import Mapping
 from typing import Any
 
+from interlingua.adapters._envelope import envelop, open_envelope
 from interlingua.adapters._kit import Wire, malformed, report_unknown
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.items import is_message, item_from_wire, turn_to_wire
 from interlingua.adapters.openai_responses.parts import Block, part_from_wire, part_to_wire
-from interlingua.adapters.openai_responses.tables import ELSEWHERE, FILLER, NAME, NOTHING, TOOL_ERROR, TOOL_OK
+from interlingua.adapters.openai_responses.tables import ELSEWHERE, FILLER, NAME, NOTHING
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.loss import Path
 
@@ -234,8 +235,10 @@ def _content_to_wire(content: list[Block], path: Path, writing: Writing, form: M
 def _spelt(parts: list[Wire], form: Mapping[str, Any]) -> Any:
     if not parts:
         return None
-    if len(parts) == 1 and len(parts[0]) == 2 and _begins_with_text(parts):
-        return parts if form.get("parts") else parts[0]["text"]
+    if len(parts) == 1 and len(part := parts[0]) == 2 and part.get("type") == "input_text":
+        text = part.get("text")
+        if isinstance(text, str):
+            return parts if form.get("parts") else text
     return parts
 
 
@@ -322,31 +325,10 @@ def _result_parts(block: Block, path: Path, writing: Writing, spelling: Any) -> 
         elif (part := part_to_wire(inner, (*path, "content", index), writing)) is not None:
             parts.append(part)
     if block.get("is_error"):
-        _envelop(parts, TOOL_ERROR, spelling)
         message = "the failure is told in the first line of the result"
         writing.loss.replace((*path, "is_error"), True, "envelope", "shape", message)
-    elif _begins_with_text(parts) and _is_enveloped(parts[0]["text"]):
-        _envelop(parts, TOOL_OK)
+    envelop(parts, "input_text", failed=bool(block.get("is_error")), spelling=spelling)
     return parts
-
-
-def _envelop(parts: list[Wire], line: str, spelling: Any = None) -> None:
-    if _begins_with_text(parts) and spelling != "part":
-        text = parts[0]["text"]
-        parts[0] = {**parts[0], "text": line if spelling == "bare" and not text else f"{line}\n{text}"}
-    else:
-        parts.insert(0, {"type": "input_text", "text": line})
-
-
-def _begins_with_text(parts: list[Wire]) -> bool:
-    return bool(parts) and parts[0].get("type") == "input_text" and isinstance(parts[0].get("text"), str)
-
-
-def _is_enveloped(text: str) -> bool:
-    """Whether a text begins like an envelope, be it one of a failure or one that guards such a beginning."""
-    while text.startswith(TOOL_OK + "\n"):
-        text = text[len(TOOL_OK) + 1 :]
-    return text == TOOL_ERROR or text.startswith(TOOL_ERROR + "\n")
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire
@@ -477,28 +459,9 @@ def _result_from_wire(item: Wire, reading: Reading) -> Message:
         form["kind"] = kind
     blocks = _content_from_wire(item, "output", reading, form)
     block: Block = {"type": "tool_result", "tool_use_id": canonical, "content": blocks}
-    if _open_envelope(blocks, form):
+    if open_envelope(blocks, form):
         block["is_error"] = True
     if not paired:
         block["provider_state"] = reading.state(id=wire_id)
     message: Message = {"role": "tool", "content": [block], "metadata": {"parent_tool_use_id": canonical}}
     return message if len(item) == 3 and not form else _finish(item, message, _OUTPUT, form, reading)
-
-
-def _open_envelope(blocks: list[Block], form: dict[str, Any]) -> bool:
-    """Takes the envelope off the first text. Whether it told of a failure."""
-    if not blocks or blocks[0]["type"] != "text" or not _is_enveloped(blocks[0]["text"]):
-        return False
-    text = blocks[0]["text"]
-    line, _, rest = text.partition("\n")
-    if line == TOOL_ERROR and rest == "" and not text.endswith("\n"):
-        if len(blocks[0]) > 2:  # the part has more than its text: it stays, without any
-            blocks[0] = {**blocks[0], "text": ""}
-            form["envelope"] = "bare"
-            return True
-        del blocks[0]
-        if blocks and blocks[0]["type"] == "text":
-            form["envelope"] = "part"
-        return True
-    blocks[0] = {**blocks[0], "text": rest}
-    return line == TOOL_ERROR

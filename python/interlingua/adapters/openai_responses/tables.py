@@ -45,9 +45,6 @@ TIME_TO_LIVE = re.compile(r"[0-9]+[mh]")
 FILLER = "(empty)"
 """Stands where the wire takes no empty message."""
 
-TOOL_ERROR = "[tool_error]"
-TOOL_OK = "[tool_ok]"
-
 BETWEEN = "\n\n"
 """Stands between the parts of a reasoning item, which are one text in the contract."""
 
