@@ -11,6 +11,7 @@ from interlingua.adapters._kit import (
     report_foreign_state,
     report_unknown,
 )
+from interlingua.adapters._openai_writing import TOOL_NAME
 from interlingua.adapters.openai_chat.context import Reading, Writing, report_own_state
 from interlingua.adapters.openai_chat.messages import messages_from_wire, messages_to_wire
 from interlingua.adapters.openai_chat.parts import cache_from_wire, cache_to_wire
@@ -19,7 +20,6 @@ from interlingua.adapters.openai_chat.tables import (
     MOST_LOGPROBS,
     NAME,
     SERVICE_TIERS,
-    TOOL_NAME,
     VERBOSITIES,
     is_number,
 )
@@ -124,7 +124,7 @@ def _unknown_member(name: str, value: Any, request: Request, body: Wire, writing
 
 def _scalar(name: str, value: Any, request: Request, body: Wire, writing: Writing) -> None:
     if writing.refuses(name):
-        writing.report_refused(name, "weakened")
+        writing.report_refused(name)
     else:
         body[name] = value
 
@@ -154,7 +154,7 @@ def _top_k(name: str, value: Any, request: Request, body: Wire, writing: Writing
 
 
 def _limit(name: str, value: int, request: Request, body: Wire, writing: Writing) -> None:
-    form = writing.owns(request).get("form") or _NOTHING
+    form = writing.form(request)
     member = writing.dialect.get("token_limit") or _LIMITS[0]
     if form.get("token_limit") in _LIMITS:
         member = form["token_limit"]
@@ -168,7 +168,7 @@ def _limit(name: str, value: int, request: Request, body: Wire, writing: Writing
 
 def _seed(name: str, value: int, request: Request, body: Wire, writing: Writing) -> None:
     if writing.refuses(name):
-        writing.report_refused(name, "weakened")
+        writing.report_refused(name)
     else:
         body[writing.dialect.get("seed_name") or "seed"] = value
 
@@ -177,9 +177,9 @@ def _stop(name: str, value: list[str], request: Request, body: Wire, writing: Wr
     if not value:
         return
     if writing.refuses(name):
-        writing.report_refused(name, "weakened")
+        writing.report_refused(name)
         return
-    form = writing.owns(request).get("form") or _NOTHING
+    form = writing.form(request)
     most = writing.dialect.get("max_stop", 4)
     if most is not None and len(value) > most and not writing.own:
         value = value[:most]
@@ -205,7 +205,7 @@ def _top_logprobs(name: str, value: int, request: Request, body: Wire, writing: 
 
 def _logprobs(name: str, value: bool, request: Request, body: Wire, writing: Writing) -> None:
     if writing.refuses(name):
-        writing.report_refused(name, "weakened")
+        writing.report_refused(name)
     else:
         body.setdefault(name, value)
 
@@ -232,7 +232,7 @@ def _metadata(name: str, value: dict[str, Any], request: Request, body: Wire, wr
     if not value:
         return
     if writing.refuses(name):
-        writing.report_refused(name, "weakened")
+        writing.report_refused(name)
         return
     kept: dict[str, str] = {}
     for key, item in value.items():
@@ -248,7 +248,7 @@ def _metadata(name: str, value: dict[str, Any], request: Request, body: Wire, wr
 
 
 def _cache(name: str, value: dict[str, Any], request: Request, body: Wire, writing: Writing) -> None:
-    form = writing.owns(request).get("form") or _NOTHING
+    form = writing.form(request)
     if writing.dialect.get("cache_hints") == "cache_control" or "cache" in form:
         cache_to_wire(value, body, {"form": form}, (name,), writing)
     else:
@@ -257,7 +257,7 @@ def _cache(name: str, value: dict[str, Any], request: Request, body: Wire, writi
 
 def _stream(name: str, value: bool, request: Request, body: Wire, writing: Writing) -> None:
     body[name] = value
-    form = writing.owns(request).get("form") or _NOTHING
+    form = writing.form(request)
     asked = "stream_options" in (request.get("options") or _NOTHING).get(NAME, _NOTHING)
     silent = writing.dialect.get("stream_options") is False or any(
         "stream_options" in form.get(spelling, ()) for spelling in ("absent", "empty")
@@ -376,7 +376,7 @@ def _effort_beside_tools(request: Request, body: Wire, writing: Writing) -> None
 
 
 def _response_format(name: str, value: dict[str, Any], request: Request, body: Wire, writing: Writing) -> None:
-    form = writing.owns(request).get("form") or _NOTHING
+    form = writing.form(request)
     if (spelling := form.get("response_format")) is not None and _format_from_wire(spelling) == value:
         body[name] = spelling
         return

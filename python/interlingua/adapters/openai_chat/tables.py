@@ -55,7 +55,6 @@ MOST_LOGPROBS = 20
 
 SERVICE_TIERS = ("auto", "default", "flex", "scale", "priority", "fast")
 
-TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 TOOL_ID = re.compile(r"(?s).{1,40}\Z")
 PARTICIPANT = re.compile(r"[^\s<|\\/>]+")
 TIME_TO_LIVE = re.compile(r"[0-9]+[mh]")

@@ -48,7 +48,7 @@ def tools_to_wire(request: Mapping[str, Any], body: Wire, writing: Writing) -> N
         return
     written = [tool_to_wire(tool, ("tools", n), writing, request) for n, tool in enumerate(tools)]
     if present := [tool for tool in written if tool is not None]:
-        form = writing.owns(request).get("form", {})
+        form = writing.form(request)
         if form.get("tools") == "functions" and all(tool["type"] == "function" for tool in present):
             body["functions"] = [tool["function"] for tool in present]
         else:
@@ -258,12 +258,12 @@ def choice_to_wire(request: Mapping[str, Any], body: Wire, writing: Writing) -> 
             message = "there are no tools to call in parallel"
             writing.loss.drop(("parallel_tool_calls",), "combination", "shape", message)
         elif writing.refuses("parallel_tool_calls"):
-            writing.report_refused("parallel_tool_calls", "weakened")
+            writing.report_refused("parallel_tool_calls")
         else:
             body["parallel_tool_calls"] = parallel
     if choice is None:
         return
-    form = writing.owns(request).get("form", {})
+    form = writing.form(request)
     if not has_tools:
         severity = "shape" if choice["type"] in ("auto", "none") else "weakened"
         writing.loss.drop(("tool_choice",), "combination", severity, "there are no tools to choose from")
@@ -273,7 +273,7 @@ def choice_to_wire(request: Mapping[str, Any], body: Wire, writing: Writing) -> 
         body[member] = spelling
         return
     if writing.refuses("tool_choice"):
-        writing.report_refused("tool_choice", "weakened")
+        writing.report_refused("tool_choice")
         return
     written = _choice_to_wire(choice, request, body, writing)
     if written is not None:

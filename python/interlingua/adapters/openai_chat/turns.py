@@ -194,7 +194,7 @@ def _place(block: Block, index: int, content: list[Block], turn: _Turn, request:
     match block["type"]:
         case "tool_use":
             turn.stands(_CALLS, index)
-            form = writing.owns(block).get("form") or _NOTHING
+            form = writing.form(block)
             call = call_to_wire(block, index, turn.path, writing, request)
             if form.get("legacy") and turn.legacy is None and not turn.calls and call["type"] == "function":
                 turn.legacy = call["function"]
@@ -233,7 +233,7 @@ def _place(block: Block, index: int, content: list[Block], turn: _Turn, request:
             read = call_from_wire if kind == CALLS else detail_from_wire
             report_reading(block, read(block["value"], Reading(writing.endpoint, DERIVED_IDS)), path, writing)
             return
-        case "image" if writing.owns(block).get("form", _NOTHING).get("member") == "images":
+        case "image" if writing.form(block).get("member") == "images":
             part = part_to_wire(block, path, writing, ASSISTANT if writing.own else USER)
             if part is not None and part["type"] == "image_url":
                 turn.stands(_IMAGES, index)

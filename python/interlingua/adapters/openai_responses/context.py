@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from interlingua.adapters._kit import WireIds, report_foreign_state
-from interlingua.adapters._schema import OPENAI_STRICT, misfit
-from interlingua.adapters.openai_responses.tables import NOTHING, TOOL_ID, TOOL_NAME
+from interlingua.adapters._openai_writing import Target
+from interlingua.adapters.openai_responses.tables import NOTHING, TOOL_ID
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Loss, Path
@@ -45,65 +45,23 @@ class Reading:
         return calls.pop(0) if len(calls) > 1 else calls[0], True
 
 
-class Writing:
-    """Writes one body: for whom, what is lost on the way, and which names and ids are used.
+class Writing(Target):
+    """Writes one body: for whom, what is lost on the way, and which ids are used.
 
-    `own` says that the whole request was read from this wire: it is written back as it was, not mended.
     `reply` says that an answer is written, `answer` that it is one of another origin: its items get ids, a status, and
-    all their members.
+    all their members. `calls` are the kinds of the calls so far.
     """
 
-    __slots__ = (
-        "_all_names", "_ids", "_names", "answer", "breakpoints", "calls", "capabilities", "dialect", "endpoint",
-        "folds_custom", "loss", "own", "reply",
-    )  # fmt: skip
+    __slots__ = ("_ids", "answer", "calls", "reply")
 
     def __init__(self, endpoint: Endpoint, loss: Loss, *, own: bool, reply: bool = False) -> None:
-        self.endpoint = endpoint
-        self.dialect = dialect = endpoint.dialect
-        self.capabilities = endpoint.capabilities
-        self.loss = loss
-        self.own = own
+        super().__init__(endpoint, loss, own=own)
         self.reply = reply
         self.answer = reply and not own
-        self.folds_custom = dialect.get("custom_tools") is False and not own
-        self.breakpoints = 0
         self.calls: dict[str, str] = {}
-        grammar: Mapping[str, Any] = dialect.get("tool_id") or NOTHING
+        grammar: Mapping[str, Any] = self.dialect.get("tool_id") or NOTHING
         pattern = _ANYTHING if own else re.compile(grammar["pattern"]) if "pattern" in grammar else TOOL_ID
         self._ids = WireIds(pattern, "call_", grammar.get("length"))
-        self._names: dict[str, str] = {}
-        self._all_names: set[str] | None = None
-
-    def owns(self, item: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The provider state of an item when it may be replayed here, else nothing."""
-        state = item.get("provider_state")
-        return state if state is not None and self.endpoint.owns(state) else NOTHING
-
-    def form(self, item: Mapping[str, Any]) -> Mapping[str, Any]:
-        """How an item was spelt here, or nothing."""
-        return self.owns(item).get("form") or NOTHING
-
-    def refuses(self, name: str) -> bool:
-        """Whether the provider's wire or the model does not take a member of the request."""
-        if self.own:
-            return False
-        return name in self.dialect.get("unsupported", ()) or self.capabilities.get(f"supports_{name}") is False
-
-    def report_refused(self, name: str, severity: str = "weakened") -> None:
-        """Reports that a member of the request is left out."""
-        if name in self.dialect.get("unsupported", ()):
-            self.loss.drop((name,), "unsupported_field", severity, f"the provider takes no {name}")
-        else:
-            self.loss.drop((name,), "unsupported_model", severity, f"the model takes no {name}")
-
-    def refuses_strict(self, schema: Any, path: Path) -> bool:
-        """Whether a schema cannot be enforced as it is; it is then sent without the demand, and that is reported."""
-        if self.own or schema is None or misfit(schema, OPENAI_STRICT) is None:
-            return False
-        message = "the schema is outside of what the provider can enforce; it is sent without being enforced"
-        self.loss.drop(path, "schema_weakened", "weakened", message)
-        return True
 
     def call_id(self, block: Mapping[str, Any]) -> str:
         """The wire id of a call."""
@@ -117,42 +75,15 @@ class Writing:
             return own
         return self._ids.result(call)
 
-    def name(self, name: str, path: Path, request: Mapping[str, Any]) -> str:
-        """The name of a tool in the target's grammar: the same in tools, choice and history, and no other's."""
-        if self.own:
-            return name
-        wire = self._names.get(name)
-        if wire is None:
-            self._names[name] = wire = name if self._fits(name) else self._rewritten(name, request)
+    def told_name(self, name: str, path: Path, request: Mapping[str, Any]) -> str:
+        """The name of a tool in the target's grammar; reported when it is not the given one."""
+        wire = self.name(name, request)
         if wire != name:
-            self.loss.replace(path, wire, "name_rewritten", "shape", "the name does not fit the target's grammar")
-        return wire
-
-    def _fits(self, name: str) -> bool:
-        pattern = self.dialect.get("tool_name")
-        return bool(re.fullmatch(pattern, name) if pattern else TOOL_NAME.fullmatch(name))
-
-    def _rewritten(self, name: str, request: Mapping[str, Any]) -> str:
-        if self._all_names is None:
-            self._all_names = {found for found in _names(request) if self._fits(found)}
-        base = re.sub(r"[^a-zA-Z0-9_-]", "_", name)
-        wire, turn = base[:64], 1
-        while wire in self._all_names or not wire:
-            turn += 1
-            wire = f"{base[: 63 - len(str(turn))]}_{turn}"
-        self._all_names.add(wire)
+            self.report_name(path, wire)
         return wire
 
 
 _ANYTHING = re.compile("")
-
-
-def _names(request: Mapping[str, Any]) -> list[str]:
-    tools = [tool["name"] for tool in request.get("tools") or ()]
-    calls = [
-        block["name"] for message in request["messages"] for block in message["content"] if block["type"] == "tool_use"
-    ]
-    return tools + calls
 
 
 def report_state(

@@ -248,7 +248,7 @@ def _call_to_wire(block: Block, path: Path, turn: _Turn) -> Wire:
     state = writing.owns(block) if "provider_state" in block else NOTHING
     form = state.get("form") or NOTHING
     call_id = writing.call_id(block)
-    name = writing.name(block["name"], (*path, "name"), turn.request)
+    name = writing.told_name(block["name"], (*path, "name"), turn.request)
     if block.get("kind") == "custom" and not (writing.folds_custom and not (writing.reply and state)):
         item: Wire = {"type": "custom_tool_call", "call_id": call_id, "name": name}
         item["input"] = custom_input(block, path, writing.loss)

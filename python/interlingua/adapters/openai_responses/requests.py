@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from interlingua.adapters._kit import Wire, expect, malformed, report_foreign_options, report_unknown
+from interlingua.adapters._openai_writing import TOOL_NAME
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.messages import input_from_wire, input_to_wire, is_continued, is_foreign
 from interlingua.adapters.openai_responses.tables import (
@@ -15,7 +16,6 @@ from interlingua.adapters.openai_responses.tables import (
     NAME,
     NOTHING,
     SERVICE_TIERS,
-    TOOL_NAME,
     VERBOSITIES,
     is_number,
 )

@@ -38,7 +38,6 @@ MOST_BREAKPOINTS = 4
 LEAST_OUTPUT_TOKENS = 16
 MOST_LOGPROBS = 20
 
-TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 TOOL_ID = re.compile(r"(?s).{1,64}\Z")
 TIME_TO_LIVE = re.compile(r"[0-9]+[mh]")
 

@@ -58,7 +58,7 @@ def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: Mapping[str,
     state = writing.owns(tool)
     form = state.get("form") or NOTHING
     item: Wire = {**(state.get("fields") or NOTHING), "type": kind}
-    item["name"] = writing.name(tool["name"], (*path, "name"), request)
+    item["name"] = writing.told_name(tool["name"], (*path, "name"), request)
     if tool.get("description") is not None:
         item["description"] = tool["description"]
     members = (("input_schema", "parameters"), ("strict", "strict")) if kind == "function" else (("format", "format"),)
@@ -233,7 +233,7 @@ def _named(choice: Mapping[str, Any], request: Mapping[str, Any], body: Wire, wr
             kind = offered[name]
             message = "the kind of a choice is that of its tool"
             writing.loss.replace(("tool_choice", "kind"), kind, "custom_tool", "shape", message)
-        name = writing.name(name, ("tool_choice", "name"), request)
+        name = writing.told_name(name, ("tool_choice", "name"), request)
     return {"type": kind, "name": name}
 
 
@@ -245,7 +245,7 @@ def _allowed(choice: Mapping[str, Any], request: Mapping[str, Any], body: Wire, 
     if not known:
         writing.loss.drop(("tool_choice",), "tool_choice", "weakened", "none of the allowed tools is offered")
         return None
-    written = [writing.name(name, ("tool_choice", "names", at), request) for at, name in known]
+    written = [writing.told_name(name, ("tool_choice", "names", at), request) for at, name in known]
     if len(known) != len(names):
         message = "some of the allowed tools are not offered"
         writing.loss.replace(("tool_choice", "names"), written, "tool_choice", "shape", message)

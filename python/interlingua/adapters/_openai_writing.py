@@ -1,0 +1,124 @@
+"""For whom a body of OpenAI's wires is written, what that provider refuses, and by which names it knows the tools."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from interlingua.adapters._schema import OPENAI_STRICT, misfit
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.loss import Loss, Path
+
+TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_NOTHING: Mapping[str, Any] = {}
+
+
+class Target:
+    """The endpoint that is written for, and what is lost on the way.
+
+    `own` says that the whole request was read from this wire: it is written back as it was, not mended.
+    `folds_custom` says that tools with free text are written as functions, because the provider has no others.
+    `breakpoints` counts the cache marks that are written.
+    """
+
+    __slots__ = (
+        "_adapter",
+        "_all_names",
+        "_names",
+        "_provider",
+        "breakpoints",
+        "capabilities",
+        "dialect",
+        "endpoint",
+        "folds_custom",
+        "loss",
+        "own",
+    )
+
+    def __init__(self, endpoint: Endpoint, loss: Loss, *, own: bool) -> None:
+        self.endpoint = endpoint
+        self._adapter = endpoint.adapter
+        self._provider = endpoint.provider
+        self.dialect = dialect = endpoint.dialect
+        self.capabilities = endpoint.capabilities
+        self.loss = loss
+        self.own = own
+        self.folds_custom = dialect.get("custom_tools") is False and not own
+        self.breakpoints = 0
+        self._names: dict[str, str] = {}
+        self._all_names: set[str] | None = None
+
+    def owns(self, item: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The provider state of an item when it may be replayed here, else nothing."""
+        state = item.get("provider_state")
+        if state is None or state["adapter"] != self._adapter:
+            return _NOTHING
+        return state if state.get("provider") == self._provider or self.endpoint.owns(state) else _NOTHING
+
+    def form(self, item: Mapping[str, Any]) -> Mapping[str, Any]:
+        """How an item was spelt here, or nothing."""
+        return self.owns(item).get("form") or _NOTHING
+
+    def refuses(self, name: str) -> bool:
+        """Whether the provider's wire or the model does not take a member of the request."""
+        if self.own:
+            return False
+        return name in self.dialect.get("unsupported", ()) or self.capabilities.get(f"supports_{name}") is False
+
+    def report_refused(self, name: str) -> None:
+        """Reports that a member of the request is left out."""
+        if name in self.dialect.get("unsupported", ()):
+            self.loss.drop((name,), "unsupported_field", "weakened", f"the provider takes no {name}")
+        else:
+            self.loss.drop((name,), "unsupported_model", "weakened", f"the model takes no {name}")
+
+    def refuses_strict(self, schema: Any, path: Path) -> bool:
+        """Whether a schema cannot be enforced as it is; it is then sent without the demand, and that is reported."""
+        if self.own or schema is None:
+            return False
+        try:
+            if misfit(schema, OPENAI_STRICT) is None:
+                return False
+        except TypeError:
+            pass  # what is no schema at all cannot be enforced either
+        message = "the schema is outside of what the provider can enforce; it is sent without being enforced"
+        self.loss.drop(path, "schema_weakened", "weakened", message)
+        return True
+
+    def name(self, name: str, request: Mapping[str, Any]) -> str:
+        """The name of a tool in the target's grammar: the same in tools, choice and history, and no other's.
+
+        The caller reports a name that is not the given one with `report_name`.
+        """
+        if self.own:
+            return name
+        wire = self._names.get(name)
+        if wire is None:
+            self._names[name] = wire = name if self._fits(name) else self._rewritten(name, request)
+        return wire
+
+    def report_name(self, path: Path, wire: str) -> None:
+        """Reports a name that was rewritten."""
+        self.loss.replace(path, wire, "name_rewritten", "shape", "the name does not fit the target's grammar")
+
+    def _fits(self, name: str) -> bool:
+        pattern = self.dialect.get("tool_name")
+        return bool(re.fullmatch(pattern, name) if pattern else TOOL_NAME.fullmatch(name))
+
+    def _rewritten(self, name: str, request: Mapping[str, Any]) -> str:
+        if self._all_names is None:
+            self._all_names = {found for found in _names(request) if self._fits(found)}
+        base = re.sub(r"[^a-zA-Z0-9_-]", "_", name)
+        wire, turn = base[:64], 1
+        while wire in self._all_names or not wire:
+            turn += 1
+            wire = f"{base[: 63 - len(str(turn))]}_{turn}"
+        self._all_names.add(wire)
+        return wire
+
+
+def _names(request: Mapping[str, Any]) -> list[str]:
+    tools = [tool["name"] for tool in request.get("tools") or ()]
+    calls = [
+        block["name"] for message in request["messages"] for block in message["content"] if block["type"] == "tool_use"
+    ]
+    return tools + calls
