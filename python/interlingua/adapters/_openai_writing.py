@@ -21,10 +21,8 @@ class Target:
     """
 
     __slots__ = (
-        "_adapter",
         "_all_names",
         "_names",
-        "_provider",
         "breakpoints",
         "capabilities",
         "dialect",
@@ -36,8 +34,6 @@ class Target:
 
     def __init__(self, endpoint: Endpoint, loss: Loss, *, own: bool) -> None:
         self.endpoint = endpoint
-        self._adapter = endpoint.adapter
-        self._provider = endpoint.provider
         self.dialect = dialect = endpoint.dialect
         self.capabilities = endpoint.capabilities
         self.loss = loss
@@ -50,9 +46,7 @@ class Target:
     def owns(self, item: Mapping[str, Any]) -> Mapping[str, Any]:
         """The provider state of an item when it may be replayed here, else nothing."""
         state = item.get("provider_state")
-        if state is None or state["adapter"] != self._adapter:
-            return _NOTHING
-        return state if state.get("provider") == self._provider or self.endpoint.owns(state) else _NOTHING
+        return state if state is not None and self.endpoint.owns(state) else _NOTHING
 
     def form(self, item: Mapping[str, Any]) -> Mapping[str, Any]:
         """How an item was spelt here, or nothing."""
