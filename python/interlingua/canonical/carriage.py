@@ -25,10 +25,10 @@ Waiting = list[tuple[int, Block]]
 """Reasoning that waits for a call, and how many other blocks stand behind it."""
 
 REASONING = frozenset(("thinking", "redacted_thinking"))
-MARK = "state_"
-"""Begins the part of an id that holds state, after the prefix that the wire or the canonical form gives its ids."""
+MARK = "call_state_"
+"""Begins the ids that hold state. The rest is base64 in the alphabet for URLs: letters that every wire takes."""
 
-_ID = re.compile(r"[A-Za-z]{2,8}_state_([A-Za-z0-9_-]{8,})")
+_ID = re.compile(MARK + r"([A-Za-z0-9_-]{8,})")
 _MOST_CHARACTERS = 131_072
 """Of the id; what is longer is not carried, so that no client is given an id that it cannot send back."""
 _MOST_BYTES = 1_048_576
@@ -51,22 +51,19 @@ def load(message: Message, endpoint: Endpoint) -> Message:
 def load_events(events: Iterable[Event], endpoint: Endpoint) -> Iterator[Event]:
     """The same for the events of a streamed answer."""
     waiting: dict[int, Waiting] = {}
-    ids: dict[str, str] = {}
+    states: dict[str, dict[str, Any]] = {}  # of the calls, for the end of their blocks
     for event in events:
-        choice: int = event.get("choice") or 0
+        block: Block = event.get("block") or {}
         match event["type"]:
-            case "block_start" if event["block"]["type"] == "tool_use":
-                block = _loaded(event["block"], waiting.setdefault(choice, []), endpoint)
-                ids[event["block"]["id"]] = block["id"]
-                yield {**event, "block": block}
-            case "tool_use_start" | "tool_use_input_delta" | "tool_use_end":
-                yield {**event, "id": ids.get(event["id"], event["id"])}
-            case "block_stop" if event["block"]["type"] == "tool_use":
-                block = event["block"]
-                identity = ids.get(str(block["id"]), "")
-                yield {**event, "block": _bare(block, identity)} if identity not in ("", block["id"]) else event
-            case "block_stop":
-                _pass(event["block"], waiting.setdefault(choice, []), endpoint)
+            case "block_start" if block["type"] == "tool_use":
+                loaded = _loaded(block, waiting.setdefault(event.get("choice") or 0, []), endpoint)
+                if loaded is not block:
+                    states[block["id"]] = loaded["provider_state"]
+                yield {**event, "block": loaded}
+            case "block_stop" if block["type"] == "tool_use" and block["id"] in states:
+                yield {**event, "block": {**block, "provider_state": states[block["id"]]}}
+            case "block_stop" if block["type"] != "tool_use":
+                _pass(block, waiting.setdefault(event.get("choice") or 0, []), endpoint)
                 yield event
             case "message_complete":
                 yield {**event, "response": load_response(event["response"], endpoint)}
@@ -98,7 +95,9 @@ def _loaded(block: Block, waiting: Waiting, endpoint: Endpoint) -> Block:
         load["reasoning"] = [{"behind": behind, "block": reasoning} for behind, reasoning in waiting]
         waiting.clear()
     packed = urlsafe_b64encode(zlib.compress(json.dumps(load), 9)).rstrip(b"=").decode()
-    return block if len(packed) > _MOST_CHARACTERS else _bare(block, f"tu_{MARK}{packed}")
+    if len(packed) > _MOST_CHARACTERS:
+        return block
+    return {**block, "provider_state": endpoint.state(id=MARK + packed)}
 
 
 def _pass(block: Block, waiting: Waiting, endpoint: Endpoint) -> None:
@@ -113,11 +112,6 @@ def _pass(block: Block, waiting: Waiting, endpoint: Endpoint) -> None:
 def _foreign_state(block: Block, endpoint: Endpoint) -> dict[str, Any]:
     state: dict[str, Any] | None = block.get("provider_state")
     return {} if state is None or endpoint.owns(state) else state
-
-
-def _bare(block: Block, identity: str) -> Block:
-    """The block under another id, without the state that is in the id now."""
-    return {name: value for name, value in block.items() if name != "provider_state"} | {"id": identity}
 
 
 # ---------------------------------------------------------------------------------------------- from the client
@@ -161,7 +155,7 @@ def _unloaded(message: Message, ids: dict[str, str]) -> Message:
         said = len(content)
         for position, item in enumerate(reasoning):
             content.insert(max(said - item["behind"], 0) + position, item["block"])
-        call = _bare(block, identity)
+        call = {name: value for name, value in block.items() if name != "provider_state"} | {"id": identity}
         content.append({**call, "provider_state": load["state"]} if "state" in load else call)
     return {**message, "content": content} if content != message["content"] else message
 
