@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from interlingua.adapters._envelope import TOOL_ERROR, envelop, open_envelope
-from interlingua.adapters._kit import Wire, malformed, report_foreign_state, report_unknown
+from interlingua.adapters._kit import RESULT_MEMBERS, Wire, malformed, report_foreign_state, report_unknown
 from interlingua.adapters.openai_chat.contents import (
     content_from_wire,
     content_to_wire,
@@ -32,9 +32,6 @@ Message = dict[str, Any]
 Request = Mapping[str, Any]
 
 _NOTHING: Mapping[str, Any] = {}
-
-
-_RESULT = frozenset(("type", "tool_use_id", "content", "is_error", "cache", "critical", "provider_state"))
 
 
 def messages_to_wire(request: Request, writing: Writing) -> list[Wire]:
@@ -190,7 +187,7 @@ def _finish_result(block: Block, path: Path, writing: Writing) -> None:
             report_own_state(state, writing.loss, path, fields=True)
         else:
             report_foreign_state(block, writing.endpoint, writing.loss, path)
-    report_unknown(block, _RESULT, writing.loss, path)
+    report_unknown(block, RESULT_MEMBERS, writing.loss, path)
 
 
 def _result_content(block: Block, path: Path, writing: Writing, runs: _Runs, form: Mapping[str, Any]) -> list[Wire]:

@@ -3,7 +3,15 @@
 from collections.abc import Mapping
 from typing import Any, TypeGuard
 
-from interlingua.adapters._kit import Wire, arguments_text, parse_arguments, report_foreign_state, report_unknown
+from interlingua.adapters._kit import (
+    CALL_MEMBERS,
+    TOOL_MEMBERS,
+    Wire,
+    arguments_text,
+    parse_arguments,
+    report_foreign_state,
+    report_unknown,
+)
 from interlingua.adapters._openai_calls import TEXT_ARGUMENT, arguments_to_wire, custom_input, read_arguments
 from interlingua.adapters.openai_chat.context import Reading, Writing, report_own_state
 from interlingua.adapters.openai_chat.parts import Block, cache_from_wire, finish_block, opaque
@@ -16,24 +24,7 @@ Tool = dict[str, Any]
 CALLS = "tool_calls"
 """Kind of an opaque block that is an item of the list of calls and not a content part."""
 
-_TOOL = frozenset(
-    (
-        "kind",
-        "name",
-        "description",
-        "input_schema",
-        "strict",
-        "format",
-        "cache",
-        "provider_state",
-        "side_effects",
-        "requires_workspace",
-    )
-)
-_PROVIDER_TOOL = _TOOL | {"adapter", "definition"}
-_CALL = frozenset(("type", "id", "name", "input", "input_raw", "kind", "cache", "critical", "provider_state"))
-
-
+_PROVIDER_TOOL = TOOL_MEMBERS | {"adapter", "definition"}
 # ---------------------------------------------------------------------------------------------------- tools
 
 
@@ -93,7 +84,7 @@ def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: Mapping[str,
     item: Wire = {**{k: v for k, v in fields.items() if k != kind}, "type": kind, kind: inner}
     if not tool.keys() <= _SAYING:
         writing.place = ""
-        finish_block(tool, item, _TOOL, state, path, writing)
+        finish_block(tool, item, TOOL_MEMBERS, state, path, writing)
     return item
 
 
@@ -461,9 +452,9 @@ def _call_to_wire(
         if kind in fields:
             call[kind] = {**fields[kind], **inner}
         call = {**{k: v for k, v in fields.items() if k != kind}, **call}
-    if not state or "cache" in block or "signature" in state or not block.keys() <= _CALL:
+    if not state or "cache" in block or "signature" in state or not block.keys() <= CALL_MEMBERS:
         writing.place = ""
-        finish_block(block, call, _CALL, state, path, writing)
+        finish_block(block, call, CALL_MEMBERS, state, path, writing)
     return call
 
 

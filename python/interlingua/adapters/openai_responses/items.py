@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Container, Mapping
 from typing import Any, Literal
 
-from interlingua.adapters._kit import Wire, report_unknown
+from interlingua.adapters._kit import CALL_MEMBERS, THINKING_MEMBERS, Wire, report_unknown
 from interlingua.adapters._openai_calls import arguments_to_wire, custom_input, read_arguments
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.parts import (
@@ -28,10 +28,6 @@ from interlingua.adapters.openai_responses.parts import (
 from interlingua.adapters.openai_responses.tables import BETWEEN, NAME, NOTHING
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.loss import Path, pointer
-
-_CALL = frozenset(("type", "id", "name", "input", "input_raw", "kind", "cache", "critical", "provider_state"))
-_THINKING = frozenset(("type", "text", "signature", "cache", "critical", "provider_state"))
-
 
 # ---------------------------------------------------------------------------------------------------- to the wire
 
@@ -269,11 +265,11 @@ def _call_to_wire(block: Block, path: Path, turn: _Turn) -> Wire:
         if block.get("cache") is not None:
             writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "a call carries no cache mark")
         report_state(block, writing, path)
-        report_unknown(block, _CALL, writing.loss, path)
+        report_unknown(block, CALL_MEMBERS, writing.loss, path)
     return item
 
 
-_PLAIN_CALL = _CALL - {"cache"}
+_PLAIN_CALL = CALL_MEMBERS - {"cache"}
 
 
 # -- reasoning
@@ -306,7 +302,7 @@ def _reasoning_to_wire(block: Block, path: Path, turn: _Turn) -> Wire | None:
         if block.get("cache") is not None:
             writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "reasoning carries no cache mark")
         report_state(block, writing, path)
-        report_unknown(block, _THINKING, writing.loss, path)
+        report_unknown(block, THINKING_MEMBERS, writing.loss, path)
     return item
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from interlingua.adapters._envelope import envelop, open_envelope
-from interlingua.adapters._kit import Wire, malformed, report_unknown
+from interlingua.adapters._kit import MESSAGE_MEMBERS, RESULT_MEMBERS, Wire, malformed, report_unknown
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.items import is_message, item_from_wire, turn_to_wire
 from interlingua.adapters.openai_responses.parts import Block, part_from_wire, part_to_wire
@@ -18,26 +18,6 @@ from interlingua.canonical.loss import Path
 
 Message = dict[str, Any]
 Request = Mapping[str, Any]
-
-_MESSAGE = frozenset(
-    (
-        "role",
-        "content",
-        "name",
-        "cache",
-        "provider_state",
-        "id",
-        "session_id",
-        "created_at",
-        "schema_version",
-        "metadata",
-        "priority",
-        "critical",
-        "extra",
-    )
-)
-_RESULT = frozenset(("type", "tool_use_id", "content", "is_error", "cache", "critical", "provider_state"))
-
 
 # ---------------------------------------------------------------------------------------------------- to the wire
 
@@ -280,7 +260,7 @@ def report_envelope(message: Message, path: Path, writing: Writing) -> None:
         loss.drop((*path, "name"), "unsupported_field", "weakened", "messages have no name on this wire")
     if message.get("cache") is not None:
         loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire marks parts, not messages")
-    report_unknown(message, _MESSAGE, loss, path)
+    report_unknown(message, MESSAGE_MEMBERS, loss, path)
 
 
 # -- results
@@ -313,7 +293,7 @@ def _result_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
         if block.get("cache") is not None:
             writing.loss.drop((*where, "cache"), "cache_hint", "weakened", "the wire marks parts, not results")
         report_state(block, writing, where, fields=True)
-        report_unknown(block, _RESULT, writing.loss, where)
+        report_unknown(block, RESULT_MEMBERS, writing.loss, where)
     return wire if trivial else _finish_message(message, wire, path, writing)
 
 
