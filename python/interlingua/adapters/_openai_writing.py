@@ -1,14 +1,18 @@
-"""For whom a body of OpenAI's wires is written, what that provider refuses, and by which names it knows the tools."""
+"""For whom a body of OpenAI's wires is written, what that provider refuses, and by which names and ids it knows calls."""
 
+import hashlib
 import re
 from collections.abc import Mapping
 from typing import Any
 
+from interlingua.adapters._kit import WireIds
 from interlingua.adapters._schema import OPENAI_STRICT, misfit
 from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.ids import encode_ulid
 from interlingua.canonical.loss import Loss, Path
 
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_ANY_ID = re.compile("")
 _NOTHING: Mapping[str, Any] = {}
 
 
@@ -17,12 +21,15 @@ class Target:
 
     `own` says that the whole request was read from this wire: it is written back as it was, not mended.
     `folds_custom` says that tools with free text are written as functions, because the provider has no others.
-    `breakpoints` counts the cache marks that are written.
+    `breakpoints` counts the cache marks that are written. `grammar` is that of the wire's ids of calls.
     """
 
     __slots__ = (
         "_all_names",
+        "_grammar",
+        "_ids",
         "_names",
+        "_short_ids",
         "breakpoints",
         "capabilities",
         "dialect",
@@ -32,7 +39,7 @@ class Target:
         "own",
     )
 
-    def __init__(self, endpoint: Endpoint, loss: Loss, *, own: bool) -> None:
+    def __init__(self, endpoint: Endpoint, loss: Loss, grammar: re.Pattern[str], *, own: bool) -> None:
         self.endpoint = endpoint
         self.dialect = dialect = endpoint.dialect
         self.capabilities = endpoint.capabilities
@@ -40,6 +47,10 @@ class Target:
         self.own = own
         self.folds_custom = dialect.get("custom_tools") is False and not own
         self.breakpoints = 0
+        told: Mapping[str, Any] = dialect.get("tool_id") or _NOTHING
+        self._grammar = _ANY_ID if own else re.compile(told["pattern"]) if "pattern" in told else grammar
+        self._short_ids = WireIds(self._grammar, "call_", told["length"]) if "length" in told else None
+        self._ids: dict[str, str] = {}
         self._names: dict[str, str] = {}
         self._all_names: set[str] | None = None
 
@@ -77,6 +88,32 @@ class Target:
         message = "the schema is outside of what the provider can enforce; it is sent without being enforced"
         self.loss.drop(path, "schema_weakened", "weakened", message)
         return True
+
+    def call_id(self, block: Mapping[str, Any], state: Mapping[str, Any]) -> str:
+        """The wire id of a call: the provider's own when it fits the grammar, else one derived from the canonical id."""
+        if self._short_ids is not None:
+            return self._short_ids.call(block, self.endpoint)
+        canonical: str = block["id"]
+        own: str | None = state.get("id")
+        wire_id = own if own is not None and self.own else self._ids.get(canonical)
+        if wire_id is None:
+            wire_id = own if own is not None and self._grammar.match(own) else self._derived(canonical)
+        self._ids[canonical] = wire_id
+        return wire_id
+
+    def answered_id(self, canonical: str) -> str:
+        """The wire id of the call that a result answers."""
+        if self._short_ids is not None:
+            return self._short_ids.result(canonical)
+        wire_id = self._ids.get(canonical)
+        return wire_id if wire_id is not None else self._derived(canonical)
+
+    def _derived(self, canonical: str) -> str:
+        wire_id = "call_" + canonical.removeprefix("tu_")
+        if self._grammar.match(wire_id):
+            return wire_id
+        digest = hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).digest()
+        return "call_" + encode_ulid(int.from_bytes(digest[:16], "big"))
 
     def name(self, name: str, request: Mapping[str, Any]) -> str:
         """The name of a tool in the target's grammar: the same in tools, choice and history, and no other's.

@@ -1,15 +1,13 @@
 """What travels along while one request or answer is read or written."""
 
-import hashlib
-import re
 from collections.abc import Mapping
 from typing import Any
 
-from interlingua.adapters._kit import Wire, WireIds
+from interlingua.adapters._kit import Wire
 from interlingua.adapters._openai_writing import Target
 from interlingua.adapters.openai_chat.tables import TOOL_ID
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.ids import IdSource, encode_ulid
+from interlingua.canonical.ids import IdSource
 from interlingua.canonical.loss import Loss, Path
 
 
@@ -87,48 +85,21 @@ class Writing(Target):
     `moved` are the messages that leave their place, `moves` where they go, and `place` is the role that is being written.
     """
 
-    __slots__ = ("_ids", "_pattern", "_wire_ids", "answering", "from_another", "moved", "moves", "place")
+    __slots__ = ("answering", "from_another", "moved", "moves", "place")
 
     def __init__(self, endpoint: Endpoint, loss: Loss, *, own: bool, answering: bool = False) -> None:
-        super().__init__(endpoint, loss, own=own)
+        super().__init__(endpoint, loss, TOOL_ID, own=own)
         self.answering = answering
         self.from_another = False
         self.place = ""
         self.moved: set[int] = set()
         self.moves: list[tuple[int, int]] = []
-        grammar: Mapping[str, Any] = self.dialect.get("tool_id") or {}
-        self._pattern = _ANYTHING if own else re.compile(grammar["pattern"]) if "pattern" in grammar else TOOL_ID
-        self._ids = WireIds(self._pattern, "call_", grammar["length"]) if "length" in grammar else None
-        self._wire_ids: dict[str, str] = {}
-
-    def call_id(self, block: Mapping[str, Any], state: Mapping[str, Any]) -> str:
-        """The wire id of a call: the provider's own when it fits the grammar, else one derived from the canonical id."""
-        if self._ids is not None:
-            return self._ids.call(block, self.endpoint)
-        canonical: str = block["id"]
-        own: str | None = state.get("id")
-        wire_id = own if own is not None and self.own else self._wire_ids.get(canonical)
-        if wire_id is None:
-            wire_id = own if own is not None and self._pattern.match(own) else self._derived(canonical)
-        self._wire_ids[canonical] = wire_id
-        return wire_id
 
     def result_id(self, block: Mapping[str, Any]) -> str:
         """The wire id that a result names."""
         if self.own and "provider_state" in block and (own := self.owns(block).get("id")) is not None:
             return own
-        canonical: str = block["tool_use_id"]
-        if self._ids is not None:
-            return self._ids.result(canonical)
-        wire_id = self._wire_ids.get(canonical)
-        return wire_id if wire_id is not None else self._derived(canonical)
-
-    def _derived(self, canonical: str) -> str:
-        wire_id = "call_" + canonical.removeprefix("tu_")
-        if self._pattern.match(wire_id):
-            return wire_id
-        digest = hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).digest()
-        return "call_" + encode_ulid(int.from_bytes(digest[:16], "big"))
+        return self.answered_id(block["tool_use_id"])
 
 
 def report_own_state(state: Mapping[str, Any], loss: Loss, path: Path, *, fields: bool = False) -> None:
@@ -140,9 +111,6 @@ def report_own_state(state: Mapping[str, Any], loss: Loss, path: Path, *, fields
         for name in state.get("fields") or ():
             message = "the item has no further members on this wire"
             loss.drop((*path, "provider_state", "fields", name), "unsupported_field", "weakened", message)
-
-
-_ANYTHING = re.compile("")
 
 
 def extras(item: Wire, known: frozenset[str]) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:

@@ -1,12 +1,11 @@
 """What travels along while one request or answer is read or written."""
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
-from interlingua.adapters._kit import WireIds, report_foreign_state
+from interlingua.adapters._kit import report_foreign_state
 from interlingua.adapters._openai_writing import Target
-from interlingua.adapters.openai_responses.tables import NOTHING, TOOL_ID
+from interlingua.adapters.openai_responses.tables import TOOL_ID
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Loss, Path
@@ -15,34 +14,45 @@ from interlingua.canonical.loss import Loss, Path
 class Reading:
     """Reads one body: whose it is, and which call has which canonical id."""
 
-    __slots__ = ("_calls", "_ids", "_met", "endpoint", "kinds")
+    __slots__ = ("_answered", "_calls", "_ids", "_whose", "endpoint", "kinds")
 
     def __init__(self, endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> None:
         self.endpoint = endpoint
         self.kinds: dict[str, str] = {}
+        self._whose = endpoint.state()
         self._ids = ids
-        self._met: dict[str, int] = {}
         self._calls: dict[str, list[str]] = {}
+        self._answered: dict[str, int] = {}
 
     def state(self, **members: Any) -> dict[str, Any]:
         """A provider state that originates here."""
-        return self.endpoint.state(**members)
+        return {**self._whose, **members}
+
+    def call_state(self, wire_id: str) -> dict[str, Any]:
+        """The provider state of a call."""
+        return {**self._whose, "id": wire_id}
 
     def call(self, wire_id: str, kind: str) -> str:
         """The canonical id of a call; an id that the wire repeats names a further call."""
-        met = self._met.get(wire_id, 0)
-        self._met[wire_id] = met + 1
-        canonical = self._ids.tool(self.endpoint.adapter, wire_id, met)
-        self._calls.setdefault(wire_id, []).append(canonical)
+        calls = self._calls.get(wire_id)
+        if calls is None:
+            self._calls[wire_id] = calls = []
+        canonical = self._ids.tool(self.endpoint.adapter, wire_id, len(calls))
+        calls.append(canonical)
         self.kinds[canonical] = kind
         return canonical
 
     def result(self, wire_id: str) -> tuple[str, bool]:
         """The canonical id of the call that a result answers, and whether there is such a call: the first unanswered."""
         calls = self._calls.get(wire_id)
-        if not calls:
+        if calls is None:
             return self._ids.tool(self.endpoint.adapter, wire_id, 0), False
-        return calls.pop(0) if len(calls) > 1 else calls[0], True
+        if len(calls) == 1:
+            self._answered[wire_id] = 1
+            return calls[0], True
+        answered = self._answered.get(wire_id, 0)
+        self._answered[wire_id] = answered + 1
+        return calls[min(answered, len(calls) - 1)], True
 
 
 class Writing(Target):
@@ -52,28 +62,25 @@ class Writing(Target):
     all their members. `calls` are the kinds of the calls so far.
     """
 
-    __slots__ = ("_ids", "answer", "calls", "reply")
+    __slots__ = ("answer", "calls", "reply")
 
     def __init__(self, endpoint: Endpoint, loss: Loss, *, own: bool, reply: bool = False) -> None:
-        super().__init__(endpoint, loss, own=own)
+        super().__init__(endpoint, loss, TOOL_ID, own=own)
         self.reply = reply
         self.answer = reply and not own
         self.calls: dict[str, str] = {}
-        grammar: Mapping[str, Any] = self.dialect.get("tool_id") or NOTHING
-        pattern = _ANYTHING if own else re.compile(grammar["pattern"]) if "pattern" in grammar else TOOL_ID
-        self._ids = WireIds(pattern, "call_", grammar.get("length"))
 
-    def call_id(self, block: Mapping[str, Any]) -> str:
+    def call_id(self, block: Mapping[str, Any], state: Mapping[str, Any]) -> str:
         """The wire id of a call."""
         self.calls[block["id"]] = block.get("kind") or "function"
-        return self._ids.call(block, self.endpoint)
+        return super().call_id(block, state)
 
     def result_id(self, block: Mapping[str, Any]) -> str:
         """The wire id that a result names."""
         call = block["tool_use_id"]
         if call not in self.calls and (own := self.owns(block).get("id")) is not None:
             return own
-        return self._ids.result(call)
+        return self.answered_id(call)
 
     def told_name(self, name: str, path: Path, request: Mapping[str, Any]) -> str:
         """The name of a tool in the target's grammar; reported when it is not the given one."""
@@ -81,9 +88,6 @@ class Writing(Target):
         if wire != name:
             self.report_name(path, wire)
         return wire
-
-
-_ANYTHING = re.compile("")
 
 
 def report_state(

@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Container, Mapping
 from typing import Any, Literal
 
-from interlingua.adapters._kit import CALL_MEMBERS, THINKING_MEMBERS, Wire, report_unknown
+from interlingua.adapters._kit import CALL_MEMBERS, THINKING_MEMBERS, Wire, arguments_text, report_unknown
 from interlingua.adapters._openai_calls import arguments_to_wire, custom_input, read_arguments
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.parts import (
@@ -116,10 +116,9 @@ def made_id(prefix: str, *said: Any) -> str:
 def turn_to_wire(message: Mapping[str, Any], path: Path, writing: Writing, request: Mapping[str, Any]) -> list[Wire]:
     """The items of an assistant message."""
     content = message["content"]
-    if len(content) == 1 and not writing.answer:
-        block = content[0]
-        if len(block) == 2 and block["type"] == "text":
-            return [{"role": "assistant", "content": block["text"]}]
+    if not writing.answer:
+        if (plain := _plain_turn(content, path, writing, request)) is not None:
+            return plain
     turn = _Turn(path, writing, request)
     for index, block in enumerate(content):
         if len(block) == 2 and block["type"] == "text" and turn.open is not None:
@@ -132,13 +131,30 @@ def turn_to_wire(message: Mapping[str, Any], path: Path, writing: Writing, reque
     return [item for item in turn.items if item is not None]
 
 
+def _plain_turn(content: list[Block], path: Path, writing: Writing, request: Mapping[str, Any]) -> list[Wire] | None:
+    """The turn that most are: a text, calls, or calls behind a text. None for any other."""
+    items: list[Wire] = []
+    first = content[0] if content else None
+    if first is not None and first["type"] == "text":
+        if len(first) > 2:
+            return None
+        items.append({"role": "assistant", "content": first["text"]})
+    texts = len(items)
+    for index in range(texts, len(content)):
+        if content[index]["type"] != "tool_use":
+            return None
+    for index in range(texts, len(content)):
+        items.append(_call_to_wire(content[index], index, path, writing, request))
+    return items
+
+
 def _block_to_wire(block: Block, index: int, turn: _Turn) -> None:
     writing, path = turn.writing, (*turn.path, "content", index)
     kind = block["type"]
     if kind == "text":
         turn.say(_said_to_wire(block, path, writing), block)
     elif kind == "tool_use":
-        turn.add(_call_to_wire(block, path, turn))
+        turn.add(_call_to_wire(block, index, turn.path, writing, turn.request))
     elif kind == "thinking" and (item := _reasoning_to_wire(block, path, turn)) is not None:
         turn.add(item)
         turn.reasoning.append((len(turn.items) - 1, index, block))
@@ -239,12 +255,27 @@ _CITED = ("url", "title", "start_index", "end_index")
 # -- calls
 
 
-def _call_to_wire(block: Block, path: Path, turn: _Turn) -> Wire:
-    writing = turn.writing
+def _call_to_wire(block: Block, index: int, turn: Path, writing: Writing, request: Mapping[str, Any]) -> Wire:
+    """A call; `turn` is the path of its message, `index` its position there."""
+    name = writing.name(block["name"], request)
+    if name != block["name"]:
+        writing.report_name((*turn, "content", index, "name"), name)
+    state = block.get("provider_state")
+    if not writing.answer and block.keys() <= _SIMPLE_CALL and (state is None or state.keys() <= _SIMPLE_STATE):
+        call_id = writing.call_id(block, NOTHING if state is None else writing.owns(block))
+        arguments = arguments_text(block["input"])
+        return {"type": "function_call", "call_id": call_id, "name": name, "arguments": arguments}
+    return _odd_call_to_wire(block, name, (*turn, "content", index), writing)
+
+
+_SIMPLE_CALL = frozenset(("type", "id", "name", "input", "provider_state"))
+_SIMPLE_STATE = frozenset(("adapter", "provider", "origin", "id"))
+
+
+def _odd_call_to_wire(block: Block, name: str, path: Path, writing: Writing) -> Wire:
     state = writing.owns(block) if "provider_state" in block else NOTHING
     form = state.get("form") or NOTHING
-    call_id = writing.call_id(block)
-    name = writing.told_name(block["name"], (*path, "name"), turn.request)
+    call_id = writing.call_id(block, state)
     if block.get("kind") == "custom" and not (writing.folds_custom and not (writing.reply and state)):
         item: Wire = {"type": "custom_tool_call", "call_id": call_id, "name": name}
         item["input"] = custom_input(block, path, writing.loss)
@@ -386,11 +417,14 @@ def item_from_wire(item: Any, reading: Reading, *, starts: bool) -> list[Block] 
     Raises `AttributeError` and its like for what is no item at all.
     """
     kind = item.get("type")
+    if kind == "function_call":
+        call = call_from_wire(item, reading)
+        return [opaque(item, reading) if call is None else call]
     if is_message(item):
         if item.get("role") != "assistant":
             return None if item.get("role") in ("user", "system", "developer") else [opaque(item, reading)]
         return _message_from_wire(item, reading, starts) or [opaque(item, reading)]
-    if kind == "function_call" or kind == "custom_tool_call":
+    if kind == "custom_tool_call":
         block = call_from_wire(item, reading)
     elif kind == "reasoning":
         block = reasoning_from_wire(item, reading)
@@ -524,7 +558,7 @@ def call_from_wire(item: Wire, reading: Reading, canonical: str | None = None) -
         return None
     kind = "custom" if custom else "function"
     block: Block = {"type": "tool_use", "id": canonical or reading.call(call_id, kind), "name": name}
-    state = reading.state(id=call_id)
+    state = reading.call_state(call_id)
     form: dict[str, Any] = {}
     if custom:
         block |= {"kind": "custom", "input": {}, "input_raw": text}

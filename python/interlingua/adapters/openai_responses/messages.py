@@ -333,14 +333,15 @@ def input_from_wire(instructions: str | None, items: Any, reading: Reading) -> l
     position = 0
     try:
         for position, item in enumerate(items):  # noqa: B007 it is told when an item cannot be read
-            blocks = None if _is_plain(item) else item_from_wire(item, reading, starts=said)
+            message = _plain_from_wire(item, reading)
+            blocks = item_from_wire(item, reading, starts=said) if message is None else None
             if blocks is None:
-                messages.append(_message_from_wire(item, reading))
-                if turn is not None:
+                messages.append(_message_from_wire(item, reading) if message is None else message)
+                if turn is not None and turn[-1]["type"] == "thinking":
                     _note_last(turn)
                 turn, said = None, False
                 continue
-            said = blocks[0]["type"] != "thinking" and is_message(item) and blocks[0].get("value") is not item
+            said = "role" in item and is_message(item) and blocks[0].get("value") is not item
             if turn is None:
                 turn = blocks
                 messages.append({"role": "assistant", "content": turn})
@@ -366,20 +367,32 @@ _PLAIN = frozenset(("type", "role", "content"))
 _OUTPUT = frozenset(("type", "call_id", "output"))
 
 
-def _is_plain(item: Any) -> bool:
-    """Whether an item is a role and a text, said by anybody but the model: what most are."""
-    return (
-        type(item) is dict
-        and len(item) == 2
-        and type(item.get("content")) is str
-        and type(role := item.get("role")) is str
-        and role in _OTHERS
-    )
+def _plain_from_wire(item: Any, reading: Reading) -> Message | None:
+    """The message of an item that is no more than a role and a text, or a result and a text: what most are."""
+    if type(item) is not dict:
+        return None
+    if len(item) == 2:
+        text, role = item.get("content"), item.get("role")
+        if type(text) is str and type(role) is str and role in _OTHERS:
+            return {"role": role, "content": [{"type": "text", "text": text}]}
+    elif len(item) == 3 and item.get("type") == "function_call_output":
+        output, wire_id = item.get("output"), item.get("call_id")
+        if type(output) is str and type(wire_id) is str and not output.startswith("[tool_"):
+            canonical, paired = reading.result(wire_id)
+            if paired and reading.kinds[canonical] == "function":
+                result = {
+                    "type": "tool_result",
+                    "tool_use_id": canonical,
+                    "content": [{"type": "text", "text": output}],
+                }
+                return {"role": "tool", "content": [result], "metadata": {"parent_tool_use_id": canonical}}
+            return _result_from_wire(item, canonical, paired, reading)
+    return None
 
 
 def _message_from_wire(item: Wire, reading: Reading) -> Message:
     if item.get("type") in ("function_call_output", "custom_tool_call_output"):
-        return _result_from_wire(item, reading)
+        return _result_from_wire(item, *reading.result(item["call_id"]), reading)
     role, content = item["role"], item.get("content")
     if len(item) == 2 and type(content) is str:
         return {"role": role, "content": [{"type": "text", "text": content}]}
@@ -430,9 +443,7 @@ def _finish(item: Wire, message: Message, known: frozenset[str], form: dict[str,
     return message
 
 
-def _result_from_wire(item: Wire, reading: Reading) -> Message:
-    wire_id = item["call_id"]
-    canonical, paired = reading.result(wire_id)
+def _result_from_wire(item: Wire, canonical: str, paired: bool, reading: Reading) -> Message:
     form: dict[str, Any] = {}
     kind = "custom" if item["type"] == "custom_tool_call_output" else "function"
     if reading.kinds.get(canonical, "function") != kind:
@@ -442,6 +453,6 @@ def _result_from_wire(item: Wire, reading: Reading) -> Message:
     if open_envelope(blocks, form):
         block["is_error"] = True
     if not paired:
-        block["provider_state"] = reading.state(id=wire_id)
+        block["provider_state"] = reading.call_state(item["call_id"])
     message: Message = {"role": "tool", "content": [block], "metadata": {"parent_tool_use_id": canonical}}
     return message if len(item) == 3 and not form else _finish(item, message, _OUTPUT, form, reading)
