@@ -276,7 +276,7 @@ def _odd_call_to_wire(block: Block, name: str, path: Path, writing: Writing) -> 
     state = writing.owns(block) if "provider_state" in block else NOTHING
     form = state.get("form") or NOTHING
     call_id = writing.call_id(block, state)
-    if block.get("kind") == "custom" and not (writing.folds_custom and not (writing.reply and state)):
+    if block.get("kind") == "custom" and (state or not writing.folds_custom):
         item: Wire = {"type": "custom_tool_call", "call_id": call_id, "name": name}
         item["input"] = custom_input(block, path, writing.loss)
     else:
