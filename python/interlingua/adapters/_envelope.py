@@ -12,6 +12,9 @@ from interlingua.adapters._kit import Wire
 TOOL_ERROR = "[tool_error]"
 TOOL_OK = "[tool_ok]"
 
+MARK = "[tool_"
+"""How every envelope begins: a text that begins otherwise needs no second look."""
+
 
 def is_enveloped(text: str) -> bool:
     """Whether a text begins like an envelope, be it one of a failure or one that guards such a beginning."""

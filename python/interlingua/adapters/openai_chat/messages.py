@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from interlingua.adapters._envelope import TOOL_ERROR, envelop, open_envelope
+from interlingua.adapters._envelope import MARK, envelop, open_envelope
 from interlingua.adapters._kit import RESULT_MEMBERS, Wire, malformed, report_foreign_state, report_unknown
 from interlingua.adapters.openai_chat.contents import (
     content_from_wire,
@@ -150,7 +150,7 @@ def _tool_to_wire(message: Message, position: int, writing: Writing, runs: _Runs
         content = block["content"]
         if len(content) == 1 and content[0]["type"] == "text" and len(content[0]) == 2:
             text = content[0]["text"]
-            if TOOL_ERROR not in text:
+            if not text.startswith(MARK):
                 return {"role": "tool", "tool_call_id": writing.result_id(block), "content": text}
     path: Path = ("messages", position, "content", 0)
     state = writing.owns(message)
@@ -252,7 +252,8 @@ _TOOL = frozenset(("role", "content", "tool_call_id"))
 
 def _tool_from_wire(message: Wire, reading: Reading) -> Message:
     content, wire_id = message.get("content"), message.get("tool_call_id")
-    if len(message) == 3 and type(content) is str and type(wire_id) is str and TOOL_ERROR not in content:
+    plain = len(message) == 3 and type(content) is str and type(wire_id) is str and message["role"] == "tool"
+    if plain and not content.startswith(MARK):
         canonical, paired = reading.result(wire_id)
         result: Block = {
             "type": "tool_result",
@@ -285,7 +286,7 @@ def _odd_tool_from_wire(message: Wire, reading: Reading) -> Message:
         form["name"] = name
         known = _NAMED_TOOL
     content = message.get("content")
-    if type(content) is str and TOOL_ERROR not in content:
+    if type(content) is str and not content.startswith(MARK):
         blocks: list[Block] = [{"type": "text", "text": content}]
         is_error = False
     else:

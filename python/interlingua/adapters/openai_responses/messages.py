@@ -7,7 +7,7 @@ A run of items that a model said is one assistant message. Messages of others, a
 from collections.abc import Mapping
 from typing import Any
 
-from interlingua.adapters._envelope import envelop, open_envelope
+from interlingua.adapters._envelope import MARK, envelop, open_envelope
 from interlingua.adapters._kit import MESSAGE_MEMBERS, RESULT_MEMBERS, Wire, malformed, report_unknown
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.items import is_message, item_from_wire, turn_to_wire
@@ -276,7 +276,7 @@ def _result_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
     content = block["content"]
     if trivial and len(block) == 3 and len(content) == 1 and len(content[0]) == 2 and content[0]["type"] == "text":
         text: str = content[0]["text"]
-        if not text.startswith("[tool_"):
+        if not text.startswith(MARK):
             wire["output"] = text
             return wire
     where: Path = (*path, "content", 0)
@@ -377,7 +377,7 @@ def _plain_from_wire(item: Any, reading: Reading) -> Message | None:
             return {"role": role, "content": [{"type": "text", "text": text}]}
     elif len(item) == 3 and item.get("type") == "function_call_output":
         output, wire_id = item.get("output"), item.get("call_id")
-        if type(output) is str and type(wire_id) is str and not output.startswith("[tool_"):
+        if type(output) is str and type(wire_id) is str and not output.startswith(MARK):
             canonical, paired = reading.result(wire_id)
             if paired and reading.kinds[canonical] == "function":
                 result = {
