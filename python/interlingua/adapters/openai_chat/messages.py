@@ -252,8 +252,13 @@ _TOOL = frozenset(("role", "content", "tool_call_id"))
 
 def _tool_from_wire(message: Wire, reading: Reading) -> Message:
     content, wire_id = message.get("content"), message.get("tool_call_id")
-    plain = len(message) == 3 and type(content) is str and type(wire_id) is str and message["role"] == "tool"
-    if plain and not content.startswith(MARK):
+    if (
+        len(message) == 3
+        and type(content) is str
+        and type(wire_id) is str
+        and not content.startswith(MARK)
+        and message["role"] == "tool"
+    ):
         canonical, paired = reading.result(wire_id)
         result: Block = {
             "type": "tool_result",
