@@ -12,6 +12,8 @@ Per wire and per check: how many, how many hold, and the first kinds of failure 
     cuts        byte by byte, and cut inside every character and line end: the same events
     law:B       the request adapted to wire B obeys the loss law, or is refused with a typed error
     valid:B     … and breaks no written rule of wire B
+
+A second table (the only one with `--estimates`) sets the estimate of each prompt against the usage in its answer.
 """
 
 import argparse
@@ -20,12 +22,13 @@ import gzip
 import itertools
 import json as standard_json
 import logging
+import statistics
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from interlingua import StreamReader, adapters, apply, difference, fold, registry, visible
 from interlingua.canonical import json
@@ -64,6 +67,19 @@ HOSTS = {"anthropic_messages": {"bedrock": "anthropic", "vertex": "anthropic"}}
 Entry = dict[str, Any]
 
 
+NEAR = 0.15
+"""How far a likely count may be from the true one."""
+BUCKETS = ("input_tokens", "cached_input_tokens", "cache_creation_input_tokens")
+
+
+class Estimated(NamedTuple):
+    """One estimate against the truth."""
+
+    ratio: float
+    within: bool
+    width: float
+
+
 class Tally:
     """How often a check held, and the kinds of failure with an example each."""
 
@@ -73,6 +89,7 @@ class Tally:
         self.refused: Counter[tuple[str, str]] = Counter()
         self.failures: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
         self.examples: dict[tuple[str, str, str], str] = {}
+        self.estimates: dict[tuple[str, str], list[Estimated]] = defaultdict(list)
 
     def note(self, source: str, check: str, entry: Entry, problem: str | None, *, refused: bool = False) -> None:
         """One run of a check: `problem` is None when it held."""
@@ -86,14 +103,36 @@ class Tally:
             self.examples.setdefault((*key, problem), entry["id"])
 
     def print(self, most: int) -> None:
-        """The table, then the failures."""
+        """The tables, then the failures."""
+        if self.runs:
+            self._print_checks()
+        if self.estimates:
+            self._print_estimates()
+        for key in sorted(self.failures):
+            for problem, count in self.failures[key].most_common(most):
+                print(f"  {key[0]} {key[1]}: {count} x {problem}  e.g. {self.examples[(*key, problem)]}")
+
+    def _print_checks(self) -> None:
         print(f"{'corpus file':20} {'check':24} {'runs':>6} {'hold':>6} {'%':>7} {'refused':>8}")
         for key in sorted(self.runs):
             runs, holds = self.runs[key], self.holds[key]
             print(f"{key[0]:20} {key[1]:24} {runs:6} {holds:6} {100 * holds / runs:7.2f} {self.refused[key] or '':>8}")
-        for key in sorted(self.failures):
-            for problem, count in self.failures[key].most_common(most):
-                print(f"  {key[0]} {key[1]}: {count} x {problem}  e.g. {self.examples[(*key, problem)]}")
+
+    def _print_estimates(self) -> None:
+        print(
+            f"{'corpus file':20} {'prompt':10} {'count':>6} {'±15 %':>7} {'within':>7} {'high/low':>9}"
+            f"   likely/true at 5, 50, 95 %"
+        )
+        for key in sorted(self.estimates):
+            found = self.estimates[key]
+            ratios = sorted(one.ratio for one in found)
+            near = sum(abs(ratio - 1) <= NEAR for ratio in ratios)
+            within = sum(one.within for one in found)
+            width = statistics.median(one.width for one in found)
+            count = len(found)
+            spread = " ".join(f"{ratios[int(share * (count - 1))]:.2f}" for share in (0.05, 0.5, 0.95))
+            shares = f"{100 * near / count:7.1f} {100 * within / count:7.1f}"
+            print(f"{key[0]:20} {key[1]:10} {count:6} {shares} {width:9.2f}   {spread}")
 
 
 def _general(pointer: str) -> str:
@@ -203,21 +242,71 @@ def check_law(request: Entry, target: Endpoint) -> tuple[str | None, Entry | Non
     return (None if where is None else f"law broken at {_general(where)}"), wire
 
 
-def run(folder: Path, names: list[str], limit: int | None, tally: Tally) -> None:
-    """All checks over the files of the folder."""
+def estimate(name: str, adapter: str, entry: Entry, endpoint: Endpoint, tally: Tally) -> None:
+    """The estimate of a prompt against the usage in its answer; nothing where either is missing."""
+    module = adapters.get(adapter)
+    try:
+        request, _ = module.from_wire_request(_wire(entry), endpoint, DERIVED_IDS)
+        usage = _answer(adapter, entry, endpoint).get("usage") or {}
+    except InterlinguaError:
+        return
+    true = sum(usage.get(bucket) or 0 for bucket in BUCKETS)
+    if not true:
+        return
+    found = module.estimate(request, endpoint)
+    within = found["low"] <= true <= found["high"]
+    kind = _holds(request)
+    tally.estimates[(name, kind)].append(Estimated(found["likely"] / true, within, found["high"] / found["low"]))
+    if not within:
+        tally.failures[(name, "estimate")][f"{kind}: outside of low and high"] += 1
+        tally.examples.setdefault((name, "estimate", f"{kind}: outside of low and high"), entry["id"])
+
+
+def _answer(adapter: str, entry: Entry, endpoint: Endpoint) -> Entry:
+    if entry["response"] is not None:
+        return adapters.get(adapter).from_wire_response(entry["response"], endpoint, DERIVED_IDS)[0]
+    events = _events([_raw(entry)], endpoint) if entry["stream"] is not None else []
+    return fold(events) if events and events[-1]["type"] == "message_complete" else {}
+
+
+def _holds(request: Entry) -> str:
+    """What a prompt holds, by what is hardest to count."""
+    outer = [block for message in request["messages"] for block in message["content"]]
+    types = {block["type"] for block in outer}
+    types |= {inner["type"] for block in outer if block["type"] == "tool_result" for inner in block["content"]}
+    tools = request.get("tools") or []
+    if "opaque" in types or any(tool.get("kind") == "provider" for tool in tools):
+        return "provided"
+    if types & {"document", "audio", "video"}:
+        return "documents"
+    if "image" in types:
+        return "pictures"
+    if types & {"thinking", "redacted_thinking"}:
+        return "reasoning"
+    if tools or types & {"tool_use", "tool_result"}:
+        return "tools"
+    return "schema" if (request.get("response_format") or {}).get("schema") else "text"
+
+
+def run(folder: Path, names: list[str], limit: int | None, tally: Tally, *, estimates: bool = False) -> None:
+    """All checks over the files of the folder, or estimates alone."""
     for name in names:
         adapter = FILES[name]
         with gzip.open(folder / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
             for position, line in enumerate(lines):
                 if limit is not None and position >= limit:
                     break
-                run_entry(name, adapter, standard_json.loads(line), tally)
+                run_entry(name, adapter, standard_json.loads(line), tally, estimates=estimates)
 
 
-def run_entry(name: str, adapter: str, entry: Entry, tally: Tally) -> None:
-    """All checks over one exchange."""
+def run_entry(name: str, adapter: str, entry: Entry, tally: Tally, *, estimates: bool = False) -> None:
+    """All checks over one exchange, or the estimate alone."""
     endpoint = _endpoint(adapter, entry)
     good = entry["status"] in (200, None)
+    if entry["request"] is not None and good and "stripped_base64" not in entry["features"]:
+        estimate(name, adapter, entry, endpoint, tally)
+    if estimates:
+        return
     if entry["request"] is not None:
         guarded(tally, name, "request", entry, lambda: check_request(adapter, entry, endpoint))
         for other in adapters.names():
@@ -267,10 +356,11 @@ def main() -> int:
     parser.add_argument("--file", action="append", choices=list(FILES), help="only this file; may be repeated")
     parser.add_argument("--limit", type=int, help="only the first entries of each file")
     parser.add_argument("--most", type=int, default=8, help="how many kinds of failure to show per check")
+    parser.add_argument("--estimates", action="store_true", help="only the table of estimates")
     options = parser.parse_args()
     logging.disable(logging.WARNING)  # thousands of dropped blocks, all of them in the reports
     tally = Tally()
-    run(options.corpus, options.file or list(FILES), options.limit, tally)
+    run(options.corpus, options.file or list(FILES), options.limit, tally, estimates=options.estimates)
     tally.print(options.most)
     return 0
 

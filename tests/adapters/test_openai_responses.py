@@ -492,7 +492,7 @@ def test_what_goes_back_here_is_estimated_here() -> None:
     here = wire.estimate(request, OPENAI)
     there = wire.estimate({**request, "options": {}}, Endpoint(NAME, "xai"))
     assert there["likely"] + 1_500 < here["likely"] < here["high"]
-    assert here["low"] == there["low"]
+    assert here["low"] < 10
 
 
 def test_an_error_with_status_200() -> None:

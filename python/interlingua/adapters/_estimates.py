@@ -1,89 +1,341 @@
-"""How many tokens a request takes: counted in characters, without a network and without the vendor's tokenizer."""
+"""How many tokens a request takes, without network and tokenizer (spec/5-usage-and-cost.md#estimate).
 
+One walk gathers what a model reads: texts, calls, reasoning, tools, media. Texts are counted together, by their kind
+of words (`_tokens`); what a provider writes around them is a table by model (`_templates`); pictures are counted by the
+documented formulas (`_pictures`). A sum over parts, none of them negative: one more message lowers nothing.
+"""
+
+from collections.abc import Mapping
 from typing import Any
 
-from interlingua.adapters._kit import text_length
-from interlingua.canonical import json
+from interlingua.adapters._kit import arguments_text
+from interlingua.adapters._pictures import size_of, wave_rate
+from interlingua.adapters._templates import Range, Template, template
+from interlingua.adapters._tokens import APART, count
 from interlingua.canonical.endpoint import Endpoint
 
-_PER_MESSAGE = 4
-_PER_TOOL = (4, 8, 24)
-_WITH_TOOLS = (0, 8, 400)
-"""What a provider writes around the tools: a line at OpenAI, a page of instructions at others."""
-_PER_MEDIUM = {"image": (85, 765, 1_600), "audio": (50, 600, 4_000), "video": (300, 3_000, 30_000)}
-_BYTES_PER_PAGE = 40_000
-_PER_PAGE = (300, 1_500, 3_000)
+_WINDOW = 1_000_000
+"""The context of a model whose size is not known."""
+_FOREIGN = (0.4, 2.2)
+"""The fewest and the most tokens of what hangs on how well a tokenizer knows a script, in parts of the likely ones."""
+_FEW = (2, 4)
+"""A short text can be off by this many, whatever its length."""
 
-Counts = tuple[int, int, int]
+_SEAL_MOST = 3
+"""Characters of sealed reasoning a token, at most."""
+_NOT_TEXT = frozenset(("data", "b64_json", "image_url", "signature", "id", "type"))
+"""Members of a provider's item that are media, seals or names."""
+
+_PAGE_BYTES = (200_000, 50_000, 4_000)
+"""A page of a PDF: with large pictures, usual, nothing but packed text."""
+_TEXT_BYTES = (10, 4.2, 1.2)
+"""Bytes a token of a text that travels as bytes; packed formats have fewer of them."""
+_PACKED_BYTES = (1_000, 70, 4)
+_SECOND_BYTES = (40_000, 12_000, 3_000)
+"""A second of sound that is compressed."""
+_FRAMES_BYTES = (1_000_000, 100_000, 1_500)
+_FRAME = (60, 270, 330)
+"""A second of a film, as pictures and as sound."""
+_UNSEEN_SECONDS = (1, 30, 3_600)
 
 
-def estimate(request: dict[str, Any], endpoint: Endpoint) -> dict[str, int]:
+class Said:
+    """What the messages of a request hold, gathered in one walk."""
+
+    __slots__ = (
+        "calls",
+        "cited",
+        "documents",
+        "endpoint",
+        "items",
+        "media",
+        "pages",
+        "reasoning",
+        "seals",
+        "texts",
+    )
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self.endpoint = endpoint
+        self.texts: list[str] = [""]
+        self.reasoning: list[str] = [""]
+        self.seals: list[int] = []
+        self.items: list[str] = [""]
+        self.pages: list[int] = []
+        self.media: list[dict[str, Any]] = []
+        self.calls = 0
+        self.documents = 0
+        self.cited = False
+
+    def add(self, content: list[dict[str, Any]]) -> None:
+        """The blocks of a message, of a result or of a document."""
+        pending = [content]  # a stack and no recursion: documents may stand in documents
+        while pending:
+            for block in pending.pop():
+                self._add_block(block, pending)
+
+    def _add_block(self, block: dict[str, Any], pending: list[list[dict[str, Any]]]) -> None:
+        match block["type"]:
+            case "text":
+                self.texts.append(block["text"])
+            case "tool_use":
+                self.calls += 1
+                self.texts.append(block["name"])
+                self.texts.append(block.get("input_raw") or arguments_text(block.get("input") or {}))
+            case "tool_result":
+                self.calls += 1
+                pending.append(block.get("content") or [])
+            case "thinking" | "redacted_thinking":
+                self._add_reasoning(block)
+            case "document":
+                self._add_document(block, pending)
+            case "image" | "audio" | "video":
+                self.media.append(block)
+            case _ if self.endpoint.owns(block):
+                self._add_item(block.get("value"))
+            case _:
+                pass  # an item of another provider stays behind
+        state = block.get("provider_state")
+        if state and state.get("signature") and self.endpoint.owns(state):
+            self.seals.append(len(state["signature"]))
+
+    def _add_item(self, value: Any) -> None:
+        """What only its provider understands: its texts, and what it has sealed; its media are not looked at."""
+        pending: list[Any] = [value]
+        while pending:
+            match pending.pop():
+                case str(text):
+                    self.items.append(text)
+                case dict(members):
+                    for name, member in members.items():
+                        if name == "encrypted_content" and isinstance(member, str):
+                            self.pages.append(len(member))
+                        elif name == "citations" and isinstance(member, dict):
+                            self.cited = self.cited or bool(member.get("enabled"))
+                        elif name not in _NOT_TEXT:
+                            pending.append(member)
+                case list(members):
+                    pending += members
+                case _:
+                    pass
+
+    def _add_reasoning(self, block: dict[str, Any]) -> None:
+        state = block.get("provider_state")
+        if state and not self.endpoint.owns(state):
+            return  # it stays behind
+        if block.get("text"):
+            self.reasoning.append(block["text"])
+        else:
+            seal = block.get("signature") or block.get("data")
+            if seal:
+                self.seals.append(len(seal))
+
+    def _add_document(self, block: dict[str, Any], pending: list[list[dict[str, Any]]]) -> None:
+        self.documents += 1
+        self.cited = self.cited or bool(block.get("citations_enabled"))
+        self.texts += [block[name] for name in ("name", "title", "context") if block.get(name)]
+        source = block.get("source") or {}
+        match source.get("kind"):
+            case "text":
+                self.texts.append(source.get("data") or "")
+            case "blocks":
+                pending.append(source.get("content") or [])
+            case _:
+                self.media.append(block)
+
+
+def estimate(
+    request: Mapping[str, Any], endpoint: Endpoint, provided: Mapping[str, Range | None] | None = None
+) -> dict[str, int]:
     """Prompt tokens of a canonical request: hardly fewer, the best guess, hardly more.
 
-    Text of European languages has about four characters a token, JSON three and a half, Chinese fewer.
+    `provided` says what the provider's own tools bring along, by how their type begins; None is as much as fits.
     """
-    characters = sum(len(block["text"]) for block in request.get("system") or ())
-    media: Counts = (0, 0, 0)
+    said = gathered(request, endpoint)
+    low, likely, high = weighed(said, request, of(endpoint, request), window(endpoint), provided or {})
+    return rounded(low, likely, high)
+
+
+def of(endpoint: Endpoint, request: Mapping[str, Any]) -> Template:
+    """The template of the model that is asked."""
+    model = endpoint.model or request.get("model")
+    return template(endpoint.adapter, endpoint.provider, model)
+
+
+def window(endpoint: Endpoint) -> int:
+    """The largest prompt that the model takes."""
+    found = endpoint.capabilities.get("max_context_tokens")
+    return found if isinstance(found, int) else _WINDOW
+
+
+def rounded(low: float, likely: float, high: float) -> dict[str, int]:
+    """The three counts in order, as whole numbers, none of them less than one."""
+    middle = max(round(likely), 1)
+    return {"low": min(max(int(low), 1), middle), "likely": middle, "high": max(int(high) + 1, middle)}
+
+
+def gathered(request: Mapping[str, Any], endpoint: Endpoint) -> Said:
+    """All that the messages of a request say."""
+    said = Said(endpoint)
+    said.add(request.get("system") or [])
     for message in request["messages"]:
-        for block in message["content"]:
-            count, tokens = _block(block)
-            characters += count
-            media = _sum(media, tokens)
-    structure = len(json.dumps((request.get("response_format") or {}).get("schema") or {})) - 2
-    tools = request.get("tools") or ()
+        said.add(message["content"])
+    return said
+
+
+def weighed(
+    said: Said,
+    request: Mapping[str, Any],
+    model: Template,
+    most: int,
+    provided: Mapping[str, Range | None],
+) -> Range:
+    """The tokens of what was gathered, of the tools and of what the provider writes around them."""
+    turns = model.turn * len(request["messages"]) + model.call * said.calls / 2
+    low, likely, high = model.prompt
+    low, likely, high = low - _FEW[0] + turns * 0.4, likely + turns, high + _FEW[1] + turns * 1.6
+    parts = [_text(said.texts, model)]
+    if len(said.reasoning) > 1:
+        parts.append(_share(_text(said.reasoning, model), (0, model.replayed, 1.3)))
+    if said.seals:
+        parts.append(_sealed(said.seals, model))
+    if len(said.items) > 1:
+        parts.append(_items(said, model))
+    if tools := request.get("tools"):
+        parts += _tools(tools, (request.get("tool_choice") or {}).get("type"), model, most, provided)
+    schema = (request.get("response_format") or {}).get("schema")
+    if schema:
+        parts += [model.schema, _share(_text(["", arguments_text(schema)], model), model.schema_share)]
+    if model.reasoning and _reasons(request.get("reasoning") or {}, said.endpoint.adapter):
+        parts.append((0, model.reasoning, model.reasoning * 1.5))
+    if said.documents:
+        parts.append(
+            (model.document[0] * said.documents, model.document[1] * said.documents, model.document[2] * said.documents)
+        )
+    if said.cited:
+        parts.append(model.cited)
+    parts += [_medium(block, model, most) for block in said.media]
+    for part in parts:
+        low, likely, high = low + part[0], likely + part[1], high + part[2]
+    return max(low, 0), likely, high
+
+
+def _reasons(reasoning: Mapping[str, Any], adapter: str) -> bool:
+    """Whether a model that can be told so is told to reason: effort alone tells it on the wires of others."""
+    if reasoning.get("mode") == "enabled" or reasoning.get("budget_tokens"):
+        return True
+    return adapter == "openai_chat" and reasoning.get("effort", "none") != "none"
+
+
+def _sealed(seals: list[int], model: Template) -> Range:
+    """The tokens of reasoning that only its provider can read."""
+    most = sum(seals) / _SEAL_MOST
+    if model.seal is None:
+        return 0, 0, most
+    empty, length = model.seal
+    likely = sum(max(seal - empty, 0) for seal in seals) / length * model.replayed
+    return 0, likely, max(most, likely)
+
+
+def _items(said: Said, model: Template) -> Range:
+    """The tokens of what only its provider understands: as text, and of the pages that it has sealed."""
+    sealed, pages = sum(said.pages), len(said.pages)
+    low, likely, high = _share(_text(said.items, model), (0, 0.8, 2))
+    return low, likely + sealed / 8 + 100 * pages, high + sealed / 2 + 2_500 * pages
+
+
+def _share(tokens: Range, share: Range) -> Range:
+    return tokens[0] * share[0], tokens[1] * share[1], tokens[2] * share[2]
+
+
+def _text(texts: list[str], model: Template) -> Range:
+    """The tokens of texts; the first is empty."""
+    tokens, foreign = count(APART.join(texts), model.vocabulary)
+    known = tokens - foreign
+    fewest, most = model.spread
+    return known * fewest + foreign * _FOREIGN[0], tokens, known * most + foreign * _FOREIGN[1]
+
+
+def _tools(
+    tools: list[dict[str, Any]],
+    choice: Any,
+    model: Template,
+    most: int,
+    provided: Mapping[str, Range | None],
+) -> list[Range]:
+    parts: list[Range] = []
+    texts = [""]
     for tool in tools:
-        said = {name: tool[name] for name in ("name", "description", "input_schema", "definition") if tool.get(name)}
-        structure += len(json.dumps(said))
-        media = _sum(media, _PER_TOOL)
-    if tools:
-        media = _sum(media, _WITH_TOOLS)
-    around = 3 + _PER_MESSAGE * len(request["messages"])
-    return {
-        "low": around // 2 + characters // 6 + structure // 10 + media[0],
-        "likely": around + characters * 10 // 42 + structure // 6 + media[1],
-        "high": around * 2 + characters // 2 + structure // 2 + media[2],
-    }
+        if tool.get("kind") == "provider":
+            parts.append(_provided(tool, most, provided))
+        else:
+            texts.append(arguments_text({name: tool[name] for name in _SAID if tool.get(name)}))
+    functions = len(texts) - 1
+    if functions:
+        low, likely, high = _share(_text(texts, model), model.json)
+        if model.key:
+            # as types: the names and the descriptions, hardly the words of JSON Schema
+            keys = sum(written.count('":') for written in texts)
+            likely = max(likely - model.key * keys, likely / 5)
+            low /= 4
+        low += model.tools[0]
+        likely += model.tools[1] + model.function * functions
+        high += model.tools[2] + (model.function + 20) * functions
+        match choice:
+            case "none":
+                low, likely = 0.0, 0.0 if model.silenced else likely
+            case "required" | "tool":
+                likely, high = likely + model.forced, high + model.forced * 1.3
+            case _:
+                pass
+        parts.append((low, likely, high))
+    return parts
 
 
-def _sum(left: Counts, right: Counts) -> Counts:
-    return left[0] + right[0], left[1] + right[1], left[2] + right[2]
+_SAID = ("name", "description", "input_schema", "format")
 
 
-def _block(block: dict[str, Any]) -> tuple[int, Counts]:
-    """Characters of text, and tokens of media."""
+def _provided(tool: dict[str, Any], most: int, provided: Mapping[str, Range | None]) -> Range:
+    definition = tool.get("definition") or {}
+    kind = definition.get("type") or tool.get("name") or next(iter(definition), "")
+    for start, tokens in provided.items():
+        if str(kind).startswith(start):
+            return (0, 1_000, most) if tokens is None else tokens
+    return 0, 500, most
+
+
+def _medium(block: dict[str, Any], model: Template, most: int) -> Range:
+    source = block.get("source") or {}
+    known = source.get("kind") == "base64"
+    size = len(source.get("data") or "") * 3 // 4 if known else 0
+    kind = block.get("media_type") or ""
     match block["type"]:
-        case "tool_result":
-            characters, media = 0, (0, 0, 0)
-            for inner in block["content"]:
-                count, tokens = _block(inner)
-                characters += count
-                media = _sum(media, tokens)
-            return characters, media
-        case "image" | "audio" | "video":
-            return 0, _PER_MEDIUM[block["type"]]
-        case "document":
-            pages = max(len(block["source"].get("data") or "") // _BYTES_PER_PAGE, 1)
-            return 0, (_PER_PAGE[0] * pages, _PER_PAGE[1] * pages, _PER_PAGE[2] * pages)
-        case "thinking" | "redacted_thinking" | "opaque":
-            # not replayed by most; where it is, it counts like text
-            return text_length([block.get("text") or ""]), (0, 0, 0)
+        case "image":
+            return model.sight(size_of(source), block.get("detail"))
+        case "audio":
+            rate = wave_rate(source)
+            rates = _SECOND_BYTES if rate is None else (rate, rate, rate)
+            return _share(_seconds(size, rates) if known else _UNSEEN_SECONDS, model.second)
+        case "video":
+            return _share(_seconds(size, _FRAMES_BYTES) if known else _UNSEEN_SECONDS, _FRAME)
+        case _ if not known:
+            return 10, 3 * model.page[1], most
+        case _ if kind.startswith("text/") or kind == "application/json":
+            return _parts(size, _TEXT_BYTES)
+        case _ if kind == "application/pdf" or not kind:
+            pages = _parts(size, _PAGE_BYTES)
+            return _share((max(pages[0], 1), max(pages[1], 1), pages[2] + 1), model.page)
         case _:
-            said = (value for name, value in block.items() if name in ("text", "name", "input", "input_raw"))
-            return text_length(said), (0, 0, 0)
+            return _parts(size, _PACKED_BYTES)
 
 
-def text_of(block: dict[str, Any]) -> Any:
-    """What a block says, as plain data whose characters are counted; media say nothing."""
-    match block["type"]:
-        case "text" | "thinking":
-            return block.get("text", "")
-        case "tool_use":
-            return [block.get("name", ""), block.get("input") or block.get("input_raw") or ""]
-        case "document":
-            source = block.get("source") or {}
-            text = source.get("data", "") if source.get("kind") == "text" else ""
-            return [block.get("title", ""), block.get("context", ""), [text]]
-        case "opaque":
-            return block.get("value", "")
-        case _:
-            return ""
+def _parts(size: int, divisors: Range) -> Range:
+    return size / divisors[0], size / divisors[1], size / divisors[2] + 4
+
+
+def _seconds(size: int, divisors: Range) -> Range:
+    low, likely, high = _parts(size, divisors)
+    return low, max(likely, 1), high
+
+
+__all__ = ["Range", "Said", "estimate", "gathered", "of", "rounded", "weighed", "window"]

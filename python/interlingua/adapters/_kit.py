@@ -230,21 +230,42 @@ def parse_data_uri(uri: str) -> tuple[str, str] | None:
     return (found[1], uri[found.end() :]) if found else None
 
 
-def text_length(values: Iterable[Any]) -> int:
-    """How many characters of text stand in some plain data, media left out; what token estimates count."""
-    total = 0
-    pending = list(values)  # a stack and no recursion: arguments may be nested deeply
-    while pending:
-        match pending.pop():
-            case str(text):
-                total += len(text)
-            case dict(members):
-                pending += [item for key, item in members.items() if key != "data"]
-            case list(items):
-                pending += items
-            case _:
-                total += 1
-    return total
+_OTHER = "another text"
+
+
+def _at(path: tuple[str | int, ...], value: Any) -> Any:
+    for step in path:
+        value = value[step]
+    return value
+
+
+class Repetition:
+    """The frames of a stream that differ from one seen before in one text alone: they need not be decoded again.
+
+    What stands around the text is compared as it is, and the text itself holds nothing that JSON would escape, so the
+    frame can mean nothing else.
+    """
+
+    __slots__ = ("_after", "_before")
+
+    def __init__(self, data: str, *path: str | int) -> None:
+        """From a frame's data, and the path to the text in what it decodes to."""
+        self._before = self._after = ""
+        before, quoted, after = data.partition(json.dumps(_at(path, json.loads(data))).decode())
+        try:
+            # another text in this place is read as the text: it is the place, and not one that looks like it
+            known = quoted != "" and _at(path, json.loads(f'{before}"{_OTHER}"{after}')) == _OTHER
+        except (InvalidRequest, KeyError, IndexError, TypeError):
+            known = False
+        if known:
+            self._before, self._after = before + '"', '"' + after
+
+    def text(self, data: str) -> str | None:
+        """The text of a frame's data; None when the frame has to be decoded."""
+        if not self._before or not data.startswith(self._before) or not data.endswith(self._after):
+            return None
+        text = data[len(self._before) : -len(self._after)]
+        return text if text.isprintable() and '"' not in text and "\\" not in text else None
 
 
 _DELTAS = frozenset(("text_delta", "thinking_delta", "tool_use_input_delta"))

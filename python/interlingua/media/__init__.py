@@ -12,8 +12,8 @@ Plain data in, plain data out; the input is never changed. Pillow (`pip install 
 when a picture must be converted, and not before.
 """
 
+from interlingua.canonical.magic import dimensions, sniff
 from interlingua.media.fitting import fit
-from interlingua.media.magic import dimensions, sniff
 from interlingua.media.places import mismatches
 from interlingua.media.resolving import CannotResolve, Fetch, resolve
 

@@ -14,8 +14,8 @@ import pybase64
 
 from interlingua.canonical.errors import CannotAdapt, InvalidRequest, LossRefused
 from interlingua.canonical.loss import PLACEHOLDER, SEVERITIES, Entry, Loss, Path, pointer
+from interlingua.canonical.magic import dimensions, sniff
 from interlingua.media import picture
-from interlingua.media.magic import dimensions, sniff
 from interlingua.media.places import Data, Place, checked, decoded, places, plain_type, with_values
 
 _LOG = logging.getLogger("interlingua.media")

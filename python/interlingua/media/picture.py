@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from interlingua.canonical.errors import CannotAdapt
-from interlingua.media.magic import AVIF, BMP, GIF, HEIC, HEIF, JPEG, PNG, TIFF, WEBP, dimensions
+from interlingua.canonical.magic import AVIF, BMP, GIF, HEIC, HEIF, JPEG, PNG, TIFF, WEBP, dimensions
 
 if TYPE_CHECKING:
     from PIL.Image import Image

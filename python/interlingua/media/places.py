@@ -7,8 +7,8 @@ import pybase64
 
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.loss import Path, pointer
+from interlingua.canonical.magic import sniff
 from interlingua.canonical.validate import validate
-from interlingua.media.magic import sniff
 
 Data = dict[str, Any]
 

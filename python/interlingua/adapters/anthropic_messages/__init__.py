@@ -12,10 +12,11 @@ A request that came from this wire is not repaired; one that did not is made val
 The stream decoder puts the provider's own final message together and reads it as the unary answer is read.
 
 Sections: tables · requests and reasoning (members) · turns and order (messages) · blocks · tools and schemas ·
-responses · streams · errors (and estimate).
+responses · streams · errors · estimates.
 """
 
-from interlingua.adapters.anthropic_messages.errors import error, estimate
+from interlingua.adapters.anthropic_messages.errors import error
+from interlingua.adapters.anthropic_messages.estimates import estimate
 from interlingua.adapters.anthropic_messages.requests import from_wire_request, to_wire
 from interlingua.adapters.anthropic_messages.responses import from_wire_response, to_wire_response
 from interlingua.adapters.anthropic_messages.streams import encode_stream, stream_decoder

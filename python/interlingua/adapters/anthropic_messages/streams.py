@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Generator, Iterable, Iterator
 from typing import Any
 
-from interlingua.adapters._kit import Wire, arguments_text, parse_arguments
+from interlingua.adapters._kit import Repetition, Wire, arguments_text, parse_arguments
 from interlingua.adapters.anthropic_messages.blocks import ASSISTANT, block_from_wire, block_to_wire, string
 from interlingua.adapters.anthropic_messages.errors import error as error_from_wire
 from interlingua.adapters.anthropic_messages.responses import (
@@ -79,18 +79,31 @@ class _Answer:
         self.blocks: list[Any] = []
         self.trailer: Wire = {}
         self.ended = False
+        self.text: tuple[_Block, Repetition] | None = None  # the text that is being told, and what its frames share
 
     def frame(self, frame: Frame) -> list[Event]:
         """The events of one frame."""
+        if self.text is not None:
+            block, repetition = self.text
+            if text := repetition.text(frame.data):
+                block.text.append(text)
+                return [{"type": "text_delta", "index": block.position, "text": text}]
         try:
             data = json.loads(frame.data)
         except InvalidRequest:
             # a closing [DONE] is no part of this wire, but some servers send it
             return [] if frame.data.strip() in ("", "[DONE]") else self.unreadable()
         try:
-            return self._event(data)
+            events = self._event(data)
+            if events and events[0]["type"] == "text_delta":
+                self._repeats(self.open[data["index"]], frame.data)
+            return events
         except (*UNREADABLE, InvalidAnswer):
             return self.unreadable()
+
+    def _repeats(self, block: _Block, data: str) -> None:
+        if self.text is None or self.text[0] is not block:
+            self.text = block, Repetition(data, "delta", "text")
 
     def _event(self, data: Any) -> list[Event]:
         match data.get("type"):
@@ -273,6 +286,7 @@ class _Answer:
                 return []  # of a later version
 
     def _stop(self, block: _Block) -> list[Event]:
+        self.text = None
         canonical = self._read(block)
         self.blocks[block.position] = canonical
         stop: Event = {"type": "block_stop", "index": block.position, "block": canonical}

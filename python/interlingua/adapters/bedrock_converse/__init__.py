@@ -14,10 +14,11 @@ and every repair is reported. The stream decoder puts the provider's own final m
 unary answer is read.
 
 Sections: tables · requests (members) · turns (messages) · blocks · tools · reasoning · responses · streams · errors
-(and estimate).
+· estimates.
 """
 
-from interlingua.adapters.bedrock_converse.errors import error, estimate
+from interlingua.adapters.bedrock_converse.errors import error
+from interlingua.adapters.bedrock_converse.estimates import estimate
 from interlingua.adapters.bedrock_converse.requests import from_wire_request, to_wire
 from interlingua.adapters.bedrock_converse.responses import from_wire_response, to_wire_response
 from interlingua.adapters.bedrock_converse.streams import encode_stream, stream_decoder

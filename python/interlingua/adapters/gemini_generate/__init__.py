@@ -10,10 +10,12 @@ part that they came on. Many spellings mean the same here (two cases of every na
 list): the plain spelling is written, and what differed from it is kept as `form` and written back as long as it still
 says the same.
 
-Sections: tables · requests (members) · contents (messages) · parts (blocks) · tools · schemas · responses · streams · errors.
+Sections: tables · requests (members) · contents (messages) · parts (blocks) · tools · schemas · responses · streams · errors ·
+estimates.
 """
 
-from interlingua.adapters.gemini_generate.errors import error, estimate
+from interlingua.adapters.gemini_generate.errors import error
+from interlingua.adapters.gemini_generate.estimates import estimate
 from interlingua.adapters.gemini_generate.requests import from_wire_request, to_wire
 from interlingua.adapters.gemini_generate.responses import from_wire_response, to_wire_response
 from interlingua.adapters.gemini_generate.streams import encode_stream, stream_decoder

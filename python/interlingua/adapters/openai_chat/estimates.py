@@ -1,4 +1,4 @@
-"""How many tokens a request takes: counted as on every wire that has no tokenizer of its own."""
+"""How many tokens a request takes: as on every wire, the model decides."""
 
 from interlingua.adapters._estimates import estimate
 

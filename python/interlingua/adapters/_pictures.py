@@ -1,0 +1,147 @@
+"""How many tokens pictures take: the formulas that providers document, from the sizes that headers tell."""
+
+import binascii
+from collections.abc import Callable
+from math import ceil
+from typing import Any
+
+from interlingua.canonical.magic import dimensions
+
+Range = tuple[float, float, float]
+Size = tuple[int, int]
+Sight = Callable[[Size | None, str | None], Range]
+"""Tokens of a picture of a size, or of one whose size is not known, at a detail: fewest, likely, most."""
+
+_HEADER = 64
+_LONG_HEADER = 65_536
+"""Characters of base64 that hold the size: of a PNG, GIF, WebP or BMP, and nearly always of a JPEG."""
+
+
+def size_of(source: dict[str, Any]) -> Size | None:
+    """Width and height of a picture that comes along, from the first bytes; None when they do not tell."""
+    data = source.get("data")
+    if source.get("kind") != "base64" or not isinstance(data, str):
+        return None
+    for length in (_HEADER, _LONG_HEADER):
+        try:
+            head = binascii.a2b_base64(data[: min(length, len(data) // 4 * 4)])
+        except binascii.Error:
+            return None
+        size = dimensions(head)
+        if size is not None or len(data) <= length:
+            return size
+    return None
+
+
+def wave_rate(source: dict[str, Any]) -> int | None:
+    """Bytes a second of plain sound that comes along, as its header says; None of any other."""
+    data = source.get("data")
+    if not isinstance(data, str) or not data.startswith("UklGR"):
+        return None
+    try:
+        head = binascii.a2b_base64(data[:44])
+    except binascii.Error:
+        return None
+    rate = int.from_bytes(head[28:32], "little")
+    return rate if head[8:16] == b"WAVEfmt " and rate > 0 else None
+
+
+def _within(size: Size, longest: float) -> tuple[float, float]:
+    """The size, made smaller until no side is longer than that."""
+    scale = min(1.0, longest / max(size))
+    return size[0] * scale, size[1] * scale
+
+
+def tiles(base: int, tile: int) -> Sight:
+    """A base and tiles of 512 pixels, after the picture was fitted into 2048 pixels and its shorter side into 768."""
+
+    def tokens(size: Size | None, detail: str | None) -> Range:
+        if detail == "low":
+            return base, base, base + tile
+        if size is None:
+            return base, base + 4 * tile, base + 8 * tile
+        width, height = _within(size, 2048)
+        scale = min(1.0, 768 / min(width, height))
+        likely = base + tile * ceil(width * scale / 512) * ceil(height * scale / 512)
+        return base, likely, likely + tile
+
+    return tokens
+
+
+def patches(weight: float, most: int = 1536, longest: int = 2048) -> Sight:
+    """Patches of 32 pixels, as many as the model takes, by a weight."""
+
+    def tokens(size: Size | None, detail: str | None) -> Range:
+        if size is None:
+            return 1, most * weight / 2, most * weight * 1.7
+        width, height = _within(size, longest)
+        count = min(ceil(width / 32) * ceil(height / 32), most)
+        return min(count, 60) * 0.7, count * weight, count * weight * 1.7 + 30
+
+    return tokens
+
+
+def _squares(longest: int, most: int) -> Sight:
+    """Patches of 28 pixels, after the picture was fitted into a longest side and a number of patches."""
+
+    def tokens(size: Size | None, detail: str | None) -> Range:
+        if size is None:
+            return 4, most / 2, most * 1.05 + 10
+        width, height = _within(size, longest)
+        likely = min(ceil(width / 28) * ceil(height / 28), most)
+        return likely * 0.85 - 5, likely + 2, likely * 1.1 + 10
+
+    return tokens
+
+
+claude_sight = _squares(1568, 1568)
+claude_sight_later = _squares(2576, 4784)
+
+
+def mistral_sight(size: Size | None, detail: str | None) -> Range:
+    """Patches of 28 pixels, and one more token a row."""
+    if size is None:
+        return 4, 1500, 3500
+    width, height = _within(size, 1540)
+    rows = ceil(height / 28)
+    likely = (ceil(width / 28) + 1) * rows
+    return likely * 0.3, likely, likely * 3.2 + 10
+
+
+def flat_sight(size: Size | None, detail: str | None) -> Range:
+    """Of a model that nothing is known of: patches of 28 pixels, or a fixed number whatever the size."""
+    if size is None:
+        return 16, 700, 5000
+    width, height = _within(size, 2048)
+    likely = ceil(width / 28) * ceil(height / 28)
+    return min(16, likely * 0.5), max(likely, 64), max(likely * 2, 1800)
+
+
+_TILE = 258
+
+
+def gemini_sight(size: Size | None, detail: str | None) -> Range:
+    """One tile, at most as many as a picture larger than 384 pixels is cut into."""
+    return 64, _TILE, _cut(size) * _TILE
+
+
+def gemini_2_sight(size: Size | None, detail: str | None) -> Range:
+    """As many tiles as a picture larger than 384 pixels is cut into."""
+    most = _cut(size) * _TILE
+    return 64, 5 * _TILE if size is None else most, most
+
+
+def _cut(size: Size | None) -> int:
+    """Tiles of a picture and a view of the whole, after it was fitted into 3,072 pixels."""
+    if size is None:
+        return 17
+    if max(size) <= 384:
+        return 1
+    width, height = _within(size, 3072)
+    side = min(max(min(width, height) // 1.5, 256.0), 768.0)
+    return ceil(width / side) * ceil(height / side) + 1
+
+
+def gemini_3_sight(size: Size | None, detail: str | None) -> Range:
+    """A budget that the resolution of media sets, hardly anything else."""
+    return 64, 1090, 2300

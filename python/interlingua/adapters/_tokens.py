@@ -1,0 +1,203 @@
+"""How many tokens a text has, told from the kinds of its characters: no vocabulary, a few linear passes.
+
+A tokenizer cuts a text into words, numbers and marks before it looks into its vocabulary, and most words of a common
+language are one token. So what counts is where words, numbers and marks begin. Each byte becomes the kind of its
+character, each pair of neighbours what it means, and the weights say how many tokens that takes on average in a family
+of tokenizers. All of it runs over whole buffers: bytes.translate, one long integer for the pairs, bytes.count.
+"""
+
+from typing import NamedTuple
+
+_OTHER, _SMALL, _CAPITAL, _DIGIT, _MARK, _SPACE, _LINE, _MARKED = range(8)
+_SCRIPTS = (_MARKED, 8, 9, 10, 11, 12, 13, 14, 15)
+"""Kinds up to 15. Scripts: Latin letters with marks; Greek and Cyrillic; Hebrew, Arabic and neighbours; Indic and Thai;
+Vietnamese, Georgian and others; typographic marks and symbols; kana; Chinese; Hangul. Emoji are of the kind 0."""
+_LEADS = (
+    (0xC2, 12),
+    (0xCD, _MARKED),
+    (0xD3, 8),
+    (0xDF, 9),
+    (0xE0, 10),
+    (0xE1, 11),
+    (0xE2, 12),
+    (0xE3, 13),
+    (0xE9, 14),
+    (0xED, 15),
+    (0xEF, 12),
+    (0xFF, _OTHER),
+)
+"""Leading bytes of UTF-8, each up to and with the one named, by the script that they begin."""
+
+
+def _kind(byte: int) -> int:
+    """The kind of the character that a byte begins."""
+    character = chr(byte)
+    if byte >= 0x80:
+        return next(kind for last, kind in _LEADS if byte <= last)
+    if character.isalpha():
+        return _SMALL if character.islower() else _CAPITAL
+    if character.isdigit():
+        return _DIGIT
+    if character in "\r\n":
+        return _LINE
+    return _MARK if character.isprintable() and character != " " else _SPACE
+
+
+_WORD, _WORD_AFTER_MARK, _HUMP, _CAPITALS, _NUMBER, _DIGITS, _MARKS, _MARKS_MORE, _INDENT, _LINES = range(1, 11)
+
+
+def _meaning(before: int, kind: int) -> int:
+    """What a character is to a tokenizer, after the one before it; 0 is nothing of weight."""
+    after_mark = before in (_MARK, _DIGIT)
+    match kind:
+        case 1 | 7:  # a small letter, marked or not
+            within = before in (_SMALL, _CAPITAL, _MARKED)
+            return 0 if within else _WORD_AFTER_MARK if after_mark else _WORD
+        case 2:  # a capital
+            if before in (_SMALL, _MARKED):
+                return _HUMP
+            return _CAPITALS if before == _CAPITAL else _WORD_AFTER_MARK if after_mark else _WORD
+        case 3:
+            return _DIGITS if before == _DIGIT else _NUMBER
+        case 4:
+            return _MARKS_MORE if before == _MARK else _MARKS
+        case 5:
+            return _INDENT if before in (_SPACE, _LINE) else 0
+        case 6:
+            return 0 if before == _LINE else _LINES
+        case _:
+            return 0
+
+
+_KINDS = bytes(_kind(byte) for byte in range(256))
+_CONTINUED = bytes(range(0x80, 0xC0))
+_MEANINGS = bytes(_meaning(pair >> 4, pair & 15) for pair in range(256))
+_MEANINGLESS = bytes(pair for pair, meaning in enumerate(_MEANINGS) if meaning == 0)
+"""Most of a text: letters within words, spaces before them."""
+
+APART = "\x00"
+"""Stands between texts that are counted together, and before the first."""
+
+_FOREIGN = 16
+"""Marked letters times this, up to the number of words, are words of a language whose words are cut more often."""
+
+
+class Vocabulary(NamedTuple):
+    """What the things in a text weigh, in tokens: a family of tokenizers."""
+
+    words: tuple[float, float, float, float]
+    """A word; one after a mark; a hump as in camelCase; a further capital."""
+    marks: tuple[float, float, float, float]
+    """A number; a further digit; a mark; a further mark."""
+    spaces: tuple[float, float]
+    """A further space; line ends together."""
+    scripts: tuple[float, float, float, float, float, float, float, float, float, float]
+    """A character of each script, emoji last."""
+    foreign: float
+    """A word of a foreign language, in addition."""
+
+
+def scaled(vocabulary: Vocabulary, words: float, marks: float, scripts: float = 1.0) -> Vocabulary:
+    """A vocabulary that cuts like another one, but finer."""
+    a, b, c, d = vocabulary.words
+    e, f, g, h = vocabulary.marks
+    s = vocabulary.scripts
+    return Vocabulary(
+        (a * words, b * words, c * words, d * words),
+        (e * marks, f * marks, g * marks, h * marks),
+        vocabulary.spaces,
+        (
+            s[0] * scripts,
+            s[1] * scripts,
+            s[2] * scripts,
+            s[3] * scripts,
+            s[4] * scripts,
+            s[5] * scripts,
+            s[6] * scripts,
+            s[7] * scripts,
+            s[8] * scripts,
+            s[9] * scripts,
+        ),
+        vocabulary.foreign * scripts,
+    )
+
+
+class Count(NamedTuple):
+    """Tokens of a text: all of them, and those among them that hang on how well a script is known to the tokenizer."""
+
+    tokens: float
+    foreign: float
+
+
+def count(text: str, vocabulary: Vocabulary) -> Count:
+    """The tokens of texts that are joined by `APART` and begin with it."""
+    plain = text.isascii()
+    # no lone surrogate comes through the door; "surrogatepass" keeps this total all the same
+    encoded = text.encode("utf-8", "surrogatepass")
+    kinds = encoded.translate(_KINDS) if plain else encoded.translate(_KINDS, _CONTINUED)
+    # one long number: each byte the kind of a character in its low half, that of the one before it in its high half
+    line = int.from_bytes(kinds, "little")
+    meant = (line | line << 12).to_bytes(len(kinds) + 2, "little").translate(_MEANINGS, _MEANINGLESS).count
+    word, after_mark, hump, capital = vocabulary.words
+    number, digit, mark, more_marks = vocabulary.marks
+    indent, line_end = vocabulary.spaces
+    words = meant(_WORD)
+    tokens = (
+        words * word
+        + meant(_WORD_AFTER_MARK) * after_mark
+        + meant(_HUMP) * hump
+        + meant(_CAPITALS) * capital
+        + meant(_NUMBER) * number
+        + meant(_DIGITS) * digit
+        + meant(_MARKS) * mark
+        + meant(_MARKS_MORE) * more_marks
+        + meant(_INDENT) * indent
+        + meant(_LINES) * line_end
+    )
+    if plain:
+        return Count(tokens, 0.0)
+    foreign = kinds.count(_OTHER) * vocabulary.scripts[9]
+    for place, kind in enumerate(_SCRIPTS):
+        foreign += kinds.count(kind) * vocabulary.scripts[place]
+    foreign += min(_FOREIGN * kinds.count(_MARKED), words) * vocabulary.foreign
+    return Count(tokens + foreign, foreign)
+
+
+# Fitted to the vocabularies that are public, over prose, instructions, code, JSON and fifty languages: for texts of
+# more than thirty tokens the median error is two percent, and one text in a hundred is off by more than fifteen.
+O200K = Vocabulary(
+    (1.01, 0.39, 1.77, 0.16),
+    (1.59, 0.13, 0.97, 0.38),
+    (0.09, 0.34),
+    (0.90, 0.31, 0.37, 0.43, 0.20, 0.78, 0.61, 0.80, 0.67, 0.90),
+    0.13,
+)
+"""OpenAI from GPT-4o on."""
+CL100K = Vocabulary(
+    (1.03, 0.50, 1.67, 0.15),
+    (1.59, 0.13, 0.95, 0.33),
+    (0.08, 0.34),
+    (1.75, 0.51, 0.95, 1.30, 0.80, 0.81, 0.99, 1.12, 1.09, 2.60),
+    0.24,
+)
+"""GPT-3.5 and GPT-4."""
+TEKKEN = Vocabulary(
+    (1.04, 0.60, 1.82, 0.27),
+    (1.69, 0.91, 0.92, 0.35),
+    (0.09, 0.43),
+    (1.00, 0.35, 0.38, 0.53, 0.25, 0.96, 0.64, 1.05, 0.71, 3.20),
+    0.15,
+)
+"""Mistral."""
+
+# Not public. Scaled to counts that providers gave: how much finer words and marks are cut.
+CLAUDE = scaled(CL100K, 1.02, 1.23)
+"""Claude up to 4.6."""
+CLAUDE_LATER = scaled(CL100K, 1.16, 1.25, 1.1)
+"""Claude from Opus 4.7 on, whose tokenizer cuts finer."""
+GEMINI = scaled(O200K, 0.98, 1.25)
+LLAMA = scaled(CL100K, 1.03, 1.15, 0.7)
+"""Llama from 3 on."""
+QWEN = scaled(CL100K, 1.01, 1.04, 0.8)
+DEEPSEEK = scaled(O200K, 1.05, 1.2, 1.1)
+UNKNOWN = scaled(CL100K, 1.02, 1.1)
