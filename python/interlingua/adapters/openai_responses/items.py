@@ -420,6 +420,8 @@ def item_from_wire(item: Any, reading: Reading, *, starts: bool) -> list[Block] 
     if kind == "function_call":
         call = call_from_wire(item, reading)
         return [opaque(item, reading) if call is None else call]
+    if len(item) == 2 and not starts and item.get("role") == "assistant" and type(item.get("content")) is str:
+        return [{"type": "text", "text": item["content"]}]
     if is_message(item):
         if item.get("role") != "assistant":
             return None if item.get("role") in ("user", "system", "developer") else [opaque(item, reading)]

@@ -158,7 +158,11 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
 
 
 def _fits(tool: Wire, members: tuple[tuple[str, str, type], ...]) -> bool:
-    return all(tool.get(member) is None or isinstance(tool[member], kind) for _, member, kind in members)
+    for _, member, kind in members:
+        value = tool.get(member)
+        if value is not None and not isinstance(value, kind):
+            return False
+    return True
 
 
 # ---------------------------------------------------------------------------------------------------- choice
