@@ -39,7 +39,7 @@ def envelop(parts: list[Wire], kind: str, *, failed: bool, spelling: Any = None)
         parts.insert(0, {"type": kind, "text": line})
     else:
         text = first["text"]
-        parts[0] = {**first, "text": line if spelling == "bare" and not text else f"{line}\n{text}"}
+        parts[0] = {**first, "text": line if spelling == "bare" and not text and len(first) > 2 else f"{line}\n{text}"}
 
 
 def open_envelope(blocks: list[dict[str, Any]], form: dict[str, Any]) -> bool:

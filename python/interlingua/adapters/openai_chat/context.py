@@ -82,16 +82,18 @@ class Writing(Target):
 
     `from_another` says that it was read from this wire, but from another provider of it.
     `answering` says that an answer is written, so that reasoning is shown and not replayed.
+    `called` are the names of own calls, by canonical id.
     `moved` are the messages that leave their place, `moves` where they go, and `place` is the role that is being written.
     """
 
-    __slots__ = ("answering", "from_another", "moved", "moves", "place")
+    __slots__ = ("answering", "called", "from_another", "moved", "moves", "place")
 
     def __init__(self, endpoint: Endpoint, loss: Loss, *, own: bool, answering: bool = False) -> None:
         super().__init__(endpoint, loss, TOOL_ID, own=own)
         self.answering = answering
         self.from_another = False
         self.place = ""
+        self.called: dict[str, str] = {}
         self.moved: set[int] = set()
         self.moves: list[tuple[int, int]] = []
 

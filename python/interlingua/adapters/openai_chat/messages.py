@@ -168,7 +168,7 @@ def _tool_to_wire(message: Message, position: int, writing: Writing, runs: _Runs
         value = [{"type": "text", "text": ""}]
         message_ = "an empty result is written as an empty text"
         writing.loss.replace((*path, "content"), value, "filler", "shape", message_)
-    if "name" in form:
+    if "name" in form and (form.get("legacy") or writing.called.get(block["tool_use_id"]) == form["name"]):
         wire["name"] = form["name"]
     if "tool_call_id" in form.get("absent", ()):
         wire.pop("tool_call_id", None)

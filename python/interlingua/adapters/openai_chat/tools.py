@@ -420,6 +420,8 @@ def call_to_wire(block: Block, index: int, turn: Path, writing: Writing, request
     name = writing.name(block["name"], request)
     if name != block["name"]:
         writing.report_name((*turn, "content", index, "name"), name)
+    if writing.own:
+        writing.called[block["id"]] = name
     state = writing.owns(block)
     if block.keys() <= _PLAIN_CALL and (not state or "form" not in state) and _says_nothing(block):
         function = {"name": name, "arguments": arguments_text(block["input"])}
@@ -447,7 +449,7 @@ def _call_to_wire(
         kind = "function"
         call["function"] = inner = {"name": name, "arguments": _arguments(block, form, path, writing)}
     if form:
-        _respell(call, inner, form)
+        _respell(call, inner, form, block)
     if (fields := state.get("fields")) is not None:
         if kind in fields:
             call[kind] = {**fields[kind], **inner}
@@ -458,14 +460,14 @@ def _call_to_wire(
     return call
 
 
-def _respell(call: Wire, inner: Wire, form: Mapping[str, Any]) -> None:
+def _respell(call: Wire, inner: Wire, form: Mapping[str, Any], block: Block) -> None:
     if "index" in form:
         call["index"] = form["index"]
     for name, value in form.get("empty", {}).items():
         call[name] = value
     for name in form.get("absent", ()):
         call.pop(name, None)
-        if name == "arguments":
+        if name == "arguments" and not (block["input"] or block.get("input_raw")):
             inner.pop(name, None)
 
 

@@ -318,6 +318,7 @@ def _turn_to_wire(turn: _Turn, content: list[Block], state: Mapping[str, Any], p
     wire: Wire = {"role": "assistant"}
     written = spelt(turn.parts, form)
     others = bool(turn.calls or turn.legacy or turn.refusal or turn.sound or turn.images or turn.texts or turn.details)
+    spoken = not _SPOKEN_FIELDS.isdisjoint(state.get("fields") or ())  # an empty text beside them says nothing either
     if written == "" and (others or turn.answer):
         _drop_empty(turn, content)
         written = None
@@ -325,7 +326,7 @@ def _turn_to_wire(turn: _Turn, content: list[Block], state: Mapping[str, Any], p
         wire["content"] = written
     elif written is not None:
         wire["content"] = _filled_text(content, path, writing)
-    elif "content" in empty and not empty["content"]:
+    elif "content" in empty and not empty["content"] and (empty["content"] != "" or turn.answer or others or spoken):
         wire["content"] = empty["content"]
     elif "content" in form.get("absent", ()):
         pass
@@ -386,6 +387,12 @@ def _filled_text(content: list[Block], path: Path, writing: Writing) -> str:
 
 
 def _reasoning_members(turn: _Turn, wire: Wire, form: Mapping[str, Any], path: Path, writing: Writing) -> None:
+    if turn.texts and any(map(detail_text, turn.details)):
+        for index in turn.texts_at:
+            message = "reasoning that is told in detail has no other text beside it"
+            writing.loss.drop((*path, "content", index), "combination", "lost", message)
+        turn.dropped.update(turn.texts_at)
+        turn.texts = []
     if turn.texts:
         member = turn.texts[0][0]
         text = wire[member] = "".join(said for _, said in turn.texts)
@@ -423,6 +430,7 @@ _ASSISTANT = frozenset(
 
 _SPOKEN = frozenset(MEMBERS)
 _SAYING = ("tool_calls", "function_call", "refusal", "audio", "images")
+_SPOKEN_FIELDS = frozenset((*_SAYING, *MEMBERS))
 
 
 def answer_from_wire(message: Wire, reading: Reading) -> Message:
