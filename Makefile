@@ -86,6 +86,10 @@ matrix: $(INSTALLED) ## run the suite and write what it found for each wire into
 mutants: $(INSTALLED) ## see whether the suite catches implementations that are broken on purpose
 	$(CONFORMANCE) mutants $(ARGS)
 
+.PHONY: suite-grpc
+suite-grpc: $(INSTALLED) ## run the suite over gRPC against the server that ships
+	$(CONFORMANCE) run $(ARGS) --serve -- $(BIN)/python -m interlingua serve --port 0 --retry none --log-level error
+
 .PHONY: oracles
 oracles: $(ORACLES) ## let the providers' own SDKs judge what we write; ARGS="-k PATTERN"
 	.venv-oracles/bin/python -m pytest -q -c oracles/pytest.ini oracles $(ARGS)
@@ -134,6 +138,7 @@ check-generated: $(INSTALLED)
 .PHONY: check-suite
 check-suite: $(INSTALLED)
 	$(CONFORMANCE) lint
+	$(CONFORMANCE) trace --strict > /dev/null
 
 # ------------------------------------------------------------------------------------------------ changing it
 
@@ -150,6 +155,10 @@ format: $(INSTALLED) ## bring all files into form
 .PHONY: baseline
 baseline: $(INSTALLED) ## take the present Protobuf contract as the one that must not break (at a release)
 	$(BIN)/buf build --exclude-source-info --output proto/baseline.binpb
+
+.PHONY: freeze
+freeze: $(INSTALLED) ## take the present must-checks as what a release demands (at a release); ARGS="1.0 --release YYYY-MM-DD"
+	$(CONFORMANCE) freeze $(ARGS)
 
 .PHONY: clean
 clean: ## remove everything that can be made again, the virtual environment included

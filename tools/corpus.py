@@ -55,14 +55,18 @@ FILES = {
 
 VENDORS = {
     "azure_openai": "azure-openai",
+    "azure_ai": "azure-ai",
+    "bedrock_mantle": "bedrock-mantle",
+    "chatgpt_codex": "chatgpt-codex",
+    "github_copilot": "github-copilot",
+    "litellm_proxy": "litellm",
     "llama_cpp": "llama.cpp",
+    "mistralrs": "mistral.rs",
+    "vercel_gateway": "vercel-gateway",
     "anthropic_compat": "anthropic",
     "google_ai": "gemini",
 }
 """Vendors of the corpus whose row in the registry has another name."""
-
-HOSTS = {"anthropic_messages": {"bedrock": "anthropic", "vertex": "anthropic"}}
-"""Clouds that host another provider's models, by the wire on which they pass for that provider."""
 
 Entry = dict[str, Any]
 
@@ -140,7 +144,7 @@ def _general(pointer: str) -> str:
 
 
 def _endpoint(adapter: str, entry: Entry) -> Endpoint:
-    vendor = HOSTS.get(adapter, VENDORS).get(entry["vendor"]) or VENDORS.get(entry["vendor"], entry["vendor"])
+    vendor = VENDORS.get(entry["vendor"], entry["vendor"])
     try:
         return registry.endpoint(adapter=adapter, provider=vendor, model=entry.get("model"))
     except InterlinguaError:

@@ -3,6 +3,7 @@
 import base64
 
 CAUGHT_BY = ["*#chunks:crlf"]
+NOT_ON = {"*": {"bedrock_converse": "its messages have no lines"}}
 
 
 def handle(message, reference):

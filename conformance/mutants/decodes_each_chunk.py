@@ -2,7 +2,8 @@
 
 import base64
 
-CAUGHT_BY = ["*#chunks:bytewise", "*#chunks:utf8"]
+CAUGHT_BY = ["*#chunks:bytewise", "*#chunks:utf8", "bedrock_converse/*#stream"]
+NOT_ON = {"*": {"bedrock_converse": "its messages are no text: decoded, even a whole stream is broken"}}
 
 
 def handle(message, reference):

@@ -1,16 +1,23 @@
-"""Drops every cache mark on the way to the wire, and says nothing."""
+"""Drops every cache mark before writing, and says nothing of it."""
 
-CAUGHT_BY = ["anthropic_messages/*#to_wire", "*#accounting"]
+CAUGHT_BY = ["{wire}/*#to_wire", "portable/*#cross:{wire}"]
+NOT_ON = {
+    "{wire}/*#to_wire": {
+        "gemini_generate": "the wire has no cache marks",
+        "ollama_chat": "the wire has no cache marks",
+    }
+}
 
 
 def without_cache(value):
     if isinstance(value, dict):
-        return {name: without_cache(item) for name, item in value.items() if name != "cache_control"}
+        return {name: without_cache(item) for name, item in value.items() if name != "cache"}
     return [without_cache(item) for item in value] if isinstance(value, list) else value
 
 
 def handle(message, reference):
-    answer = reference(message)
-    if message["op"] == "to_wire" and "output" in answer:
-        answer["output"]["wire"] = without_cache(answer["output"]["wire"])
-    return answer
+    request = message.get("input", {}).get("request")
+    if message["op"] == "to_wire" and isinstance(request, dict):
+        parts = {name: without_cache(request[name]) for name in ("messages", "system", "tools") if name in request}
+        message["input"]["request"] = {**{name: item for name, item in request.items() if name != "cache"}, **parts}
+    return reference(message)

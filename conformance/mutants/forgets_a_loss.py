@@ -1,6 +1,6 @@
 """Leaves the last entry out of every loss report."""
 
-CAUGHT_BY = ["*#loss", "*#accounting", "*#cross:*"]
+CAUGHT_BY = ["*#loss", "*#accounting", "portable/*#cross:{wire}"]
 
 
 def handle(message, reference):

@@ -1,6 +1,8 @@
 """Glues the texts of several answers into the first."""
 
-CAUGHT_BY = ["openai_chat/*#stream"]
+CAUGHT_BY = ["*#stream"]
+ONE = "the wire gives one answer at a time"
+NOT_ON = {"*": dict.fromkeys(("anthropic_messages", "bedrock_converse", "ollama_chat", "openai_responses"), ONE)}
 
 
 def handle(message, reference):

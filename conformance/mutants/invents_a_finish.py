@@ -1,6 +1,6 @@
 """Says that every answer ended by itself."""
 
-CAUGHT_BY = ["*#from_wire_response", "*#stream"]
+CAUGHT_BY = ["*#from_wire_response", "*#fold"]
 
 
 def handle(message, reference):

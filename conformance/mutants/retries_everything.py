@@ -1,6 +1,6 @@
 """Calls every failure retryable."""
 
-CAUGHT_BY = ["*/errors*"]
+CAUGHT_BY = ["{wire}/errors*"]
 
 
 def handle(message, reference):

@@ -1,6 +1,6 @@
 """Passes every number through a float, as JavaScript does."""
 
-CAUGHT_BY = ["*#from_wire_response", "*#to_wire"]
+CAUGHT_BY = ["*#from_wire_response", "portable/*#cross:{wire}"]
 
 
 def as_double(value):

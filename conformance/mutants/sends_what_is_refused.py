@@ -1,4 +1,4 @@
-"""Writes empty texts and calls without results: what the provider refuses."""
+"""Writes a turn of nobody whom the provider knows: what it refuses."""
 
 CAUGHT_BY = ["*#valid:*"]
 
@@ -6,8 +6,10 @@ CAUGHT_BY = ["*#valid:*"]
 def handle(message, reference):
     answer = reference(message)
     if message["op"] == "to_wire" and "output" in answer:
-        for turn in answer["output"]["wire"]["body"].get("messages", []):
-            if turn["role"] == "tool" or isinstance(turn.get("content"), list):
-                turn.pop("tool_call_id", None)
-                turn["content"] = turn["content"] if turn["role"] == "tool" else [{"type": "text", "text": ""}]
+        body = answer["output"]["wire"]["body"]
+        for name in ("messages", "contents", "input"):
+            turns = body.get(name)
+            for turn in turns if isinstance(turns, list) else []:
+                if "role" in turn:
+                    turn["role"] = "person"
     return answer

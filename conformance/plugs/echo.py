@@ -3,8 +3,10 @@
 import json
 import sys
 
-OPERATIONS = "to_wire from_wire_request from_wire_response to_wire_response stream stream_encode error estimate".split()
-ADAPTERS = ("anthropic_messages", "openai_chat")
+OPERATIONS = (
+    "to_wire from_wire_request from_wire_response to_wire_response stream stream_encode error estimate generate".split()
+)
+ADAPTERS = "anthropic_messages bedrock_converse gemini_generate ollama_chat openai_chat openai_responses".split()
 
 # The names under which the protocol takes a value in and gives one out: the echo is dressed as an answer.
 PAIRS = {
@@ -26,7 +28,7 @@ def handle(message):
                 "protocol": 1,
                 "implementation": {"name": "echo", "version": "0"},
                 "adapters": dict.fromkeys(ADAPTERS, OPERATIONS),
-                "operations": ["cost", "route", "validate"],
+                "operations": ["cost", "route", "validate", "check"],
             },
         }
     given = message.get("input", {})

@@ -1,9 +1,10 @@
 """The conformance suite's command line.
 
     python3 conformance/runner run [options] -- CMD...        check an implementation that speaks JSON lines
+    python3 conformance/runner run --serve -- CMD...          start an Interlingua server and check it over gRPC
     python3 conformance/runner run --grpc HOST:PORT           check a running Interlingua server
     python3 conformance/runner doctor -- CMD...               is the plug itself in order?
-    python3 conformance/runner lint | status | trace | mutants | render | diff | gaps | record | fill | freeze
+    python3 conformance/runner lint | status | trace | mutants | render | diff | gaps | upstream | record | fill | freeze
 
 Exit status: 0 nothing unexpected, 1 something failed, 2 wrong use, 3 the plug cannot be reached.
 """
@@ -11,21 +12,31 @@ Exit status: 0 nothing unexpected, 1 something failed, 2 wrong use, 3 the plug c
 from __future__ import annotations
 
 import argparse
+import datetime as dt
 import os
+import shlex
 import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 if __package__ in (None, ""):
     # Run as a folder: give the modules their package name, so that they import each other the same way everywhere.
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
+if TYPE_CHECKING:
+    from runner.grpc_plug import GrpcPlug
+
 from runner import PROTOCOL_VERSION, SUITE_VERSION, render
-from runner.cases import CaseError, read
+from runner.cases import Case, CaseError, read
 from runner.discover import plan
-from runner.plug import Plug, PlugError, ProcessPlug
+from runner.plug import NO_PROXY, Plug, PlugError, ProcessPlug
 from runner.requirements import scored
+from runner.serving import Served
 from runner.session import Session
-from runner.verdict import BAD, GapError, assign_gaps, clean, conforms, read_gaps
+from runner.upstream import Upstream, environment
+from runner.verdict import BAD, Gap, GapError, assign_gaps, clean, conforms, read_gaps
 from runner.verdict import run as run_checks
 
 
@@ -70,6 +81,12 @@ def _parser() -> argparse.ArgumentParser:
 
 def _plug_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--grpc", metavar="HOST:PORT", help="a running Interlingua server instead of a command")
+    parser.add_argument(
+        "--upstream",
+        metavar="HOST:PORT",
+        help="with --grpc: where the server finds its providers, see protocol.md#generate; play them there",
+    )
+    parser.add_argument("--serve", action="store_true", help="the command starts a server; ask it over gRPC")
     parser.add_argument("--timeout", type=float, default=10.0, metavar="SECONDS", help="for one answer (10)")
 
 
@@ -87,6 +104,7 @@ def _run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--report", type=Path, metavar="FILE", help="write report.jsonl")
     for name in ("junit", "tap", "markdown", "badge"):
         parser.add_argument(f"--{name}", type=Path, metavar="FILE", help=f"write the report as {name} too")
+    parser.add_argument("--all", action="store_true", help=f"show all failures, not the first {render.MOST_SHOWN}")
     parser.add_argument("-q", "--quiet", action="store_true", help="print only the headline")
     parser.add_argument("--list", action="store_true", help="print the ids of the checks and run nothing")
     parser.set_defaults(verb=_run)
@@ -111,6 +129,7 @@ def _other_verbs(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     rendered.add_argument("report", type=Path, nargs="+")
     rendered.add_argument("--format", choices=sorted(render.FORMATS), default="text")
     rendered.add_argument("--profile")
+    rendered.add_argument("--all", action="store_true", help="as text: show all failures")
     rendered.set_defaults(verb=_render)
     differ = verbs.add_parser("diff", help="compare two reports")
     differ.add_argument("before", type=Path)
@@ -120,6 +139,9 @@ def _other_verbs(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     gaps.add_argument("report", type=Path)
     gaps.add_argument("--write", type=Path, metavar="FILE", help="add to this file; comments in it are kept")
     gaps.set_defaults(verb=_gaps)
+    upstream = verbs.add_parser("upstream", help="the environment in which a server finds the scripted providers")
+    upstream.add_argument("address", metavar="HOST:PORT")
+    upstream.set_defaults(verb=_environment)
     _writing_verbs(verbs)
 
 
@@ -141,24 +163,82 @@ def _writing_verbs(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -
     fill.set_defaults(verb=_fill)
     freeze = verbs.add_parser("freeze", help="write the requirements of a release: checks and hashes of their files")
     freeze.add_argument("version")
+    freeze.add_argument("--release", metavar="DATE", type=_day, help="the day of the release; the file then stays")
     freeze.set_defaults(verb=_freeze)
 
 
-def open_plug(options: argparse.Namespace) -> Plug:
-    if options.grpc:
-        from runner.grpc_plug import GrpcPlug
+def _day(text: str) -> str:
+    try:
+        return dt.date.fromisoformat(text).isoformat()
+    except ValueError:
+        raise argparse.ArgumentTypeError("a day as YYYY-MM-DD") from None
 
-        return GrpcPlug(options.grpc, options.timeout)
+
+def open_plug(options: argparse.Namespace, upstream: Upstream | None = None) -> Plug:
+    if options.grpc:
+        return _grpc_plug()(options.grpc, options.timeout, generates=upstream is not None)
     if not options.command:
         raise UsageError("no plug: give a command after `--`, or --grpc HOST:PORT")
     return ProcessPlug(options.command, options.timeout)
 
 
+def _grpc_plug() -> type[GrpcPlug]:
+    try:
+        from runner.grpc_plug import GrpcPlug
+    except ImportError as error:
+        needed = "grpcio grpcio-reflection googleapis-common-protos"
+        raise UsageError(f"--grpc and --serve need more than Python ({error}): pip install {needed}") from None
+    return GrpcPlug
+
+
+@contextmanager
+def plugged(options: argparse.Namespace) -> Iterator[tuple[Plug, Upstream | None]]:
+    """The implementation that the command line names, and the upstream if it has a fixed one; all ended afterwards."""
+    if options.upstream and not options.grpc:
+        raise UsageError("--upstream goes with --grpc: a plug is told with each message where the provider is")
+    if options.serve and (options.grpc or not options.command):
+        raise UsageError("--serve wants the command of a server after `--`, and no --grpc")
+    if options.grpc or options.serve:
+        _grpc_plug()  # before anything is started
+    with ExitStack() as stack:
+        upstream: Upstream | None = None
+        if options.upstream or options.serve:
+            upstream = _upstream(options.upstream)
+            stack.callback(upstream.close)
+        if options.serve:
+            assert upstream is not None
+            served = Served(options.command, upstream.address)
+            stack.callback(served.close)
+            options.grpc = served.address
+        plug = open_plug(options, upstream)
+        stack.callback(plug.close)
+        yield plug, upstream
+
+
+@contextmanager
+def reached(options: argparse.Namespace) -> Iterator[Session]:
+    """The implementation, asked what it can do."""
+    with plugged(options) as (plug, upstream):
+        session = Session(plug, upstream)
+        try:
+            yield session
+        finally:
+            session.close()
+
+
+def _upstream(address: str | None) -> Upstream:
+    host, mark, port = (address or "127.0.0.1:0").rpartition(":")
+    if not mark or not port.isdigit():
+        raise UsageError(f"--upstream wants HOST:PORT, got {address!r}")
+    try:
+        return Upstream(host, int(port))
+    except OSError as error:
+        raise UsageError(f"--upstream {address}: {error.strerror or error}") from None
+
+
 def _run(options: argparse.Namespace) -> int:
     cases = read(options.cases)
-    plug = open_plug(options)
-    try:
-        session = Session(plug)
+    with reached(options) as session:
         checks = plan(cases, sorted(session.adapters), options.k, options.adapter)
         if options.profile:
             checks = [check for check in checks if options.profile in check.profiles]
@@ -168,22 +248,25 @@ def _run(options: argparse.Namespace) -> int:
         if not checks:
             raise UsageError("no check fits")
         partial = bool(options.k or options.adapter or options.profile)
-        gaps = read_gaps(options.gaps) if options.gaps else []
-        renamed = {old: case.path for case in cases for old in case.meta.get("was", [])}
-        for gap in gaps:
-            old = gap.check.partition("#")[0]
-            if old in renamed:
-                print(f"conformance: renamed: {old} is now {renamed[old]}", file=sys.stderr)
+        gaps, renamed = _gaps_of(options, cases)
         assigned = assign_gaps(gaps, checks, renamed, partial)
-        counts = scored()
         results = list(run_checks(session, checks, assigned))
-        for result in results:
-            # A must-check that the newest release does not know; the other levels never decide on conformance.
-            result.scored = bool(options.cases) or result.check.level != "must" or counts(result.check.id)
-        lines = [result.line() for result in results]
-    finally:
-        plug.close()
-    return _write(options, render.Report(_header(options, session, partial), lines))
+    counts = scored()
+    for result in results:
+        # A must-check that the newest release does not know; the other levels never decide on conformance.
+        result.scored = bool(options.cases) or result.check.level != "must" or counts(result.check.id)
+    return _write(options, render.Report(_header(options, session, partial), [result.line() for result in results]))
+
+
+def _gaps_of(options: argparse.Namespace, cases: list[Case]) -> tuple[list[Gap], dict[str, str]]:
+    """The declared gaps, and the cases that have another name by now."""
+    gaps = read_gaps(options.gaps) if options.gaps else []
+    renamed = {old: case.path for case in cases for old in case.meta.get("was", [])}
+    for gap in gaps:
+        old = gap.check.partition("#")[0]
+        if old in renamed:
+            print(f"conformance: renamed: {old} is now {renamed[old]}", file=sys.stderr)
+    return gaps, renamed
 
 
 def _header(options: argparse.Namespace, session: Session, partial: bool) -> dict[str, object]:
@@ -196,6 +279,7 @@ def _header(options: argparse.Namespace, session: Session, partial: bool) -> dic
         "operations": session.hello.get("operations", []),
         "profile": options.profile,
         "partial": partial,
+        "narrowed": bool(options.k or options.adapter),
     }
 
 
@@ -208,7 +292,11 @@ def _write(options: argparse.Namespace, report: render.Report) -> int:
             shown = render.badge(report, options.profile) if name == "badge" else render.FORMATS[name](report)
             path.write_text(shown, "utf-8")
     again = ["--grpc", options.grpc] if options.grpc else ["--", *options.command]
-    shown = render.text(report, flags(), again, options.profile)
+    if options.serve:
+        again = ["--serve", "--", *options.command]
+    elif options.upstream:
+        again += ["--upstream", options.upstream]
+    shown = render.text(report, flags(), again, options.profile, None if options.all else render.MOST_SHOWN)
     print(shown.split("\n\n")[0] if options.quiet else shown, end="" if not options.quiet else "\n")
     if not clean(report.checks):
         return 1
@@ -226,11 +314,8 @@ def flags() -> dict[str, dict[str, object]]:
 def _doctor(options: argparse.Namespace) -> int:
     from runner.doctor import examine
 
-    plug = open_plug(options)
-    try:
+    with plugged(options) as (plug, _):
         advice = examine(plug, options.command)
-    finally:
-        plug.close()
     print("\n".join(advice.lines))
     return 0 if advice.healthy else 1
 
@@ -270,7 +355,7 @@ def _trace(options: argparse.Namespace) -> int:
 def _mutants(options: argparse.Namespace) -> int:
     from runner.mutants import run_mutants
 
-    return run_mutants(read(options.cases), options.k)
+    return run_mutants(options.cases, options.k)
 
 
 def _render(options: argparse.Namespace) -> int:
@@ -280,7 +365,7 @@ def _render(options: argparse.Namespace) -> int:
         return 0
     for report in reports:
         shown = (
-            render.text(report, flags(), None, options.profile)
+            render.text(report, flags(), None, options.profile, None if options.all else render.MOST_SHOWN)
             if options.format == "text"
             else render.FORMATS[options.format](report)
         )
@@ -326,18 +411,24 @@ def _record(options: argparse.Namespace) -> int:
 def _fill(options: argparse.Namespace) -> int:
     from runner.recording import fill
 
-    plug = open_plug(options)
-    try:
-        print(fill(options.case, Session(plug), options.cases))
-    finally:
-        plug.close()
+    with reached(options) as session:
+        print(fill(options.case, session, options.cases))
+    return 0
+
+
+def _environment(options: argparse.Namespace) -> int:
+    host, _, port = options.address.rpartition(":")
+    if not host or not port.isdigit():
+        raise UsageError(f"HOST:PORT is wanted, got {options.address!r}")
+    told = {**NO_PROXY, **environment(options.address)}
+    print("\n".join(f"export {name}={shlex.quote(value)}" for name, value in told.items()))
     return 0
 
 
 def _freeze(options: argparse.Namespace) -> int:
     from runner.requirements import freeze
 
-    print(freeze(options.version, read(None)))
+    print(freeze(options.version, read(None), options.release))
     return 0
 
 

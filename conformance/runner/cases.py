@@ -23,10 +23,19 @@ EXCHANGE_FILES = (
     "stream.wire.sse",
     "stream.wire.jsonl",
     "stream.wire.eventstream",
+    "stream.wire.json",
     "stream.events.jsonl",
     "route.input.json",
     "route.decision.json",
 )
+
+
+STREAM_FILES = {
+    "stream.wire.sse": "sse",
+    "stream.wire.jsonl": "jsonl",
+    "stream.wire.eventstream": "eventstream",
+    "stream.wire.json": "array",
+}
 
 
 class CaseError(Exception):
@@ -63,12 +72,14 @@ class Case:
 
     @property
     def framing(self) -> str:
-        return self.wire.get("framing", "sse")
+        """How the stream of the case is framed: told by the name of its file, else that of the wire."""
+        if self.stream_file is not None:
+            return STREAM_FILES[self.stream_file]
+        return self.meta.get("framing") or self.wire.get("framing", "sse")
 
     @cached_property
     def stream_file(self) -> str | None:
-        names = ("stream.wire.sse", "stream.wire.jsonl", "stream.wire.eventstream")
-        return next((name for name in names if self.has(name)), None)
+        return next((name for name in STREAM_FILES if self.has(name)), None)
 
     def has(self, name: str) -> bool:
         return self.row is None and (self.folder / name).is_file()
@@ -90,7 +101,8 @@ class Case:
         return (self.folder / name).read_bytes()
 
     def comparators(self, document: str) -> list[dict[str, Any]]:
-        """The comparators of `case.json` for a document: request, wire, body, response, events, error, decision."""
+        """The comparators of `case.json` for a document: request, wire, body, response, events, error,
+        decision, echo, swap."""
         return [rule for rule in self.meta.get("compare", []) if rule.get("in", document) == document]
 
 

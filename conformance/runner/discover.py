@@ -8,10 +8,11 @@ from functools import partial
 
 from . import frames
 from .cases import Case, matches
-from .checks import answers, hostile, requests, routes, rows, schemas, streams, swaps, unknown
+from .checks import answers, generate, hostile, requests, routes, rows, schemas, streams, swaps, unknown
 from .compare import MISSING, get
 from .oracles import has_oracle, judges
 from .session import Session
+from .upstream import providers
 
 Need = tuple[str, str | None]
 
@@ -66,6 +67,7 @@ def derive(case: Case, adapters: list[str], answers: dict[str, list[Case]]) -> I
     yield from _request_checks(case)
     yield from _response_checks(case)
     yield from _stream_checks(case)
+    yield from _generate_checks(case, answers)
     yield from _cross_checks(case, adapters, answers)
     yield from _route_checks(case)
 
@@ -157,10 +159,7 @@ def _response_checks(case: Case) -> Iterator[Check]:
         "to_wire_response",
         profile="gateway",
     )
-    if "echo" in case.wire and get(case.value("response.wire.json"), case.wire["echo"]["response"]) not in (
-        MISSING,
-        [],
-    ):
+    if _echoes(case):
         yield _check(case, "echo", answers.check_echo, "from_wire_response", "to_wire")
     for rule in case.wire.get("unknown", []):
         if (
@@ -169,6 +168,14 @@ def _response_checks(case: Case) -> Iterator[Check]:
         ):
             run = partial(unknown.check_unknown_response, rule=rule)
             yield _check(case, f"unknown:{rule['name']}", run, "from_wire_response")
+
+
+def _echoes(case: Case) -> bool:
+    """Whether the answer holds the turn that its provider wants back."""
+    return "echo" in case.wire and get(case.value("response.wire.json"), case.wire["echo"]["response"]) not in (
+        MISSING,
+        [],
+    )
 
 
 def _stream_checks(case: Case) -> Iterator[Check]:
@@ -193,6 +200,42 @@ def _stream_checks(case: Case) -> Iterator[Check]:
         if rule["in"] == "stream" and unknown.planted_stream(case, rule) is not None:
             run = partial(unknown.check_unknown_stream, rule=rule)
             yield _check(case, f"unknown:{rule['name']}", run, "stream")
+
+
+def _generate_checks(case: Case, answers: dict[str, list[Case]]) -> Iterator[Check]:
+    """A call of the implementation, answered by a scripted upstream with the answer that the case holds."""
+    if case.adapter is None or case.has("request.error.json") or "origin" in case.meta:
+        return  # where the upstream is, it is the origin of all that it says
+    if case.provider not in (None, case.wire.get("provider"), *providers()):
+        return  # a provider that nobody knows has no address
+    needs: tuple[Need, ...] = ()
+    if case.has("request.wire.json") and not case.has("request.canonical.json"):
+        needs = (("from_wire_request", case.adapter),)
+    answer = case if case.has("response.wire.json") else _paced(case, answers)
+    if answer is case or (answer is not None and case.has("request.canonical.json")):
+        operations = ("generate", "to_wire", "from_wire_response")
+        run: Callable[..., str | None] = partial(generate.check_generate, answer=answer)
+        yield _check(case, "generate", run, *operations, profile="service", needs=needs)
+    if answer is case and _echoes(case):
+        yield _check(case, "generate:again", generate.check_again, "generate", profile="service")
+    if case.stream_file is None:
+        return
+    operations = ("generate", "to_wire", "stream")
+    run = generate.check_generate_stream
+    yield _check(case, "generate:stream", run, *operations, profile="service", needs=needs)
+    for name, breaks in (("generate:broken", True), ("generate:ended", False)):
+        run = partial(generate.check_broken, breaks=breaks)
+        if streams.has_terminal(case):
+            yield _check(case, name, run, *operations, profile="service", needs=needs)
+    if case.wire.get("paced") == case.folder.name:
+        for name, check in generate.PACED.items():
+            yield _check(case, name, check, *operations, profile="service")
+
+
+def _paced(case: Case, answers: dict[str, list[Case]]) -> Case | None:
+    """The exchange of the wire that adapter.json names for what any answer will do."""
+    found = answers.get(str(case.adapter), [])
+    return next((other for other in found if other.folder.name == case.wire.get("paced")), None)
 
 
 def _cross_checks(case: Case, adapters: list[str], answers: dict[str, list[Case]]) -> Iterator[Check]:
@@ -235,16 +278,20 @@ def _route_checks(case: Case) -> Iterator[Check]:
     run = partial(hostile.check_hostile, operation="route", member=None, name="route.input.json")
     yield _check(case, "hostile:route", run, profile="router", needs=needs)
     yield _check(case, "route:order", routes.check_route_order, profile="router", needs=needs)
+    if len(case.value("route.decision.json").get("targets") or []) > 1:
+        yield _check(case, "route:second", routes.check_route_second, profile="router", needs=needs)
 
 
 def _row_checks(case: Case) -> Iterator[Check]:
-    """The kind of a row file follows from its place: cost/, estimate/, schema/, wire/, or errors.json of an adapter."""
+    """The kind of a row file follows from its place: cost/, estimate/, schema/, invariants/, wire/, or errors.json of an adapter."""
     assert case.row is not None
     name = case.row["id"]
     kind = case.meta.get("kind") or kind_of(case.path)
     match kind:
         case "errors":
             yield _check(case, name, rows.check_error_row, "error")
+            run = generate.check_error_answer
+            yield _check(case, f"{name}:generate", run, "generate", profile="service")
         case "cost":
             yield _check(case, name, rows.check_cost_row, profile="cost", needs=(("cost", None),))
         case "estimate":
@@ -252,11 +299,13 @@ def _row_checks(case: Case) -> Iterator[Check]:
             yield _check(case, name, rows.check_estimate_row, profile="router", needs=(("estimate", adapter),))
         case "schema":
             yield _check(case, name, rows.check_schema_row, profile="core", needs=(("validate", None),))
+        case "invariants":
+            yield _check(case, name, rows.check_invariant_row, profile="core", needs=(("check", None),))
         case "wire":
             adapter = case.meta["adapter"]
             data = rows.row_bytes(case.row)
             for cut in ("whole", "bytewise", "utf8"):
-                if frames.CUTS[cut](data, "sse") is not None:
+                if frames.CUTS[cut](data, case.framing) is not None:
                     run = partial(rows.check_framing_row, cut=cut)
                     yield _check(case, f"{name}:{cut}", run, profile="core", needs=(("stream", adapter),))
 

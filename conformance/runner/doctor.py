@@ -47,9 +47,15 @@ def examine(plug: Plug, command: list[str]) -> Advice:
         "unsupported or error",
     )
     for adapter, operations in adapters.items():
+        found = Advice()
         for operation in operations:
             what = f"{operation} of {adapter} with an empty input"
-            _probe(plug, advice, what, lambda o=operation, a=adapter: plug.call(o, a, {}), "error")
+            _probe(plug, found, what, lambda o=operation, a=adapter: plug.call(o, a, {}), "error")
+        if found.healthy:
+            advice.good(f"{adapter}, each of its {len(operations)} operations with an empty input: error")
+        else:
+            advice.healthy = False
+            advice.lines += [line for line in found.lines if not line.startswith("ok")]
     _probe(
         plug,
         advice,
@@ -82,10 +88,12 @@ def _hello(plug: Plug, advice: Advice) -> dict[str, Any] | None:
     try:
         hello = plug.hello()
     except PlugCrashError as error:
-        advice.bad(
-            f"the plug does not start: {error}",
-            "run the command by hand, type the hello line of protocol.md and press return",
-        )
+        if isinstance(plug, ProcessPlug):
+            cure = "run the command by hand, type the hello line of protocol.md and press return"
+            advice.bad(f"the plug does not start: {error}", cure)
+        else:
+            cure = "start the server, see that the address is its own, and that reflection is on; see protocol.md#grpc"
+            advice.bad(f"the server cannot be reached: {error}", cure)
         return None
     except PlugTimeoutError:
         advice.bad(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import random
 import re
 import struct
 from binascii import crc32
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from .compare import dumps
@@ -30,11 +31,19 @@ class Frame:
         """The plainest bytes of this frame."""
         if framing == "jsonl":
             return self.data.encode() + b"\n"
+        if framing == "array":
+            return self.data.encode()
         if framing == "eventstream":
             return _event_stream_message(self)
         head = f"event: {self.event}\n" if self.event else ""
         body = "".join(f"data: {line}\n" for line in self.data.split("\n"))
         return f"{head}{body}\n".encode()
+
+
+def join(found: Iterable[Frame], framing: str) -> bytes:
+    """The plainest bytes of a whole stream."""
+    parts = [frame.encode(framing) for frame in found]
+    return b"[" + b",\n".join(parts) + b"]\n" if framing == "array" else b"".join(parts)
 
 
 def split(data: bytes, framing: str) -> list[bytes]:
@@ -72,7 +81,34 @@ def _event_stream_cuts(data: bytes) -> Iterator[int]:
         yield end
 
 
-_CUTTERS = {"jsonl": _json_line_cuts, "eventstream": _event_stream_cuts}
+def _array_cuts(data: bytes) -> Iterator[int]:
+    """Positions behind each element; the comma belongs to the next one, the bracket that ends the array to the last."""
+    yield from [end for _, end in _elements(data)][:-1]
+
+
+def _elements(data: bytes) -> Iterator[tuple[int, int]]:
+    """Where the objects of an array begin and end, in bytes that may begin and end anywhere between two of them."""
+    depth, start, position = 0, 0, 0
+    while position < len(data):
+        sign = data[position : position + 1]
+        if sign == b'"' and depth:
+            text = _JSON_TEXT.match(data, position)
+            if text is None:
+                return
+            position = text.end()
+            continue
+        if sign in b"{[" and (depth or sign == b"{"):
+            start = start if depth else position
+            depth += 1
+        elif sign in b"}]" and depth:
+            depth -= 1
+            if depth == 0:
+                yield start, position + 1
+        position += 1
+
+
+_JSON_TEXT = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_CUTTERS = {"jsonl": _json_line_cuts, "eventstream": _event_stream_cuts, "array": _array_cuts}
 
 
 def parse(data: bytes, framing: str) -> list[Frame]:
@@ -81,6 +117,8 @@ def parse(data: bytes, framing: str) -> list[Frame]:
         return [Frame(None, line.decode().strip()) for line in data.split(b"\n") if line.strip()]
     if framing == "eventstream":
         return [_event_stream_frame(message) for message in split(data, framing)]
+    if framing == "array":
+        return [Frame(None, data[start:end].decode("utf-8", "replace")) for start, end in _elements(data)]
     return list(_parse_sse(data))
 
 
@@ -175,6 +213,16 @@ def two_frames_each(data: bytes, framing: str) -> list[bytes]:
     return [b"".join(frames[index : index + 2]) for index in range(0, len(frames), 2)]
 
 
+SEED = 20
+
+
+def at_random(data: bytes, framing: str) -> list[bytes]:
+    """Cuts at places drawn by lot, the same ones for the same bytes: the seed is told with the check."""
+    lots = random.Random(f"{SEED}:{crc32(data)}")
+    places = sorted(lots.sample(range(1, len(data)), min(len(data) // 7, len(data) - 1))) if len(data) > 1 else []
+    return _cut(data, places)
+
+
 CUTS = {
     "whole": whole,
     "bytewise": bytewise,
@@ -182,6 +230,7 @@ CUTS = {
     "crlf": between_cr_and_lf,
     "frames": one_frame_each,
     "pairs": two_frames_each,
+    "random": at_random,
 }
 
 

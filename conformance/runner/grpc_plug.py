@@ -9,6 +9,7 @@ output. An operation that the service learns to answer in another way changes on
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +21,7 @@ from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 from .compare import dumps, loads
 from .plug import ADAPTER_OPERATIONS, Answer, InternalError, PlugCrashError, PlugTimeoutError, ProtocolError, read_hello
+from .upstream import home
 
 SERVICE = "interlingua.v1.InterlinguaService"
 Data = dict[str, Any]
@@ -60,6 +62,12 @@ def _cost(response: Data) -> Data:
 def _tokens(response: Data) -> Data:
     tokens = response.get("tokens", {})
     return {name: int(tokens.get(name, 0)) for name in ("low", "likely", "high")}
+
+
+def _any_model(adapter: str | None, given: Data) -> str:
+    """The service wants a model to be named; without one the wire's own provider is meant."""
+    named = given["request"].get("model") if isinstance(given["request"], dict) else None
+    return named or f"{home(adapter or '')}:a-model"
 
 
 def _verdict(response: Data) -> Data:
@@ -129,7 +137,11 @@ CALLS: dict[str, Call] = {
     ),
     "estimate": Call(
         "Estimate",
-        lambda adapter, given: {"requestJson": dumps(given["request"]), "model": given.get("model") or ""},
+        lambda adapter, given: {
+            "requestJson": dumps(given["request"]),
+            "model": given.get("model") or _any_model(adapter, given),
+            "adapter": adapter or "",
+        },
         _tokens,
     ),
     "cost": Call(
@@ -147,15 +159,30 @@ CALLS: dict[str, Call] = {
         lambda adapter, given: {"valueJson": dumps(given["instance"]), "type": given.get("type", "Request")},
         _verdict,
     ),
+    "check": Call(
+        "Check",
+        lambda adapter, given: {
+            "valueJson": dumps(given["instance"]),
+            "type": given.get("type", "Request"),
+            "profile": given.get("profile", ""),
+        },
+        lambda response: {
+            "violations": [
+                {"rule": item.get("rule", ""), "path": item.get("path", "")} for item in response.get("violations", [])
+            ]
+        },
+    ),
 }
 
 
 class GrpcPlug:
     """A running server as a plug."""
 
-    def __init__(self, target: str, timeout: float = 10.0) -> None:
+    def __init__(self, target: str, timeout: float = 10.0, generates: bool = False) -> None:
+        """`generates`: the server's providers are at the scripted upstream, so Generate may be asked."""
         self.target = target
         self.timeout = timeout
+        self._operations = [name for name in ADAPTER_OPERATIONS if name in CALLS or (generates and name == "generate")]
         self._connect()
 
     def _connect(self) -> None:
@@ -166,17 +193,19 @@ class GrpcPlug:
     def hello(self) -> dict[str, Any]:
         adapters = self._ask("ListModels", {}).get("adapters", [])
         implementation = {"name": f"the service at {self.target}", "version": "interlingua.v1"}
-        claimed = {name: [operation for operation in ADAPTER_OPERATIONS if operation in CALLS] for name in adapters}
+        claimed = {name: list(self._operations) for name in adapters}
         return read_hello(
             {
                 "protocol": 1,
                 "implementation": implementation,
                 "adapters": claimed,
-                "operations": ["cost", "route", "validate"],
+                "operations": ["cost", "route", "validate", "check"],
             }
         )
 
     def call(self, operation: str, adapter: str | None, input: Any) -> Answer:
+        if operation == "generate" and operation in self._operations:
+            return self._generate(adapter, input)
         row = CALLS.get(operation)
         if row is None:
             return Answer(unsupported=True)
@@ -196,16 +225,55 @@ class GrpcPlug:
             raise ProtocolError(f"{row.rpc} answers without {error}") from None
         return Answer(output=_by_chunk(output, len(input["chunks"])) if operation == "stream" else output)
 
-    def _ask(self, rpc: str, request: Data) -> Data:
-        pool = self._descriptors()
-        method = pool.FindServiceByName(SERVICE).methods_by_name[rpc]
+    def _generate(self, adapter: str | None, given: Data) -> Answer:
+        """Generate or GenerateStream. Where the providers are the server knows by its environment."""
+        try:
+            request = {"requestJson": dumps(given["request"]), "adapter": adapter or "", "jsonOutput": True}
+        except KeyError as error:
+            return Answer(error={"category": "invalid_request", "message": f"the input has no member {error}"})
+        deadline = given.get("deadline")
+        try:
+            if not given.get("stream"):
+                response = self._ask("Generate", request, deadline)
+                return Answer(output={"response": loads(response["responseJson"])})
+            return Answer(output=self._streamed(request, deadline, given.get("cancel_after")))
+        except grpc.RpcError as error:
+            return Answer(error=_generate_error(error, deadline))
+
+    def _streamed(self, request: Data, deadline: float | None, cancel_after: int | None) -> Data:
+        call, message = self._method("GenerateStream", request)
+        answers = call(message, timeout=deadline or self.timeout)
+        events: list[Any] = []
+        at: list[float] = []
+        output: Data = {"events": events, "at": at}
+        try:
+            for answer in answers:
+                piece = json_format.MessageToDict(answer)
+                if "eventJson" in piece:
+                    events.append(loads(piece["eventJson"]))
+                    at.append(time.monotonic())
+                if len(events) == cancel_after:
+                    answers.cancel()
+                    return output
+        except grpc.RpcError as error:
+            output["error"] = _generate_error(error, deadline)
+        return output
+
+    def _method(self, rpc: str, request: Data) -> tuple[Any, Any]:
+        """The callable of a method, and its request as a message."""
+        method = self._descriptors().FindServiceByName(SERVICE).methods_by_name[rpc]
         message = json_format.ParseDict(request, message_factory.GetMessageClass(method.input_type)())
-        call = self._channel.unary_unary(
+        kind = self._channel.unary_stream if method.server_streaming else self._channel.unary_unary
+        call = kind(
             f"/{SERVICE}/{rpc}",
             request_serializer=lambda value: value.SerializeToString(),
             response_deserializer=message_factory.GetMessageClass(method.output_type).FromString,
         )
-        return json_format.MessageToDict(call(message, timeout=self.timeout))
+        return call, message
+
+    def _ask(self, rpc: str, request: Data, deadline: float | None = None) -> Data:
+        call, message = self._method(rpc, request)
+        return json_format.MessageToDict(call(message, timeout=deadline or self.timeout))
 
     def _descriptors(self) -> descriptor_pool.DescriptorPool:
         """The server's own description of the service, with all that it imports."""
@@ -267,22 +335,48 @@ def _by_chunk(found: Data, chunks: int) -> Data:
     return {"events": parts, "response": found["response"]}
 
 
-def _canonical_error(error: Any) -> dict[str, Any]:
-    """The canonical error in the details of a failed call; the crash and the timeout are none."""
-    if error.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
-        raise PlugTimeoutError(error.details()) from None
+_FACTS: dict[str, Callable[[str], Any]] = {
+    "path": str,
+    "code": str,
+    "provider": str,
+    "adapter": str,
+    "status": int,
+    "retryable": lambda word: word == "true",
+}
+
+
+def _told(error: Any) -> Data | None:
+    """The canonical error that the details of a failed call hold."""
+    found: Data | None = None
     for name, value in error.trailing_metadata() or ():
         if name != "grpc-status-details-bin":
             continue
         for detail in status_pb2.Status.FromString(value).details:
-            info = error_details_pb2.ErrorInfo()
+            info, retry = error_details_pb2.ErrorInfo(), error_details_pb2.RetryInfo()
             if detail.Unpack(info):
                 if info.reason == "internal":
                     raise InternalError(f"the implementation failed internally: {error.details()}")
-                facts = {
-                    key: item for key, item in info.metadata.items() if key in ("path", "code", "provider", "adapter")
-                }
-                return {"category": info.reason, "message": error.details(), **facts}
+                facts = {key: _FACTS[key](item) for key, item in info.metadata.items() if key in _FACTS}
+                found = {"category": info.reason, "message": error.details(), **facts}
+            elif found is not None and detail.Unpack(retry):
+                found["retry_after"] = retry.retry_delay.ToTimedelta().total_seconds()
+    return found
+
+
+def _generate_error(error: Any, deadline: float | None) -> Data:
+    """The error of a call. Where the caller's own deadline passed first, nobody is left to tell of it."""
+    if deadline is not None and error.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
+        return _told(error) or {"category": "timeout", "message": "the deadline passed", "retryable": True}
+    return _canonical_error(error)
+
+
+def _canonical_error(error: Any) -> dict[str, Any]:
+    """The canonical error in the details of a failed call; the crash and the timeout are none."""
+    told = _told(error)
+    if told is not None:
+        return told
+    if error.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
+        raise PlugTimeoutError(error.details()) from None
     if error.code() is grpc.StatusCode.UNAVAILABLE:
         raise PlugCrashError(f"the server is gone: {error.details()}") from None
     raise ProtocolError(f"a call failed with {error.code().name} and no canonical error: {error.details()}") from None

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from . import discover, frames, requirements, schema, trace
-from .cases import CASES, EXCHANGE_FILES, Case, CaseError, read
+from . import discover, examples, frames, requirements, schema, trace
+from .cases import CASES, EXCHANGE_FILES, STREAM_FILES, Case, CaseError, read
 from .compare import COMPARATOR_WORDS, ReportError, apply, loads, same_scalar
 from .oracles import violations
 from .schema import CONFORMANCE
@@ -48,6 +48,7 @@ def lint(roots: list[Path] | None = None) -> tuple[list[str], list[str]]:
     problems += _flags(cases)
     if not roots:
         problems += requirements.problems(cases)
+        problems += examples.problems(cases)
     return problems, trace.unknown_addresses(cases)
 
 
@@ -121,7 +122,7 @@ def _folder(case: Case) -> Iterator[str]:
             yield f"{case.path}/{name}: no file of an exchange has this name"
             continue
         yield from _bytes(case, name)
-        if name.endswith((".json", ".jsonl")) and name != "stream.wire.jsonl":
+        if name.endswith((".json", ".jsonl")) and name not in STREAM_FILES:
             case.value(name)
     if not names:
         yield f"{case.path}: nothing but case.json"
@@ -250,6 +251,11 @@ def _row_by_kind(case: Case, kind: str, name: str) -> Iterator[str]:
             invalid = schema.canonical().validate(row["request"], "Request")
             if invalid is not None:
                 yield f"{name}: request {invalid}"
+        case "invariants":
+            type_name = row.get("type") or case.meta.get("type")
+            invalid = schema.canonical().validate(row["instance"], type_name)
+            if invalid is not None and not any(one["rule"].startswith("schema") for one in row["violations"]):
+                yield f"{name}: {invalid}"
         case "wire":
             data = row["base64"] if "base64" in row else row.get("bytes")
             if data is None:

@@ -1,21 +1,29 @@
-"""`mutants`: broken plugs that must be caught. A mutant that no named check catches is a hole in the suite.
+"""`mutants`: broken plugs that must be caught, on every wire. What no named check catches is a hole in the suite.
 
-A mutant is a file in `mutants/` with a docstring (what is broken), `CAUGHT_BY` (patterns of checks, at least one of which
-must fail for each pattern) and `handle(message, reference)`, where `reference` answers as the reference does.
+A mutant is a file in `mutants/` with a docstring (what is broken), `handle(message, reference)`, where `reference` answers
+as the reference does, and
+
+- `CAUGHT_BY`: patterns of checks. A pattern that begins with `*` and one that holds `{wire}` must find a failing check on
+  each wire, any other one at all;
+- `NOT_ON`, optional: for a pattern, or for `*`, the wires on which the defect cannot exist, each with the reason.
 """
 
 from __future__ import annotations
 
 import importlib.util
 import logging
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from .cases import Case, matches
-from .discover import plan
+from .cases import Case, matches, read
+from .discover import Check, plan
 from .plug import FunctionPlug, PlugError
 from .schema import CONFORMANCE
 from .session import Session
@@ -23,6 +31,7 @@ from .verdict import run
 
 Handle = Callable[[dict[str, Any]], dict[str, Any]]
 MUST_SCORE_NOTHING = ("null", "echo")
+EVERYWHERE = ""
 
 
 def reference() -> Handle:
@@ -52,61 +61,138 @@ def all_mutants(pattern: str | None = None) -> list[Path]:
     return [path for path in found if pattern is None or pattern in path.stem]
 
 
-def survivors(path: Path, cases: list[Case], sound: Handle, passing: set[str] | None = None) -> tuple[list[str], str]:
-    """The patterns of a mutant that no failing check matches, and how it was caught. Only checks that pass on the
-    reference can tell the mutant from it."""
+@dataclass
+class Found:
+    """What became of a mutant: for each wire, and for the patterns without one, what caught it or what did not."""
+
+    name: str
+    caught: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    missed: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    excused: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
+
+    @property
+    def holes(self) -> list[str]:
+        return [f"{pattern} on {wire}" if wire else pattern for wire, found in self.missed.items() for pattern in found]
+
+    def cell(self, wire: str) -> str:
+        if self.missed.get(wire):
+            return "SURVIVES"
+        if self.caught.get(wire):
+            return "✓"
+        return "–" if wire in self.excused or wire == EVERYWHERE else ""
+
+
+def hunt(path: Path, cases: list[Case], sound: Handle) -> Found:
+    """Look for a failing check for each pattern on each wire. A check counts only when the reference passes it."""
     module = load(path)
-    caught_by: list[str] = module.CAUGHT_BY
-    fresh = module.mutant(sound) if hasattr(module, "mutant") else lambda message: module.handle(message, sound)
-    session = Session(FunctionPlug(fresh))
-    checks = [
-        check
-        for check in plan(cases, sorted(session.adapters))
-        if any(matches(pattern, check.id) for pattern in caught_by)
-    ]
-    if passing is not None:
-        checks = [check for check in checks if check.id in passing]
-    caught: dict[str, str] = {}
-    for result in run(session, checks):
-        if result.outcome not in ("fail", "error"):
+    broken = Session(FunctionPlug(lambda message: module.handle(message, sound)))
+    whole = Session(FunctionPlug(sound))
+    found = Found(path.stem)
+    try:
+        wires = sorted(broken.adapters)
+        checks = plan(cases, wires)
+        for pattern, wire in _sought(module, wires, found):
+            caught = _catch(broken, whole, _fitting(checks, pattern, wire))
+            place = found.missed if caught is None else found.caught
+            place.setdefault(wire, []).append(pattern if caught is None else caught)
+    finally:
+        broken.close()
+        whole.close()
+    return found
+
+
+def _sought(module: ModuleType, wires: list[str], found: Found) -> Iterator[tuple[str, str]]:
+    excuses: dict[str, dict[str, str]] = getattr(module, "NOT_ON", {})
+    for pattern in module.CAUGHT_BY:
+        if not pattern.startswith("*") and "{wire}" not in pattern:
+            yield pattern, EVERYWHERE
             continue
-        for pattern in caught_by:
-            if pattern not in caught and matches(pattern, result.check.id):
-                caught[pattern] = f"{result.check.id}: {result.message}"
-        if len(caught) == len(caught_by):
-            break
-    return [pattern for pattern in caught_by if pattern not in caught], next(iter(caught.values()), "")
+        for wire in wires:
+            reason = excuses.get(pattern, {}).get(wire) or excuses.get("*", {}).get(wire)
+            if reason is None:
+                yield pattern, wire
+            else:
+                found.excused.setdefault(wire, {})[pattern] = reason
 
 
-def run_mutants(cases: list[Case], pattern: str | None = None) -> int:
-    """Run all mutants and the plugs that must score nothing; 1 when something survives."""
-    logging.disable(logging.WARNING)  # the reference writes a line for each dropped block
-    sound = reference()
-    session = Session(FunctionPlug(sound))
-    passing = {
-        result.check.id for result in run(session, plan(cases, sorted(session.adapters))) if result.outcome == "pass"
-    }
-    status = 0
-    for path in all_mutants(pattern):
-        missed, how = survivors(path, cases, sound, passing)
-        if missed:
-            status = 1
-            print(f"SURVIVES  {path.stem}: nothing fails at {', '.join(missed)}")
-        else:
-            print(f"caught    {path.stem}  {how[:160]}")
-    for name in MUST_SCORE_NOTHING if pattern is None else ():
-        passed = passes(CONFORMANCE / "plugs" / f"{name}.py", cases)
-        status = status or bool(passed)
-        print(
-            f"{'SCORES   ' if passed else 'nothing  '} {name}"
-            + (f": {len(passed)} passes, the first {passed[0]}" if passed else "")
-        )
-    return int(status)
+def _fitting(checks: list[Check], pattern: str, wire: str) -> list[Check]:
+    """The checks of a pattern, on one wire; the small cases first."""
+    sought = pattern.replace("{wire}", wire)
+    own = sought == pattern and wire != EVERYWHERE
+    return [check for check in checks if matches(sought, check.id) and (not own or check.id.partition("/")[0] == wire)]
+
+
+def _catch(broken: Session, whole: Session, checks: list[Check]) -> str | None:
+    for check in checks:
+        result = next(run(broken, [check]))
+        if result.outcome in ("fail", "error") and next(run(whole, [check])).outcome == "pass":
+            return f"{check.id}: {result.message}"
+    return None
 
 
 def passes(path: Path, cases: list[Case]) -> list[str]:
     """The checks that a plug passes."""
     session = Session(FunctionPlug(load(path).handle))
-    return [
-        result.check.id for result in run(session, plan(cases, sorted(session.adapters))) if result.outcome == "pass"
+    try:
+        checks = plan(cases, sorted(session.adapters))
+        return [result.check.id for result in run(session, checks) if result.outcome == "pass"]
+    finally:
+        session.close()
+
+
+# --- the verb ---------------------------------------------------------------------------------------------------------------
+
+
+def run_mutants(roots: list[Path] | None = None, pattern: str | None = None) -> int:
+    """Run all mutants and the plugs that must score nothing, on all processors; 1 when something survives."""
+    reference()  # tell early, and once, when it is not there
+    paths = all_mutants(pattern)
+    nothing = MUST_SCORE_NOTHING if pattern is None else ()
+    with ProcessPoolExecutor(max_workers=max(os.cpu_count() or 1, 2)) as pool:
+        hunts = [pool.submit(_hunt, path, roots) for path in paths]
+        scores = [pool.submit(_passes, name, roots) for name in nothing]
+        found = [one.result() for one in hunts]
+        scored = [one.result() for one in scores]
+    print(table(found), end="")
+    for one in found:
+        for hole in one.holes:
+            print(f"SURVIVES  {one.name}: nothing fails at {hole}")
+    for name, passed in zip(nothing, scored, strict=True):
+        told = f"SCORES    {name}: {len(passed)} passes, the first {passed[0]}" if passed else f"nothing   {name}"
+        print(told)
+    survivors = sum(bool(one.holes) for one in found)
+    print(f"{len(found) - survivors} caught, {survivors} survive")
+    return int(bool(survivors or any(scored)))
+
+
+@cache
+def _cases(roots: tuple[Path, ...] | None) -> list[Case]:
+    logging.disable(logging.WARNING)  # the reference writes a line for each dropped block
+    return read(list(roots) if roots else None)
+
+
+def _hunt(path: Path, roots: list[Path] | None) -> Found:
+    return hunt(path, _cases(tuple(roots) if roots else None), reference())
+
+
+def _passes(name: str, roots: list[Path] | None) -> list[str]:
+    return passes(CONFORMANCE / "plugs" / f"{name}.py", _cases(tuple(roots) if roots else None))
+
+
+def table(found: list[Found]) -> str:
+    """Which defect is caught on which wire; – where it cannot exist, with the reasons below."""
+    wires = sorted({wire for one in found for part in (one.caught, one.missed, one.excused) for wire in part if wire})
+    columns = [*wires, EVERYWHERE] if any(EVERYWHERE in (*one.caught, *one.missed) for one in found) else wires
+    names = [wire or "no wire" for wire in columns]
+    width = max((len(one.name) for one in found), default=0)
+    rows = [" " * width + "  " + "  ".join(names)]
+    for one in found:
+        cells = [one.cell(wire).center(len(name)) for wire, name in zip(columns, names, strict=True)]
+        rows.append(f"{one.name:<{width}}  " + "  ".join(cells))
+    reasons = [
+        f"  – {one.name} {pattern} on {wire}: {reason}"
+        for one in found
+        for wire, excuses in sorted(one.excused.items())
+        for pattern, reason in excuses.items()
     ]
+    return "\n".join([*rows, "", *reasons, *([""] if reasons else [])]) + "\n"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import os
 import queue
 import subprocess
 import threading
@@ -27,11 +28,13 @@ OPERATIONS = (
     "stream_encode",
     "error",
     "estimate",
+    "generate",
     "cost",
     "route",
     "validate",
+    "check",
 )
-ADAPTER_OPERATIONS = OPERATIONS[:8]
+ADAPTER_OPERATIONS = OPERATIONS[:9]
 
 ERROR_CATEGORIES = frozenset(
     "invalid_request unsupported loss_refused authentication permission billing not_found rate_limit context_overflow "
@@ -75,6 +78,9 @@ class Plug(Protocol):
     def restart(self) -> None: ...
     def close(self) -> None: ...
 
+
+# The scripted upstream stands on loopback: no proxy lies between.
+NO_PROXY = {"NO_PROXY": "127.0.0.1,localhost", "no_proxy": "127.0.0.1,localhost"}
 
 HELLO_INPUT = {"protocol": PROTOCOL_VERSION, "suite": SUITE_VERSION}
 
@@ -236,7 +242,11 @@ class ProcessPlug:
         if self._process is None:
             try:
                 self._process = subprocess.Popen(
-                    self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+                    self.command,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    env={**os.environ, **NO_PROXY},
                 )
             except OSError as error:
                 raise PlugCrashError(f"{self.command[0]}: {error.strerror or error}") from error

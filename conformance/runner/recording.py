@@ -57,7 +57,9 @@ def scrub(data: bytes) -> bytes:
 
 def _save_answer(folder: Path, data: bytes, stream: bool) -> str:
     if stream:
-        name = "stream.wire.jsonl" if data.lstrip().startswith(b"{") else "stream.wire.sse"
+        name = _STREAM_NAMES.get(data.lstrip()[:1], "stream.wire.sse")
+        if data[:2] == b"\0\0":
+            name = "stream.wire.eventstream"  # a message begins with its length, and none has 64 kB
         (folder / name).write_bytes(data)
         return name
     try:
@@ -65,6 +67,9 @@ def _save_answer(folder: Path, data: bytes, stream: bool) -> str:
     except ValueError as error:
         raise CaseError(f"the answer is not JSON ({error}); is it a stream? then give --stream") from None
     return "response.wire.json"
+
+
+_STREAM_NAMES = {b"{": "stream.wire.jsonl", b"[": "stream.wire.json"}
 
 
 def _save_request(folder: Path, path: Path) -> str:

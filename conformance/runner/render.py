@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from . import SUITE_VERSION
 from .compare import dumps, loads, show
-from .verdict import BAD, OUTCOMES, conforms, counted, counts, profiles_of
+from .verdict import BAD, NOTHING, OUTCOMES, conforms, counted, counts, profiles_of
 
 Line = dict[str, Any]
 
@@ -56,10 +57,20 @@ def read_report(path: Path) -> Report:
 # --- for people -----------------------------------------------------------------------------------------------------------
 
 
+MOST_SHOWN = 30
+
+
 def text(
-    report: Report, flags: dict[str, Any] | None = None, command: list[str] | None = None, profile: str | None = None
+    report: Report,
+    flags: dict[str, Any] | None = None,
+    command: list[str] | None = None,
+    profile: str | None = None,
+    most: int | None = MOST_SHOWN,
 ) -> str:
-    """The headline with all seven counts, conformance per profile, and the unexpected failures last and together."""
+    """The headline with all seven counts, conformance per profile, and the unexpected failures last and together.
+
+    Beyond `most` failures the rest is counted by what was asked; None shows all.
+    """
     lines = [
         f"{report.title} · suite {report.header.get('suite', SUITE_VERSION)}"
         + (f" · profile {profile}" if profile else "")
@@ -77,13 +88,24 @@ def text(
     lines.append("")
     for name in [profile] if profile else profiles_of(report.checks):
         fits, why = conforms(report.checks, name)
-        lines.append(f"  {name:<28} {'conforms' if fits else 'does not conform'} ({why})")
+        verdict = "conforms" if fits else "nothing demanded was asked" if why == NOTHING else "does not conform"
+        lines.append(f"  {name:<28} {verdict}" + (f" ({why})" if why != NOTHING else ""))
     if report.header.get("partial"):
         lines.append("  a partial run: says nothing about conformance as a whole")
     bad = [line for line in report.checks if line["outcome"] in BAD and counted(line)]
-    for line in bad:
+    shown = bad[:most]
+    for line in shown:
         lines += ["", *_failure(line, flags or {}, command)]
+    if len(shown) < len(bad):
+        lines += ["", *_rest(bad, len(shown))]
     return "\n".join(lines) + "\n"
+
+
+def _rest(bad: list[Line], shown: int) -> list[str]:
+    """All failures by what was asked, when there are too many to show: the commonest first."""
+    tally = Counter(kind(line["id"]) for line in bad)
+    counted = " · ".join(f"{name} {number}" for name, number in tally.most_common())
+    return [f"{len(bad)} failures, {shown} shown. All by check: {counted}", "see all with --all, or narrow with -k"]
 
 
 def _failure(line: Line, flags: dict[str, Any], command: list[str] | None) -> list[str]:
@@ -227,11 +249,11 @@ def kind(check_id: str) -> str:
     path, _, name = check_id.partition("#")
     folder, _, last = path.rpartition("/")
     if last.startswith("errors"):
-        return "errors"
+        return "generate" if name.endswith(":generate") else "errors"
     return _ROW_FILES.get(folder.partition("/")[0], name.partition(":")[0])
 
 
-_ROW_FILES = {"cost": "cost", "estimate": "estimate", "schema": "validate", "wire": "framing"}
+_ROW_FILES = {"cost": "cost", "estimate": "estimate", "schema": "validate", "invariants": "check", "wire": "framing"}
 
 
 def _cell(lines: list[Line]) -> str:
@@ -245,12 +267,14 @@ def _cell(lines: list[Line]) -> str:
 
 
 def badge(report: Report, profile: str | None = None) -> str:
-    """JSON for a badge; bright green only when everything demanded passes without a gap."""
+    """JSON for a badge; bright green only when everything demanded was asked and passes without a gap."""
     lines = [line for line in report.checks if line["level"] == "must" and counted(line)]
     lines = [line for line in lines if profile is None or profile in line["profiles"]]
     passed = sum(line["outcome"] == "pass" for line in lines)
     bad = any(line["outcome"] in BAD for line in lines)
     color = "red" if bad else "brightgreen" if lines and passed == len(lines) else "yellow"
+    if report.header.get("narrowed"):
+        color = "lightgrey"  # a part of the checks says nothing, however many pass
     label = f"interlingua {report.header.get('suite', SUITE_VERSION)}" + (f" · {profile}" if profile else "")
     return dumps({"schemaVersion": 1, "label": label, "message": f"{passed}/{len(lines)} must", "color": color}) + "\n"
 

@@ -7,28 +7,28 @@ released check needs an entry in `errata`, and a case that goes needs one in `to
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from . import SUITE_VERSION
-from .cases import Case
+from .cases import STREAM_FILES, Case
 from .compare import dumps, loads
-from .discover import plan
+from .discover import Check, plan
 from .schema import CONFORMANCE
 
 FOLDER = CONFORMANCE / "requirements"
 
 
-def freeze(version: str, cases: list[Case]) -> str:
-    """Write `requirements/<version>.json`; refuses to touch one that is released."""
+def freeze(version: str, cases: list[Case], date: str | None = None) -> str:
+    """Write `requirements/<version>.json`; with a date it is released, and from then on it does not change."""
     path = FOLDER / f"{version}.json"
     before = loads(path.read_bytes()) if path.is_file() else {}
     if before.get("released"):
         return f"{path.name} is released and does not change; mend it with errata or write the next version"
-    adapters = sorted({case.adapter for case in cases if case.adapter})
-    checks = [check for check in plan(cases, adapters) if check.level == "must" and not check.draft]
+    checks = _required(cases)
     profiles: dict[str, dict[str, list[str]]] = {}
     for check in checks:
         for profile in check.profiles:
@@ -36,17 +36,23 @@ def freeze(version: str, cases: list[Case]) -> str:
     document = {
         "version": version,
         "suite": SUITE_VERSION,
-        "released": before.get("released"),
+        "released": date,
         "profiles": {
             name: {path: sorted(names) for path, names in sorted(found.items())}
             for name, found in sorted(profiles.items())
         },
-        "hashes": {case.path: hash_of(case) for case in cases if not case.meta.get("draft")},
+        "hashes": {key_of(case): hash_of(case) for case in cases if not case.meta.get("draft")},
         "errata": before.get("errata", []),
         "tombstones": before.get("tombstones", []),
     }
     path.write_text(_written(document), "utf-8")
-    return f"{path.name}: {len(checks)} must-checks in {len(profiles)} profiles, not released until `released` holds a date"
+    told = f"released on {date}" if date else "not released: give --release DATE when the specification is"
+    return f"{path.name}: {len(checks)} must-checks in {len(profiles)} profiles, {told}"
+
+
+def _required(cases: list[Case]) -> list[Check]:
+    adapters = sorted({case.adapter for case in cases if case.adapter})
+    return [check for check in plan(cases, adapters) if check.level == "must" and not check.draft]
 
 
 def _written(document: dict[str, Any]) -> str:
@@ -59,18 +65,38 @@ def _written(document: dict[str, Any]) -> str:
     return text + "\n"
 
 
+def key_of(case: Case) -> str:
+    """What a hash is of: a folder, or one row of a file."""
+    return case.path if case.row is None else f"{case.path}#{case.row['id']}"
+
+
+_MEANING = ("adapter", "provider", "model", "level", "needs", "compare", "expects_invalid", "framing", "type", "origin")
+
+
 def hash_of(case: Case) -> str:
-    """A hash of the golden files of a case; the spelling of JSON does not matter, bytes of streams do."""
-    digest = hashlib.sha256()
-    files = [case.file] if case.file else sorted(case.folder.iterdir())
-    for file in files:
-        if file is None or not file.is_file() or file.name == "case.json":
+    """A hash of what a case demands: its golden files, and the members of case.json that judge them.
+
+    The spelling of JSON does not matter, bytes of streams do. Titles, clauses, flags and sources may be mended.
+    """
+    digest = hashlib.sha256(_bytes_of({name: case.meta[name] for name in _MEANING if name in case.meta}))
+    if case.row is not None:
+        digest.update(_bytes_of({name: value for name, value in case.row.items() if name not in _PROSE}))
+        return digest.hexdigest()[:16]
+    for file in sorted(case.folder.iterdir()):
+        if not file.is_file() or file.name == "case.json":
             continue
         data = file.read_bytes()
-        if file.suffix == ".json":
-            data = json.dumps(loads(data), sort_keys=True, separators=(",", ":")).encode()
+        if file.suffix == ".json" and file.name not in STREAM_FILES:
+            data = _bytes_of(loads(data))
         digest.update(file.name.encode() + b"\0" + data + b"\0")
     return digest.hexdigest()[:16]
+
+
+_PROSE = ("title", "note", "flags", "spec")
+
+
+def _bytes_of(value: Any) -> bytes:
+    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
 
 
 def read_all(folder: Path = FOLDER) -> list[dict[str, Any]]:
@@ -83,27 +109,62 @@ def scored(folder: Path = FOLDER) -> Callable[[str], bool]:
     if not released:
         return lambda check_id: True
     newest = max(released, key=lambda document: document["released"])
-    known = {
-        f"{path}#{name}" for found in newest["profiles"].values() for path, names in found.items() for name in names
-    }
+    known = demanded(newest)
     return lambda check_id: check_id in known
 
 
-def problems(cases: list[Case]) -> list[str]:
-    """What happened to released cases without an entry: gone, or changed."""
-    now = {case.path: hash_of(case) for case in cases}
+def demanded(document: dict[str, Any]) -> set[str]:
+    """The ids of the checks that a release names."""
+    return {
+        f"{path}#{name}" for found in document["profiles"].values() for path, names in found.items() for name in names
+    }
+
+
+def problems(cases: list[Case], folder: Path = FOLDER) -> list[str]:
+    """What happened to what is released without an entry: changed, or gone. What a release demands only grows."""
+    released = sorted(
+        (document for document in read_all(folder) if document.get("released")), key=lambda one: one["released"]
+    )
+    if not released:
+        return []
+    now = {key_of(case): hash_of(case) for case in cases}
     renamed = {old: case.path for case in cases for old in case.meta.get("was", [])}
+    checks = {check.id for check in _required(cases)}
     found: list[str] = []
-    for document in read_all():
-        if not document.get("released"):
-            continue
+    for document in released:
         excused = {entry["case"] for entry in document["errata"]} | {entry["case"] for entry in document["tombstones"]}
-        for path, digest in document["hashes"].items():
-            place = renamed.get(path, path)
-            if path in excused:
-                continue
-            if place not in now:
-                found.append(f"{path}: released with {document['version']} and gone; add a tombstone or `was`")
-            elif now[place] != digest:
-                found.append(f"{path}: changed since {document['version']}; say why in errata")
+        gone = _changed(document, now, renamed, excused, found)
+        for check_id in sorted(demanded(document)):
+            path, _, name = check_id.partition("#")
+            place = f"{renamed.get(path, path)}#{name}"
+            if place not in checks and path not in excused | gone and check_id not in excused:
+                found.append(f"{check_id}: demanded by {document['version']} and asked no longer; add a tombstone")
+    for before, after in itertools.pairwise(released):
+        stones = {entry["case"] for entry in after["tombstones"]}
+        for check_id in sorted(demanded(before) - demanded(after)):
+            path, _, name = check_id.partition("#")
+            if (
+                path not in stones
+                and check_id not in stones
+                and f"{renamed.get(path, path)}#{name}" not in demanded(after)
+            ):
+                found.append(f"{check_id}: demanded by {before['version']} and not by {after['version']}")
     return found
+
+
+def _changed(
+    document: dict[str, Any], now: dict[str, str], renamed: dict[str, str], excused: set[str], found: list[str]
+) -> set[str]:
+    """Tell of the cases that changed or went; gives the paths of those that went."""
+    gone: set[str] = set()
+    for key, digest in document["hashes"].items():
+        path, mark, row = key.partition("#")
+        place = renamed.get(path, path) + mark + row
+        if key in excused or path in excused:
+            continue
+        if place not in now:
+            gone.add(path)
+            found.append(f"{key}: released with {document['version']} and gone; add a tombstone or `was`")
+        elif now[place] != digest:
+            found.append(f"{key}: changed since {document['version']}; say why in errata")
+    return gone

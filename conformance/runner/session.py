@@ -7,6 +7,7 @@ from typing import Any
 
 from .compare import Difference, dumps, show
 from .plug import Answer, Plug
+from .upstream import Upstream
 
 
 class Failure(Exception):
@@ -30,10 +31,26 @@ class Refused(Exception):
 class Session:
     """Asks a plug, and remembers recent answers: many checks of one folder begin with the same question."""
 
-    def __init__(self, plug: Plug) -> None:
+    def __init__(self, plug: Plug, upstream: Upstream | None = None) -> None:
         self.plug = plug
         self.hello = plug.hello()
         self._answers: OrderedDict[str, Answer] = OrderedDict()
+        self._upstream = upstream
+        self._own_upstream: Upstream | None = None
+
+    @property
+    def upstream(self) -> Upstream:
+        """The provider that is scripted: the given one, or one that is started when first needed."""
+        if self._upstream is None:
+            self._upstream = self._own_upstream = Upstream()
+        return self._upstream
+
+    def close(self) -> None:
+        """End the plug, and the upstream if it was started here."""
+        self.plug.close()
+        if self._own_upstream is not None:
+            self._own_upstream.close()
+            self._upstream = self._own_upstream = None
 
     @property
     def adapters(self) -> dict[str, list[str]]:

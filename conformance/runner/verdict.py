@@ -21,6 +21,7 @@ BAD = ("fail", "stale", "error", "unreached")
 LEVELS = ("must", "should", "may")
 CRASHES_IN_A_ROW = 3
 MANY = 20
+NOTHING = "no checks"
 
 
 class GapError(Exception):
@@ -52,7 +53,7 @@ def read_gaps(path: Path) -> list[Gap]:
             raise GapError(f"{path}: gap {number + 1} has an unknown member {unknown[0]!r}")
         for name in ("check", "reason", "issue"):
             if not entry.get(name):
-                raise GapError(f"{path}: gap {number + 1} needs {name!r}")
+                raise GapError(f"{path}: gap {number + 1} ({entry.get('check', '?')}) needs {name!r}")
         gaps.append(Gap(**entry))
     return gaps
 
@@ -137,7 +138,8 @@ def run(session: Session, checks: list[Check], gaps: dict[str, Gap] | None = Non
     for number, check in enumerate(checks):
         result = _run_one(session, check)
         crashed = result.outcome == "error" and result.note == "crash"
-        crashes = crashes + 1 if crashed else 0
+        if result.outcome != "unsupported":  # nothing was asked
+            crashes = crashes + 1 if crashed else 0
         yield _with_gap(result, gaps.get(check.id))
         if crashes >= CRASHES_IN_A_ROW:
             reason = f"not run: the plug crashed {crashes} times in a row"
@@ -252,7 +254,7 @@ def conforms(lines: list[dict[str, Any]], profile: str) -> tuple[bool, str]:
     """Whether every must-check of a profile passes; if not, why not in a few words."""
     wanted = [line for line in lines if profile in line["profiles"] and line["level"] == "must" and counted(line)]
     if not wanted:
-        return False, "no checks"
+        return False, NOTHING
     tally = Counter(line["outcome"] for line in wanted if line["outcome"] != "pass")
     if tally:
         return False, ", ".join(f"{number} {outcome}" for outcome, number in sorted(tally.items()))

@@ -26,7 +26,7 @@ _HOMES = {
         "write_stream",
     ),
     "interlingua.client": ("Client",),
-    "interlingua.canonical.check": ("check", "register_tools", "tool_schema_violations"),
+    "interlingua.canonical.check": ("check", "register_tools", "tool_input_violations", "tool_schema_violations"),
     "interlingua.canonical.endpoint": ("Endpoint",),
     "interlingua.canonical.errors": (
         "CannotAdapt",
@@ -79,7 +79,7 @@ _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 if TYPE_CHECKING:
     from interlingua import media
-    from interlingua.canonical.check import check, register_tools, tool_schema_violations
+    from interlingua.canonical.check import check, register_tools, tool_input_violations, tool_schema_violations
     from interlingua.canonical.endpoint import Endpoint
     from interlingua.canonical.errors import (
         CannotAdapt,
@@ -202,6 +202,7 @@ __all__ = [
     "read_stream",
     "register_tools",
     "strict_004",
+    "tool_input_violations",
     "tool_schema_violations",
     "visible",
     "write_response",

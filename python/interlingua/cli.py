@@ -11,7 +11,7 @@ import logging
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -35,9 +35,14 @@ app = typer.Typer(
 
 File = Annotated[str, typer.Argument(help="A file; - or nothing for standard input.", show_default=False)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
-Model = Annotated[str | None, typer.Option("--model", "-m", help="Model, as provider:name or an alias.")]
+Model = Annotated[
+    str | None, typer.Option("--model", "-m", help="Model, as provider:name, an alias, or a chain of them.")
+]
 Provider = Annotated[str | None, typer.Option(help="Row of the registry, e.g. groq; by default the wire's own.")]
 Replay = Annotated[bool, typer.Option("--replay", help="Answer from recorded exchanges: no key, no network.")]
+Retries = Annotated[
+    str, typer.Option("--retry", help="When a model is asked again: standard, strict, patient, once, none.")
+]
 
 _CANONICAL = "canonical"
 
@@ -207,6 +212,7 @@ def generate(
     max_tokens: Annotated[int | None, typer.Option(min=1, help="Limit of the answer.")] = None,
     stream: Annotated[bool, typer.Option(help="Print the answer as it arrives.")] = True,
     deadline: Annotated[float | None, typer.Option(help="Seconds for the whole call.")] = None,
+    retry: Retries = "standard",
     replay: Replay = False,
     as_json: AsJson = False,
 ) -> None:
@@ -220,7 +226,10 @@ def generate(
         raise InvalidRequest("--system goes with a prompt; put instructions into the request")
     if max_tokens is not None:
         asked["max_output_tokens"] = max_tokens
-    asyncio.run(_generate(asked, model, deadline, replay=replay, stream=stream, as_json=as_json))
+    client = _client(replay=replay, retry=retry)
+    chain = [str(name) for name in _registry(replay=replay).expand(model)] if model else []
+    members: Data = {"model": chain[0] if chain else None, "fallbacks": chain[1:], "deadline": deadline}
+    asyncio.run(_generate(client, asked, members, stream=stream, as_json=as_json))
 
 
 def _asked(prompt: str | None, system: str | None) -> Data:
@@ -230,19 +239,17 @@ def _asked(prompt: str | None, system: str | None) -> Data:
     return {"messages": messages}
 
 
-async def _generate(
-    asked: Data, model: str | None, deadline: float | None, *, replay: bool, stream: bool, as_json: bool
-) -> None:
-    async with _client(replay=replay) as client:
+async def _generate(client: Any, asked: Data, members: Data, *, stream: bool, as_json: bool) -> None:
+    async with client:
         if not stream:
-            response = await client.generate(asked, model=model, deadline=deadline)
+            response = await client.generate(asked, **members)
             if as_json:
                 _print(response)
                 return
             for block in response["message"]["content"]:
                 _show_block(block)
         else:
-            async with client.stream(asked, model=model, deadline=deadline) as events:
+            async with client.stream(asked, **members) as events:
                 async for event in events:
                     if as_json:
                         _write(json.dumps(event) + b"\n")
@@ -252,6 +259,8 @@ async def _generate(
     if not as_json:
         from interlingua import show
 
+        for one in response.get("skipped", ()):
+            _say(f"interlingua: {one['model']} passed over: {one['reason']}")
         _say(f"\n{response.get('model')}: {show.usage_line(response['usage'])}")
 
 
@@ -284,7 +293,15 @@ def _show_block(block: Data) -> None:
 def serve(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = 50051,
+    unix: Annotated[Path | None, typer.Option(help="Listen on a Unix socket instead.")] = None,
+    tls_cert: Annotated[Path | None, typer.Option(help="Certificate with its chain, PEM: serve TLS.")] = None,
+    tls_key: Annotated[Path | None, typer.Option(help="Key of the certificate, PEM, without a password.")] = None,
+    tls_client_ca: Annotated[
+        Path | None, typer.Option(help="Take only clients with a certificate of these authorities, PEM.")
+    ] = None,
     policy: Annotated[Path | None, typer.Option(help="Routing policy, a JSON file.")] = None,
+    retry: Retries = "standard",
+    health: Annotated[str, typer.Option(help="Who rests after failures: backoff or windows.")] = "backoff",
     replay: Replay = False,
     pace: Annotated[
         float, typer.Option(min=0, help="With --replay: stretch the recorded times; 0 leaves them out.")
@@ -295,45 +312,38 @@ def serve(
     as_json: AsJson = False,
 ) -> None:
     """Serve gRPC: Adapt, Route, Generate, Estimate, Check, ListModels. Keys come from the environment."""
-    _one_of("--log-level", log_level, ("debug", "info", "warning", "error"))
-    logging.basicConfig(level=log_level.upper(), format="%(asctime)s %(levelname)s %(name)s %(message)s")
-    rules = _object(policy, "a policy")
-    run_loop: Callable[[Any], None] = asyncio.run
-    try:
-        import uvloop  # type: ignore[import-not-found]
-
-        run_loop = uvloop.run
-    except ImportError:
-        pass
-    run_loop(_serve(host, port, rules, max_message_mb << 20, grace, replay=replay, pace=pace, as_json=as_json))
-
-
-async def _serve(
-    host: str,
-    port: int,
-    policy: Data,
-    limit: int,
-    grace: float,
-    *,
-    replay: bool,
-    pace: float,
-    as_json: bool,
-) -> None:
     from interlingua.client.routing import Routing
     from interlingua.service import server
 
-    address = f"[{host}]" if ":" in host else host
+    _one_of("--log-level", log_level, ("debug", "info", "warning", "error"))
+    _one_of("--health", health, ("backoff", "windows"))
+    if (tls_cert is None) != (tls_key is None) or (tls_client_ca is not None and tls_cert is None):
+        raise InvalidRequest("TLS takes --tls-cert and --tls-key together, and --tls-client-ca beside them")
+    logging.basicConfig(level=log_level.upper(), format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    address = f"unix:{unix}" if unix is not None else f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    options: Data = {
+        "client": _client(replay=replay, pace=pace, retry=retry, health=health),
+        "routing": Routing(_registry(replay=replay), _object(policy, "a policy")),
+        "max_message_bytes": max_message_mb << 20,
+        "credentials": server.tls(tls_cert, tls_key, tls_client_ca) if tls_cert and tls_key else None,
+    }
+    about = {"host": host} if unix is None else {"unix": str(unix)}
+    about |= {"provider": "replay" if replay else "as configured", "tls": tls_cert is not None}
+    asyncio.run(_serve(address, options, about, grace, as_json=as_json))
+
+
+async def _serve(address: str, options: Data, about: Data, grace: float, *, as_json: bool) -> None:
+    from interlingua.service import server
+
     try:
-        running = await server.start(
-            f"{address}:{port}",
-            client=_client(replay=replay, pace=pace),
-            routing=Routing(_registry(replay=replay), policy),
-            max_message_bytes=limit,
-        )
+        running = await server.start(address, **options)
     except OSError as problem:
         raise InvalidRequest(str(problem)) from None
-    ready = {"host": host, "port": running.port, "provider": "replay" if replay else "as configured"}
-    _write(json.dumps(ready) + b"\n" if as_json else f"serving gRPC on {address}:{running.port}\n".encode())
+    shown = address
+    if "unix" not in about:
+        about["port"] = running.port
+        shown = f"{address.rpartition(':')[0]}:{running.port}"
+    _write(json.dumps(about) + b"\n" if as_json else f"serving gRPC on {shown}\n".encode())
     await server.run(running, grace)
 
 
@@ -399,7 +409,8 @@ def models(
         return
     from interlingua import show
 
-    show.console().print(show.models(rows))
+    lacks = {name: registry.missing(name) for name in {str(row["provider"]) for row in rows}}
+    show.console().print(show.models(rows, lacks))
 
 
 @app.command()
@@ -509,14 +520,19 @@ def _registry(*, replay: bool) -> Any:
     return open_registry()
 
 
-def _client(*, replay: bool, pace: float = 1.0) -> Any:
+def _client(*, replay: bool, pace: float = 1.0, retry: str = "standard", health: str = "backoff") -> Any:
     from interlingua.client import Client
+    from interlingua.client.asking import log_rest
+    from interlingua.client.retry import PRESETS
+    from interlingua.router import Health
 
+    _one_of("--retry", retry, tuple(PRESETS))
+    tracker = Health(health, observer=log_rest)
     if not replay:
-        return Client()
+        return Client(retry=retry, health=tracker)
     from interlingua.client.replay import ReplayTransport, open_registry
 
-    return Client(ReplayTransport(pace=pace), registry=open_registry())
+    return Client(ReplayTransport(pace=pace), registry=open_registry(), retry=retry, health=tracker)
 
 
 def _show_loss(report: list[Data]) -> None:

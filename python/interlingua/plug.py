@@ -4,14 +4,19 @@ The conformance plug: one JSON message a line on standard input, one answer a li
 Protocol: conformance/protocol.md. Nothing that a message holds ends the process.
 """
 
+import asyncio
 import base64
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
+from importlib.util import find_spec
 from typing import Any, BinaryIO
 
 from interlingua import adapters, registry, translate
 from interlingua.canonical import json
+from interlingua.canonical.check import check
 from interlingua.canonical.errors import InterlinguaError, InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.validate import schema, violations
@@ -52,14 +57,15 @@ def _hello(_: Message, __: str | None) -> Message:
     from interlingua import __version__
 
     modules = {name: adapters.get(name) for name in adapters.names()}
+    calls = ["generate"] if find_spec("httpx") is not None else []
     return {
         "protocol": 1,
         "implementation": {"name": "interlingua-py", "version": __version__, "language": "python"},
         "adapters": {
-            name: [operation for operation, function in _FUNCTIONS.items() if hasattr(module, function)]
+            name: [operation for operation, function in _FUNCTIONS.items() if hasattr(module, function)] + calls
             for name, module in modules.items()
         },
-        "operations": ["cost", "route", "validate"],
+        "operations": ["cost", "route", "validate", "check"],
         "capabilities": [
             "tools",
             "streaming",
@@ -85,6 +91,12 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
     "usage": dict,
     "price": (dict, type(None)),
     "type": str,
+    "profile": str,
+    "base_url": str,
+    "key": (str, type(None)),
+    "stream": bool,
+    "deadline": (int, float, type(None)),
+    "cancel_after": (int, type(None)),
 }
 
 
@@ -170,6 +182,57 @@ def _estimate(given: Message, adapter: str | None) -> Message:
     return adapters.get(endpoint.adapter).estimate(translate.load(given["request"]), endpoint)
 
 
+@cache
+def _network() -> tuple[asyncio.Runner, Any]:
+    """One event loop and one pool of connections for as long as the process lives."""
+    from interlingua.client.httpx_transport import HttpxTransport
+
+    return asyncio.Runner(), HttpxTransport()
+
+
+def _generate(given: Message, adapter: str | None) -> Message:
+    endpoint = _endpoint(given, adapter)
+    members = ("base_url", "key", "stream", "deadline", "cancel_after")
+    told = {name: _member(given, name, default=False if name == "stream" else None) for name in members[1:]}
+    request = translate.load(given["request"])
+    return _network()[0].run(_called(request, endpoint, _member(given, "base_url"), told))
+
+
+async def _called(request: Message, endpoint: Any, base_url: str, told: Message) -> Message:
+    from interlingua.client import Client
+
+    provider = endpoint.provider or endpoint.adapter
+    keys = {provider: told["key"]} if told["key"] else {}
+    known = _with_row(provider, endpoint.adapter)
+    client = Client(_network()[1], keys=keys, base_urls={provider: base_url}, registry=known, retry="none")
+    if not told["stream"]:
+        answer = await client.generate(request, adapter=endpoint.adapter, deadline=told["deadline"])
+        return {"response": answer}
+    events: list[Any] = []
+    at: list[float] = []
+    async with client.stream(request, adapter=endpoint.adapter, deadline=told["deadline"]) as stream:
+        try:
+            async for event in stream:
+                events.append(event)
+                at.append(time.monotonic())
+                if len(events) == told["cancel_after"]:
+                    break
+        except InterlinguaError as problem:
+            return {"events": events, "at": at, "error": problem.to_dict()}
+    return {"events": events, "at": at}
+
+
+@cache
+def _with_row(provider: str, adapter: str) -> registry.Registry:
+    """The registry; with a row for the provider when it has none, as when an adapter comes from outside."""
+    shared = registry.default()
+    if shared.is_provider(provider):
+        return shared
+    rows = registry.data("providers")
+    row = {"title": provider, "adapter": adapter, "base_url": None, "auth": None, "dialect": {}, "capabilities": {}}
+    return registry.Registry(providers={**rows, "providers": {**rows["providers"], provider: row}})
+
+
 def _cost(given: Message, _: str | None) -> Message:
     price = _member(given, "price", default=None)
     cost = None if price is None else registry.cost(_member(given, "usage"), price)
@@ -189,6 +252,14 @@ def _type(given: Message) -> str:
     return name
 
 
+def _check(given: Message, _: str | None) -> Message:
+    name = _type(given)
+    found = violations(given["instance"], name)
+    if not found and name in ("Request", "Message"):
+        found = check(given["instance"], _member(given, "profile", default="core"))
+    return {"violations": [{"rule": one["rule"], "path": one["path"]} for one in found]}
+
+
 def _validate(given: Message, _: str | None) -> Message:
     found = violations(given["instance"], _type(given))
     return {"valid": not found, "path": found[0]["path"] if found else None}
@@ -204,9 +275,11 @@ _OPERATIONS: dict[str, Callable[[Message, str | None], Message]] = {
     "stream_encode": _stream_encode,
     "error": _error,
     "estimate": _estimate,
+    "generate": _generate,
     "cost": _cost,
     "route": _route,
     "validate": _validate,
+    "check": _check,
     "bye": lambda _, __: {},
 }
 

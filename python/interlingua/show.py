@@ -122,30 +122,61 @@ def candidates(rows: Sequence[Data]) -> RenderableType:
     return table
 
 
-def models(rows: Sequence[Data]) -> RenderableType:
-    """The models of the registry."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+_TAKES = {
+    "supports_tools": "tools",
+    "supports_images": "img",
+    "supports_documents": "doc",
+    "supports_audio": "audio",
+    "supports_video": "video",
+    "supports_thinking": "think",
+}
+
+
+def models(rows: Sequence[Data], lacks: Mapping[str, Sequence[str]]) -> RenderableType:
+    """The models of the registry, by provider; `lacks` says what each provider wants before it can be called."""
+    parts: list[RenderableType] = []
+    for provider in dict.fromkeys(row["provider"] for row in rows):
+        wanted = "; ".join(lacks.get(provider, ()))
+        ready = Text(wanted, style="yellow") if wanted else Text("ready", style="green")
+        parts += [
+            Text.assemble((provider, "bold"), " · ", ready),
+            _models_of([row for row in rows if row["provider"] == provider]),
+        ]
+    legend = "$ for a million tokens · + more for long prompts · ? not known · † deprecated, or retiring then"
+    return Group(*parts, Text(legend, style="dim"))
+
+
+def _models_of(rows: Sequence[Data]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("model", overflow="fold")
-    for heading in ("context", "answer", "$/M in", "$/M out"):
+    for heading in ("context", "answer", "in", "out"):
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("takes", no_wrap=True)
-    table.add_column("key", no_wrap=True)
-    flags = {"supports_tools": "tools", "supports_images": "images", "supports_thinking": "thinking"}
     for row in rows:
         able, price = row["capabilities"], row["price"] or {}
+        more = "+" if "long_prompt" in price else ""
+        mark = f" †{row.get('retires', '')}" if "retires" in row or row.get("deprecated") else ""
         table.add_row(
-            row["id"],
+            Text(row["id"] + mark, style="dim" if row.get("deprecated") else ""),
             _thousands(able.get("max_context_tokens")),
             _thousands(able.get("max_output_tokens")),
-            price.get("input_per_mtok_usd", "?"),
-            price.get("output_per_mtok_usd", "?"),
-            " ".join(word for flag, word in flags.items() if able.get(flag)),
-            Text("set", style="green") if row["configured"] else Text("–", style="dim"),
+            _rate(price, "input_per_mtok_usd") + more if price else Text("unpriced", style="dim"),
+            _rate(price, "output_per_mtok_usd") + more if price else "",
+            " ".join(word for flag, word in _TAKES.items() if able.get(flag)),
         )
+    table.add_row()
     return table
+
+
+def _rate(price: Data, name: str) -> str:
+    """A rate with at least two places behind the point, as prices are written."""
+    whole, _, rest = str(price.get(name, "?")).partition(".")
+    return whole if whole == "?" else f"{whole}.{rest.rstrip('0'):0<2}"
 
 
 def _thousands(number: int | None) -> str:
     if number is None:
         return "?"
-    return f"{number / 1_000_000:g}M" if number >= 1_000_000 else f"{number // 1000}k"
+    if number >= 1_000_000:
+        return f"{number / 1_000_000:.2f}".rstrip("0").rstrip(".") + "M"
+    return f"{number // 1000}k"

@@ -18,7 +18,7 @@ from interlingua.canonical.errors import CannotAdapt, InvalidRequest, InvalidWir
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import SEVERITIES, Entry, parse_pointer
 from interlingua.canonical.validate import check_numbers, validate
-from interlingua.wire import eventstream, jsonl, sse, sse_or_array
+from interlingua.wire import eventstream, jsonl, sse, sse_or_array, sse_or_messages
 
 _LOG = logging.getLogger("interlingua.translate")
 _FRAMINGS: dict[str, ModuleType] = {
@@ -26,7 +26,13 @@ _FRAMINGS: dict[str, ModuleType] = {
     "jsonl": jsonl,
     "eventstream": eventstream,
     "sse_or_array": sse_or_array,
+    "sse_or_messages": sse_or_messages,
 }
+
+
+def framing(endpoint: Endpoint) -> str:
+    """How the streams of an endpoint are framed: as its wire does, unless the provider's dialect says otherwise."""
+    return endpoint.dialect.get("framing") or adapters.get(endpoint.adapter).FRAMING
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +153,7 @@ class StreamReader:
 
     def __init__(self, endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> None:
         adapter = adapters.get(endpoint.adapter)
-        self._framing: Any = _FRAMINGS[adapter.FRAMING].Decoder()
+        self._framing: Any = _FRAMINGS[framing(endpoint)].Decoder()
         decoder = adapter.stream_decoder(endpoint, ids)
         next(decoder)
         self._decode = decoder.send
@@ -159,7 +165,7 @@ class StreamReader:
 
     def end(self) -> list[dict[str, Any]]:
         """The events at the end of input."""
-        return self._events([*self._framing.end(), None])
+        return self._events([*(frame for frame in self._framing.end() if _whole(frame.data)), None])
 
     @property
     def done(self) -> bool:
@@ -184,6 +190,17 @@ class StreamReader:
 _LAST = frozenset(("message_complete", "error"))
 
 
+def _whole(data: str) -> bool:
+    """Whether a last frame that lacks its end was sent in full. Half a frame is a stream that broke off, not a bad frame."""
+    if data.startswith("[") and data.endswith("]"):
+        return True  # a mark, as of an end
+    try:
+        json.loads(data)
+    except InvalidRequest:
+        return False
+    return True
+
+
 def read_stream(
     chunks: Iterable[bytes], adapter: str, *, provider: str | None = None, ids: IdSource = DERIVED_IDS
 ) -> Iterator[dict[str, Any]]:
@@ -196,9 +213,9 @@ def read_stream(
 
 def write_stream(events: Iterable[dict[str, Any]], adapter: str, *, provider: str | None = None) -> Iterator[bytes]:
     """The bytes with which a provider of this wire would have streamed these events, a chunk for each frame."""
-    module = adapters.get(adapter)
-    encode = _FRAMINGS[module.FRAMING].encode
-    for frame in module.encode_stream(events, registry.endpoint(adapter=adapter, provider=provider)):
+    endpoint = registry.endpoint(adapter=adapter, provider=provider)
+    encode = _FRAMINGS[framing(endpoint)].encode
+    for frame in adapters.get(adapter).encode_stream(events, endpoint):
         yield encode(frame)
 
 

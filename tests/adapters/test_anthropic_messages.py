@@ -365,11 +365,11 @@ def test_clouds_say_model_and_streaming_in_the_path() -> None:
     written, _ = adapter.to_wire(request | {"stream": True}, BEDROCK)
     back, _ = adapter.from_wire_request(written, BEDROCK, DERIVED_IDS)
 
-    assert "/model/anthropic.claude-v1:0/invoke-with-response-stream" == written["path"]
+    assert "/model/anthropic.claude-v1%3A0/invoke-with-response-stream" == written["path"]
     assert {"max_tokens", "messages", "anthropic_version"} == written["body"].keys()
     assert "anthropic-version" not in written["headers"]
     assert ("bedrock:anthropic.claude-v1:0", True) == (back["model"], back["stream"])
-    assert "/model/anthropic.claude-v1:0/invoke" == adapter.to_wire(request, BEDROCK)[0]["path"]
+    assert "/model/anthropic.claude-v1%3A0/invoke" == adapter.to_wire(request, BEDROCK)[0]["path"]
 
 
 # ---------------------------------------------------------------------------------------------- streams

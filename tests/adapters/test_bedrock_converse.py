@@ -165,6 +165,15 @@ def test_an_answer_that_was_begun_is_refused_where_the_model_does_not_continue_i
     assert refusal.value.path == "/messages/1"
 
 
+def test_a_conversation_with_calls_is_refused_where_the_model_takes_no_tools() -> None:
+    call = {"type": "tool_use", "id": "tu_1", "name": "f", "input": {}}
+    result = {"type": "tool_result", "tool_use_id": "tu_1", "content": [text("b")]}
+    turns = [user(text("a")), assistant(text("c"), call), {"role": "tool", "content": [result]}]
+    with pytest.raises(CannotAdapt) as refusal:
+        adapter.to_wire({"messages": turns, "tools": [{"name": "f"}]}, with_capabilities(supports_tools=False))
+    assert refusal.value.path == "/messages/1/content/1"
+
+
 def test_native_instructions_stand_where_the_model_takes_them() -> None:
     request = {
         "messages": [user(text("a")), {"role": "system", "content": [text("b")]}, assistant(text("c")), user(text("d"))]

@@ -523,11 +523,13 @@ DONE = Frame(None, "[DONE]")
 
 def test_the_end_mark_is_demanded_of_whom_it_is_known() -> None:
     frames = (chunk({"content": "a"}), chunk({}, "stop"))
-    known = Endpoint("openai_chat", "known", None, {"token_limit": "max_tokens"})
+    known = Endpoint("openai_chat", "known", None, {"end_mark": "required"})
     lax = Endpoint("openai_chat", "lax", None, {"end_mark": "optional"})
+    silent = Endpoint("openai_chat", "silent", None, {"token_limit": "max_tokens"})
 
     assert decoded(*frames, endpoint=known)[-1]["error"]["category"] == "stream_truncated"
     assert decoded(*frames, endpoint=lax)[-1]["type"] == "message_complete"
+    assert decoded(*frames, endpoint=silent)[-1]["type"] == "message_complete"
     assert decoded(*frames)[-1]["type"] == "message_complete"
     assert decoded(frames[0])[-1]["response"]["message"]["metadata"] == {"status": "error"}
     assert decoded(DONE)[-1]["type"] == "error"

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from interlingua import InvalidRequest, check, register_tools, tool_schema_violations
+from interlingua import InvalidRequest, check, register_tools, tool_input_violations, tool_schema_violations
 from interlingua.canonical.check import profiles
 
 Data = dict[str, Any]
@@ -177,3 +177,20 @@ def test_registration_names_tool_path_and_keyword() -> None:
     assert "look_up" in str(caught.value)
     assert "oneOf" in str(caught.value)
     assert "/0/input_schema/properties/a/oneOf" == caught.value.path
+
+
+def test_arguments_are_asked_twice() -> None:
+    """A call that fitted when it was read is told when the tool has changed before the call is carried out."""
+    schema = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+    given = {"city": "Oslo"}
+
+    assert tool_input_violations(given, schema) == []
+    (found,) = tool_input_violations(given, {**schema, "properties": {"city": {"type": "string", "maxLength": 2}}})
+    assert (found["rule"], found["path"]) == ("tool_input_invalid", "/city")
+    assert "Oslo" not in found["message"]
+
+
+def test_a_schema_that_is_none_has_no_say_about_arguments() -> None:
+    assert tool_input_violations({"a": 1}, {"type": "no such type"}) == []
+    assert tool_input_violations({"a": 1}, {"$ref": "#/$defs/nowhere"}) == []
+    assert tool_input_violations({"a": 1}, {"type": "object", "properties": 7}) == []

@@ -150,6 +150,16 @@ def test_generate() -> None:
     assert json.loads(events.stdout.splitlines()[-1])["response"]["model"] == "anthropic:claude-opus-4-8"
 
 
+def test_generate_along_a_chain() -> None:
+    """The next one answers, and it is said why; a provider that is not there is asked as often as is wanted."""
+    closed = {"OPENAI_BASE_URL": "http://127.0.0.1:9", "OPENAI_API_KEY": "none"}
+    chain = ("generate", "--retry", "none", "--model", "openai:gpt-4.1,replay:gpt-5.4", "hello")
+    done = run(*chain, **closed)
+    assert done.stdout.startswith(b"This answer was recorded")
+    assert b"openai:gpt-4.1 passed over: network" in done.stderr
+    assert run("generate", "--retry", "ever", "--model", "replay:gpt-5.4", "hello").returncode == 2
+
+
 def test_route() -> None:
     """The winner, the chain and the candidates."""
     given = {**CANONICAL, "model": "replay:claude-opus-4-8"}
@@ -197,6 +207,10 @@ def test_cost() -> None:
 def test_models() -> None:
     """A table for people, JSON for programs."""
     assert b"anthropic:claude-opus-4-8" in run("models", "--provider", "anthropic").stdout
+    table = run("models", "--provider", "xai").stdout.decode()
+    assert "no key: set XAI_API_KEY" in table
+    assert "2.00+" in table
+    assert "unpriced" in run("models", "--provider", "deepseek").stdout.decode()
     listed = json.loads(run("models", "--json", "--capability", "supports_images").stdout)["models"]
     assert {"id", "capabilities", "price", "configured"} <= listed[0].keys()
 

@@ -32,8 +32,9 @@ KEY = "sk-test-0123456789"
 
 
 def client_over(transport: Any, **members: Any) -> Client:
-    """A client whose clock and ids are known."""
+    """A client whose clock and ids are known, and which asks once."""
     ticks = itertools.count()
+    members.setdefault("retry", "none")
     return Client(
         transport,
         keys={"anthropic": KEY, "openai": KEY},

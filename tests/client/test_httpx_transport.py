@@ -125,18 +125,43 @@ async def test_failures_have_a_category_and_hold_no_header() -> None:
     transport = HttpxTransport()
     secret = {"x-api-key": "sk-very-secret"}
     async with serve(silent, reset) as upstream:
-        for url, headers, category in (
-            (upstream.url, secret, "timeout"),
-            (f"http://127.0.0.1:{closed_port}", secret, "network"),
-            ("ftp://127.0.0.1", secret, "network"),
-            (upstream.url, {"x-api-key": "sk-very-secret\n"}, "network"),
+        for url, headers, category, sent in (
+            (upstream.url, secret, "timeout", True),
+            (f"http://127.0.0.1:{closed_port}", secret, "network", False),
+            ("ftp://127.0.0.1", secret, "network", False),
+            (upstream.url, {"x-api-key": "sk-very-secret\n"}, "network", True),
         ):
             with pytest.raises(TransportFailed) as failure:
                 await transport.send(url, headers, b"", 0.3)
-            assert failure.value.category == category
+            assert (failure.value.category, failure.value.sent) == (category, sent)
             assert "sk-very" not in str(failure.value)
         answer = await transport.send(upstream.url, {}, b"", 5)
-        with pytest.raises(TransportFailed):
+        with pytest.raises(TransportFailed) as broken:
             await _body(answer)
+        assert broken.value.sent
         await answer.aclose()
+    await transport.aclose()
+
+
+async def test_a_connection_that_the_server_gives_up_is_of_unknown_outcome() -> None:
+    """Before a byte of the answer: the call may have been carried out. Half a request cannot have been."""
+
+    async def dropped(connection: Connection) -> None:
+        connection.reset()
+
+    async def deaf(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.transport.abort()
+
+    transport = HttpxTransport()
+    async with serve(dropped) as upstream:
+        with pytest.raises(TransportFailed) as unknown:
+            await transport.send(upstream.url, {}, b"x", 5)
+    assert unknown.value.sent
+    server = await asyncio.start_server(deaf, "127.0.0.1", 0)
+    async with server:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        with pytest.raises(TransportFailed) as half:
+            await transport.send(url, {}, b"x" * (64 << 20), 5)
+    assert half.value.category == "network"
     await transport.aclose()

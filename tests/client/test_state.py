@@ -103,7 +103,7 @@ async def test_a_pinned_conversation_ends_with_the_rate_limit_of_its_origin() ->
     for choice in (routing.choose(request), routing.choose(request, f"{DEEP},{AZURE},{CLAUDE}")):
         assert choice.models == (DEEP,)
         fake = FakeTransport(LIMITED)
-        async with Client(fake, registry=found) as client:
+        async with Client(fake, registry=found, retry="none") as client:
             with pytest.raises(ProviderError) as refused:
                 await client.generate(choice.request, model=choice.models[0], fallbacks=choice.models[1:])
         assert (refused.value.error["category"], refused.value.retry_after) == ("rate_limit", 20.0)

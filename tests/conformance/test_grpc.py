@@ -6,13 +6,17 @@ import sys
 from collections.abc import Iterator
 
 import pytest
+from runner.__main__ import main
 from runner.cases import read
 from runner.discover import plan
 from runner.session import Session
 from runner.verdict import run
 
+from interlingua import adapters
+
 pytest.importorskip("grpc_reflection")
 
+SERVE = [sys.executable, "-m", "interlingua", "serve", "--port", "0", "--retry", "none", "--log-level", "error"]
 KINDS = (
     "to_wire",
     "accounting",
@@ -35,8 +39,7 @@ CASES = (
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
-    command = [sys.executable, "-m", "interlingua", "serve", "--port", "0", "--log-level", "error"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    process = subprocess.Popen(SERVE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert process.stdout is not None
     try:
         found = re.search(r"127\.0\.0\.1:\d+", process.stdout.readline())
@@ -80,3 +83,16 @@ def test_what_is_refused_keeps_its_category(server: str) -> None:
 
     assert answer.error is not None and answer.error["category"] == "invalid_request"
     assert nowhere.error is not None
+
+
+def test_a_server_that_is_started_here_generates_on_every_wire(capsys: pytest.CaptureFixture[str]) -> None:
+    """Its providers are all at the scripted upstream: what it sends, streams, breaks off and times out."""
+    exchanges = [argument for wire in adapters.names() for argument in ("-k", f"{wire}/text-basic#generate*")]
+    rows = ["-k", "anthropic_messages/errors#*:generate", "-k", "estimate/ollama*"]
+
+    status = main(["run", "--profile", "service", *exchanges, *rows, "--serve", "--", *SERVE])
+
+    told = capsys.readouterr().out
+    assert status == 0, told
+    assert "service                      conforms" in told
+    assert " 0 unsupported" in told

@@ -1,5 +1,6 @@
 """The transports: what a plug may do wrong, and what the runner makes of it."""
 
+import shutil
 import sys
 import textwrap
 from pathlib import Path
@@ -159,3 +160,40 @@ def test_the_doctor_finds_a_plug_that_dies_of_bad_input() -> None:
 
     assert not advice.healthy
     assert any("empty input ends the process" in line for line in advice.lines)
+
+
+# --- the skeletons to start from ------------------------------------------------------------------------------------------------
+
+PLUGS = Path(__file__).resolve().parents[2] / "conformance" / "plugs"
+SKELETONS = {
+    "python": [sys.executable, str(PLUGS / "python.py")],
+    "javascript": ["node", str(PLUGS / "javascript.mjs")],
+    "go": ["go", "run", str(PLUGS / "go.go")],
+}
+
+
+@pytest.mark.parametrize("language", SKELETONS)
+def test_a_skeleton_is_in_order(language: str) -> None:
+    command = SKELETONS[language]
+    if shutil.which(command[0]) is None:
+        pytest.skip(f"{command[0]} is not installed")
+    plug = ProcessPlug(command, 60.0)
+    try:
+        advice = examine(plug, command)
+    finally:
+        plug.close()
+
+    assert advice.healthy, "\n".join(advice.lines)
+
+
+def test_the_plug_of_the_shell_says_hello_and_refuses() -> None:
+    if shutil.which("jq") is None:
+        pytest.skip("jq is not installed")
+    plug = ProcessPlug(["sh", str(PLUGS / "shell.sh")])
+    try:
+        assert plug.hello()["implementation"]["name"] == "shell"
+        answer = plug.call("to_wire", "openai_chat", {"request": {"messages": []}})
+        assert answer.error is not None and answer.error["category"] == "unsupported"
+        assert plug.call("x_no_such_operation", None, {}).unsupported
+    finally:
+        plug.close()

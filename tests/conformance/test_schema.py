@@ -11,7 +11,7 @@ from runner.compare import loads
 
 ROOT = Path(__file__).resolve().parents[2]
 ROWS = [
-    pytest.param(document["type"], row, id=f"{path.stem}-{row['id']}")
+    pytest.param(row.get("type") or document["type"], row, id=f"{path.stem}-{row['id']}")
     for path in sorted((ROOT / "conformance/cases/schema").glob("*.json"))
     for document in [loads(path.read_bytes())]
     for row in document["rows"]

@@ -1,4 +1,4 @@
-"""A whole implementation of a wire that nobody speaks: what the suite demands, in one page. Also a process plug.
+"""A whole implementation of a wire that nobody speaks: what the suite demands, in two pages. Also a process plug.
 
 The wire: `{"model", "limit", "turns": [{"who", "say": [text]}]}`, streams of JSON lines.
 """
@@ -6,13 +6,16 @@ The wire: `{"model", "limit", "turns": [{"who", "say": [text]}]}`, streams of JS
 from __future__ import annotations
 
 import base64
+import http.client
 import json
 import sys
+import time
 from typing import Any
+from urllib.parse import urlsplit
 
 Data = dict[str, Any]
-OPERATIONS = ["to_wire", "from_wire_request", "from_wire_response", "to_wire_response", "stream", "error"]
-MEMBERS = {"model", "messages", "max_output_tokens", "options"}
+OPERATIONS = ["to_wire", "from_wire_request", "from_wire_response", "to_wire_response", "stream", "error", "generate"]
+MEMBERS = {"model", "messages", "max_output_tokens", "options", "stream"}
 
 
 def handle(message: Data) -> Data:
@@ -21,6 +24,8 @@ def handle(message: Data) -> Data:
         return {"id": message["id"], "unsupported": True}
     try:
         return {"id": message["id"], "output": operation(message.get("input", {}))}
+    except Refusal as refusal:
+        return {"id": message["id"], "error": refusal.args[0]}
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         return {"id": message["id"], "error": {"category": "invalid_request", "message": f"not understood: {error}"}}
 
@@ -139,6 +144,61 @@ def answer(texts: list[str], finish: str) -> Data:
 def op_error(given: Data) -> Data:
     busy = given["status"] == 503
     return {"category": "overloaded" if busy else "other", "message": "the provider failed", "retryable": busy}
+
+
+def op_generate(given: Data) -> Data:
+    """Calls the provider; a stream is read line by line, so that events come while it is still at work."""
+    written = op_to_wire(given)
+    address = urlsplit(given["base_url"])
+    connection = http.client.HTTPConnection(address.netloc, timeout=given.get("deadline") or 10)
+    headers = {"content-type": "application/json"}
+    path, body = address.path + written["wire"]["path"], json.dumps(written["wire"]["body"])
+    try:
+        connection.request("POST", path, body, headers)
+        answer = connection.getresponse()
+        if answer.status >= 300:
+            raise Refusal({**op_error({"status": answer.status}), "status": answer.status})
+        if answer.headers.get_content_type() == "text/html":
+            raise Refusal({"category": "invalid_response", "message": "a page", "retryable": False})
+        if given.get("stream"):
+            return streamed(answer, given.get("cancel_after"))
+        response = op_from_wire_response({"body": json.loads(answer.read())})["response"]
+        loss = {"loss": written["loss"]} if written["loss"] else {}
+        return {"response": {**response, "requested_model": given["request"]["model"], **loss}}
+    except TimeoutError:
+        raise Refusal({"category": "timeout", "message": "too late", "retryable": True}) from None
+    except (http.client.HTTPException, OSError):
+        raise Refusal({"category": "network", "message": "no connection", "retryable": True}) from None
+    finally:
+        connection.close()
+
+
+class Refusal(Exception):
+    """A canonical error."""
+
+
+def streamed(answer: http.client.HTTPResponse, most: int | None) -> Data:
+    chunks: list[str] = []
+    events: list[Data] = []
+    at: list[float] = []
+    error: Data | None = None
+    while True:
+        try:
+            line = answer.readline()
+        except (http.client.HTTPException, OSError):
+            error, line = {"category": "network", "message": "broken off", "retryable": True}, b""
+        chunks.append(base64.b64encode(line).decode())
+        found = op_stream({"chunks": chunks})["events"]
+        known = [event for part in (found if not line else found[:-1]) for event in part]
+        at += [time.monotonic()] * (len(known) - len(events))
+        events = known
+        if most is not None and len(events) >= most:
+            return {"events": events[:most]}
+        if not line:
+            break
+    if events[-1]["type"] == "error":
+        error = events[-1]["error"] = error or events[-1]["error"]
+    return {"events": events, "at": at, **({"error": error} if error else {})}
 
 
 if __name__ == "__main__":

@@ -69,7 +69,8 @@ def test_a_long_prompt_has_its_own_rates_and_may_have_none():
     )
     terra = registry.price("openai:gpt-6.1-terra")
     assert cost({"input_tokens": 272_000, "output_tokens": 0}, terra) == Decimal("0.272")
-    assert cost({"input_tokens": 272_001, "output_tokens": 0}, terra) is None
+    assert cost({"input_tokens": 272_001, "output_tokens": 0}, terra) == Decimal("0.544002")
+    assert cost({"input_tokens": 200_001, "output_tokens": 0}, registry.price("xai:grok-4.5")) is None
 
 
 def test_unpriced_is_none_and_never_zero():
@@ -121,12 +122,43 @@ def test_a_count_that_is_no_count_is_an_error_with_its_pointer(count):
     assert error.value.path == "/usage/input_tokens"
 
 
-def test_every_rate_of_the_tables_is_a_decimal_and_every_priced_model_is_known():
+def test_every_rate_of_the_tables_is_a_decimal_and_every_price_is_that_of_a_known_provider():
     known = Registry(environment={})
     for table in registry.data("prices")["tables"]:
         for model, row in table["models"].items():
-            assert known.model(model)["known"], model
+            assert known.is_provider(model.partition(":")[0]), model
             assert cost({"input_tokens": 1, "output_tokens": 1}, row) is not None
             for rates in (row, row.get("long_prompt", {})):
                 assert all(isinstance(rate, str) for name, rate in rates.items() if name.endswith("_usd"))
-        assert all(known.is_provider(provider) for provider in table.get("providers", {}))
+        named = [*table.get("providers", {}), *table.get("same_prices", {})]
+        assert all(known.is_provider(provider) for provider in named)
+
+
+@pytest.mark.parametrize(
+    ("model", "rate"),
+    [
+        ("bedrock:us.anthropic.claude-sonnet-4-5-20250929-v1:0", "3.3"),
+        ("bedrock:eu.anthropic.claude-sonnet-4-5-20250929-v1:0", "3.3"),
+        ("bedrock:anthropic.claude-sonnet-4-5", "3.3"),
+        ("bedrock:global.anthropic.claude-sonnet-4-5-20250929-v1:0", "3"),
+        ("bedrock:arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.amazon.nova-lite-v1:0", "0.06"),
+        ("bedrock:apac.amazon.nova-pro-v1:0", "0.8"),
+        ("bedrock:openai.gpt-oss-120b-1:0", "0.15"),
+        ("bedrock:anthropic.claude-opus-4-6-v1", "5.5"),
+        ("vertex:gemini-2.5-pro", "1.25"),
+        ("vertex:claude-haiku-4-5@20251001", "1"),
+        ("azure-openai:gpt-4o-mini", "0.15"),
+        ("gemini:gemini-3.8-flash", "0.75"),
+        ("openai:o1-pro-2025-03-19", "150"),
+    ],
+)
+def test_another_writing_of_a_model_has_its_price(model, rate):
+    price = registry.price(model)
+    assert price is not None
+    assert Decimal(price["input_per_mtok_usd"]) == Decimal(rate)
+
+
+@pytest.mark.parametrize("model", ["bedrock:us.anthropic.claude-99", "azure-openai:our-deployment", "perplexity:sonar"])
+def test_what_no_source_prices_is_unpriced(model):
+    """Perplexity takes a fee for each request beside its rates, so its rates alone would be a wrong price."""
+    assert registry.price(model) is None

@@ -40,7 +40,7 @@ def test_every_provider_has_an_adapter_of_its_own_wire_and_a_way_in():
     for name in registry.data("providers")["providers"]:
         row = EMPTY.provider(name)
         assert EMPTY.endpoint(provider=name).adapter == row["adapter"]
-        assert row["auth"] is None or set(row["auth"]) == {"header", "prefix", "env", "required"}
+        assert row["auth"] is None or set(row["auth"]) - {"signing"} == {"header", "prefix", "env", "required"}
         assert row["title"]
         if row.get("local"):
             assert row["auth"] is None or not row["auth"]["required"]
@@ -57,6 +57,23 @@ def test_the_others_do(name):
     assert not EMPTY.configured(name)
 
 
+@pytest.mark.parametrize(
+    ("name", "environment", "lacks"),
+    [
+        ("ollama", {}, []),
+        ("groq", {}, ["no key: set GROQ_API_KEY"]),
+        ("groq", {"GROQ_API_KEY": "k"}, []),
+        ("gpustack", {}, ["no address: set GPUSTACK_BASE_URL"]),
+        ("cloudflare", {"CLOUDFLARE_API_KEY": "k"}, ["no address: set CLOUDFLARE_ACCOUNT_ID or CLOUDFLARE_BASE_URL"]),
+        ("box", {"LLM_BOX": "openai://h"}, ["no key in its DSN"]),
+    ],
+)
+def test_what_a_provider_lacks_is_said(name, environment, lacks):
+    own = Registry(environment=environment)
+    assert own.missing(name) == lacks
+    assert own.configured(name) is not bool(lacks)
+
+
 def test_every_dialect_switch_and_capability_is_one_that_a_page_or_the_vocabulary_names():
     capabilities = registry.vocabulary("capabilities")
     for name, row in registry.data("providers")["providers"].items():
@@ -64,6 +81,24 @@ def test_every_dialect_switch_and_capability_is_one_that_a_page_or_the_vocabular
         for adapter, entry in spoken.items():
             assert set(entry.get("dialect", {})) <= switches(adapter), (name, adapter)
         assert set(row.get("capabilities", {})) <= set(capabilities), name
+
+
+def test_rows_have_the_members_that_the_chapter_names():
+    chapter = (SPEC / "7-routing.md").read_text()
+    told = {word for line in chapter.splitlines() if line.startswith("|") for word in line.split("|")[1].split("`")}
+    told |= {"other_wires", "title", "documentation"}
+    for name, row in registry.data("providers")["providers"].items():
+        assert set(row) <= told, name
+        wires = {row["adapter"]: row, **row.get("other_wires", {})}
+        addresses = [spoken["base_url"] for spoken in wires.values() if spoken["base_url"]]
+        for address in addresses:
+            assert set(re.findall(r"{(\w+)}", address)) == set(row.get("places", {})), name
+        assert set(row.get("models_of", ())) <= set(EMPTY.providers()), name
+        assert set(row.get("wires_by_name", {}).values()) <= set(wires), name
+        assert all(re.compile(pattern) for pattern in row.get("wires_by_name", {})), name
+    for model, row in registry.data("models")["models"].items():
+        provider = EMPTY.provider(model.partition(":")[0])
+        assert row.get("adapter", provider["adapter"]) in (provider["adapter"], *provider.get("other_wires", {})), model
 
 
 def test_every_model_declares_the_fields_of_the_contract_in_known_words():
@@ -122,7 +157,7 @@ def test_the_vocabularies_are_those_of_the_schema():
         ({"model": "anthropic:claude-opus-5"}, ("anthropic_messages", "anthropic", "claude-opus-5")),
         ({"model": "opus"}, ("anthropic_messages", "anthropic", "claude-opus-5-5")),
         ({"provider": "groq", "model": "openai/gpt-oss-120b"}, ("openai_chat", "groq", "openai/gpt-oss-120b")),
-        ({"provider": "ollama", "model": "llama3:8b"}, ("openai_chat", "ollama", "llama3:8b")),
+        ({"provider": "ollama", "model": "llama3:8b"}, ("ollama_chat", "ollama", "llama3:8b")),
         ({"provider": "openai", "model": "openai:gpt-5"}, ("openai_chat", "openai", "gpt-5")),
         ({"adapter": "openai_chat", "model": "gpt-5"}, ("openai_chat", "openai", "gpt-5")),
         ({"adapter": "openai_chat", "model": "minimax-m3:cloud"}, ("openai_chat", "openai", "minimax-m3:cloud")),
@@ -132,6 +167,26 @@ def test_the_vocabularies_are_those_of_the_schema():
         ({"provider": "deepseek", "adapter": "anthropic_messages"}, ("anthropic_messages", "deepseek", None)),
         ({"provider": "acme", "adapter": "openai_chat"}, ("openai_chat", "acme", None)),
         ({"adapter": "toy"}, ("toy", None, None)),
+        ({"provider": "ollama", "adapter": "openai_chat"}, ("openai_chat", "ollama", None)),
+        ({"model": "openai:o1-pro"}, ("openai_responses", "openai", "o1-pro")),
+        (
+            {"model": "openai:o3-deep-research-2025-06-26"},
+            ("openai_responses", "openai", "o3-deep-research-2025-06-26"),
+        ),
+        ({"model": "openai:gpt-9-codex"}, ("openai_responses", "openai", "gpt-9-codex")),
+        ({"model": "openai:gpt-9"}, ("openai_chat", "openai", "gpt-9")),
+        ({"adapter": "openai_chat", "model": "openai:o1-pro"}, ("openai_chat", "openai", "o1-pro")),
+        ({"model": "azure-openai:o3-pro"}, ("openai_responses", "azure-openai", "o3-pro")),
+        ({"model": "azure-openai:our-deployment"}, ("openai_chat", "azure-openai", "our-deployment")),
+        ({"model": "vertex:gemini-2.5-pro"}, ("gemini_generate", "vertex", "gemini-2.5-pro")),
+        ({"model": "vertex:claude-sonnet-4-6"}, ("anthropic_messages", "vertex", "claude-sonnet-4-6")),
+        ({"model": "vertex:claude-opus-9@20270101"}, ("anthropic_messages", "vertex", "claude-opus-9@20270101")),
+        (
+            {"model": "bedrock:us.anthropic.claude-opus-9"},
+            ("bedrock_converse", "bedrock", "us.anthropic.claude-opus-9"),
+        ),
+        ({"provider": "bedrock", "adapter": "anthropic_messages"}, ("anthropic_messages", "bedrock", None)),
+        ({"model": "chatgpt-codex:gpt-5.4"}, ("openai_responses", "chatgpt-codex", "gpt-5.4")),
     ],
 )
 def test_endpoints(asked, found):
@@ -139,9 +194,71 @@ def test_endpoints(asked, found):
     assert (endpoint.adapter, endpoint.provider, endpoint.model) == found
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "us.anthropic.claude-haiku-4-5-20251001-v1:0",
+        "eu.anthropic.claude-haiku-4-5-20251001-v1:0",
+        "global.anthropic.claude-haiku-4-5-20251001-v1:0",
+        "apac.anthropic.claude-haiku-4-5-20251001-v1:0",
+        "anthropic.claude-haiku-4-5-20251001-v1:0",
+        "anthropic.claude-haiku-4-5-20251001-v1:0:200k",
+        "anthropic.claude-haiku-4-5",
+        "arn:aws:bedrock:eu-west-1:123456789012:inference-profile/eu.anthropic.claude-haiku-4-5-20251001-v1:0",
+        "arn:aws:bedrock:eu-west-1::foundation-model/anthropic.claude-haiku-4-5-20251001-v1:0",
+    ],
+)
+def test_a_region_an_edition_and_an_arn_lead_to_the_model(name):
+    model = EMPTY.model(f"bedrock:{name}")
+    assert model["known"]
+    assert model["title"] == "Claude Haiku 4.5 on Bedrock"
+    assert model["name"] == name
+
+
+@pytest.mark.parametrize("name", ["us.claude-haiku-4-5", "us.anthropic.claude-haiku-4", "haiku"])
+def test_what_only_looks_like_a_model_of_a_region_is_unknown(name):
+    assert not EMPTY.model(f"bedrock:{name}")["known"]
+
+
+def test_regions_are_a_matter_of_providers_that_have_them():
+    assert not EMPTY.model("openai:us.gpt-4.1")["known"]
+    assert EMPTY.model("anthropic:claude-3-7-sonnet-latest")["known"]
+
+
+def test_a_host_of_others_models_has_what_is_declared_of_them():
+    for model in ("vertex:claude-haiku-4-5@20251001", "bedrock:eu.anthropic.claude-haiku-4-5-20251001-v1:0"):
+        assert EMPTY.capabilities(model)["max_context_tokens"] == 200_000
+    assert EMPTY.capabilities("azure-openai:gpt-4.1-mini")["max_output_tokens"] == 32768
+    assert EMPTY.capabilities("vertex:gemini-2.5-flash") == EMPTY.capabilities("gemini:gemini-2.5-flash")
+
+
+def test_models_that_are_served_over_another_wire_say_so():
+    assert EMPTY.model("openai:o3-pro")["adapter"] == "openai_responses"
+    assert EMPTY.model("openai:gpt-4.1")["adapter"] == "openai_chat"
+    assert EMPTY.model("vertex:claude-sonnet-4-6")["adapter"] == "anthropic_messages"
+
+
+def test_the_named_providers_have_rows():
+    names = (
+        "openai azure-openai anthropic gemini vertex bedrock ollama openrouter lmstudio groq mistral deepseek xai together"
+        " fireworks cerebras vllm llama.cpp llama-swap foreman"
+    )
+    assert set(names.split()) <= set(EMPTY.providers())
+
+
+def test_a_provider_that_speaks_chat_says_how_its_streams_end():
+    for name, row in registry.data("providers")["providers"].items():
+        spoken = {row["adapter"]: row, **row.get("other_wires", {})}
+        if "openai_chat" in spoken and name != "foreman":
+            assert spoken["openai_chat"]["dialect"]["end_mark"] in ("required", "optional"), name
+    for name in ("perplexity", "huggingface", "writer", "cerebras"):
+        assert EMPTY.endpoint(provider=name).dialect["end_mark"] == "optional"
+
+
 def test_an_endpoint_has_the_dialect_of_the_wire_that_is_spoken():
     assert EMPTY.endpoint(provider="mistral").dialect["tool_id"]["length"] == 9
-    assert EMPTY.endpoint(provider="deepseek", adapter="anthropic_messages").dialect == {"api_version": "2023-06-01"}
+    other = EMPTY.endpoint(provider="deepseek", adapter="anthropic_messages").dialect
+    assert other == {"api_version": "2023-06-01", "unsigned_thinking": True}
     assert EMPTY.endpoint(provider="mistral", adapter="toy").dialect == {}
 
 
@@ -202,11 +319,11 @@ DSNS = {
 @pytest.mark.parametrize(
     ("name", "base_url"),
     [
-        ("box", "https://host.example:11434/v1"),
+        ("box", "https://host.example:11434"),
         ("my-box", "https://foreman.example/v1"),
         ("my_box", "https://foreman.example/v1"),
         ("swap", "http://swap.example:8080/v1"),
-        ("near", "http://localhost:11434/v1"),
+        ("near", "http://localhost:11434"),
         ("oa", "https://gateway.example/openai/v1"),
         ("an", "https://with@at.example"),
     ],
@@ -237,6 +354,73 @@ def test_a_server_that_was_moved_takes_its_other_wires_along():
     own = Registry(environment={"VLLM_BASE_URL": "http://gpu.example:8000/v1"})
     assert own.connection("vllm").base_url == "http://gpu.example:8000/v1"
     assert own.connection("vllm", "anthropic_messages").url("/v1/messages") == "http://gpu.example:8000/v1/messages"
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "provider", "adapter", "base_url"),
+    [
+        ("OLLAMA_BASE_URL", "http://h:1", "ollama", None, "http://h:1"),
+        ("OLLAMA_BASE_URL", "http://h:1/v1", "ollama", None, "http://h:1"),
+        ("OLLAMA_BASE_URL", "http://h:1/v1", "ollama", "openai_chat", "http://h:1/v1"),
+        ("OLLAMA_BASE_URL", "http://h:1", "ollama", "openai_chat", "http://h:1/v1"),
+        ("LMSTUDIO_BASE_URL", "http://h:1/v1", "lmstudio", "anthropic_messages", "http://h:1"),
+        ("DEEPSEEK_BASE_URL", "https://p/x", "deepseek", "anthropic_messages", "https://p/x/anthropic"),
+        ("GEMINI_BASE_URL", "https://p/v1beta", "gemini", "openai_chat", "https://p/v1beta/openai"),
+        ("VERTEX_BASE_URL", "https://p/a/publishers/google", "vertex", None, "https://p/a/publishers/google"),
+        (
+            "VERTEX_BASE_URL",
+            "https://p/a/publishers/google",
+            "vertex",
+            "anthropic_messages",
+            "https://p/a/publishers/anthropic",
+        ),
+        ("AZURE_OPENAI_ENDPOINT", "https://a", "azure-openai", "openai_responses", "https://a/openai/v1"),
+        ("AWS_REGION", "eu-west-1", "bedrock", None, "https://bedrock-runtime.eu-west-1.amazonaws.com"),
+        ("AWS_DEFAULT_REGION", "eu-west-1", "bedrock-mantle", None, "https://bedrock-mantle.eu-west-1.api.aws/v1"),
+        ("NONE", "", "bedrock", "anthropic_messages", "https://bedrock-runtime.us-east-1.amazonaws.com"),
+    ],
+)
+def test_one_server_many_wires(variable, value, provider, adapter, base_url):
+    assert Registry(environment={variable: value}).connection(provider, adapter).base_url == base_url
+
+
+@pytest.mark.parametrize(
+    ("location", "host"),
+    [
+        ({}, "aiplatform.googleapis.com/v1/projects/p/locations/global"),
+        (
+            {"GOOGLE_CLOUD_LOCATION": "europe-west4"},
+            "europe-west4-aiplatform.googleapis.com/v1/projects/p/locations/europe-west4",
+        ),
+        ({"CLOUD_ML_REGION": "eu"}, "aiplatform.eu.rep.googleapis.com/v1/projects/p/locations/eu"),
+    ],
+)
+def test_an_address_has_places_that_the_environment_fills(location, host):
+    own = Registry(environment={"GOOGLE_CLOUD_PROJECT": "p", "VERTEX_ACCESS_TOKEN": "t", **location})
+    assert own.configured("vertex")
+    assert own.connection("vertex").base_url == f"https://{host}/publishers/google"
+    assert own.connection("vertex", "anthropic_messages").base_url == f"https://{host}/publishers/anthropic"
+
+
+def test_an_address_with_an_empty_place_is_none():
+    own = Registry(environment={"VERTEX_ACCESS_TOKEN": "t", "CLOUDFLARE_API_TOKEN": "t"})
+    assert own.connection("vertex").base_url is None
+    assert not own.configured("vertex")
+    assert not own.configured("cloudflare")
+
+
+def test_what_fills_a_place_is_a_name_and_no_address():
+    own = Registry(environment={"AWS_REGION": "evil.example/#", "AWS_BEARER_TOKEN_BEDROCK": "k"})
+    with pytest.raises(InvalidRequest, match="AWS_REGION"):
+        own.connection("bedrock")
+    assert not own.configured("bedrock")
+
+
+def test_a_dsn_takes_the_other_wires_along():
+    own = Registry(environment={"LLM_BOX": "ollama://t@host.example", "LLM_OLD": "ollama://host.example/v1"})
+    assert own.connection("box", "openai_chat").base_url == "https://host.example/v1"
+    assert own.endpoint(provider="box", adapter="openai_chat").dialect["token_limit"] == "max_tokens"
+    assert own.connection("old").base_url == "https://host.example"
 
 
 def test_two_instances_of_one_provider_stand_side_by_side():

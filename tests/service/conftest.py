@@ -28,11 +28,13 @@ class Served:
 
 
 @asynccontextmanager
-async def serving(*steps: Any, transport: Any = None, base_urls: Any = None, **options: Any) -> AsyncIterator[Served]:
-    """A server whose provider follows a script."""
+async def serving(
+    *steps: Any, transport: Any = None, base_urls: Any = None, members: Any = None, **options: Any
+) -> AsyncIterator[Served]:
+    """A server whose provider follows a script. `members` are the client's; it asks once unless they say otherwise."""
     fake = FakeTransport(*steps)
     registry = open_registry()
-    client = Client(transport or fake, registry=registry, base_urls=base_urls)
+    client = Client(transport or fake, registry=registry, base_urls=base_urls, **{"retry": "none", **(members or {})})
     running = await server.start("127.0.0.1:0", client=client, routing=Routing(registry, POLICY), **options)
     channel = grpc.aio.insecure_channel(f"127.0.0.1:{running.port}", options=list(server.CLIENT_OPTIONS))
     try:

@@ -3,8 +3,10 @@
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import grpc
+import pytest
 from client.upstream import ask
 
 from interlingua.canonical import json
@@ -44,3 +46,39 @@ def test_a_port_in_use_is_said_in_a_line() -> None:
         first.terminate()
     assert second.returncode == 2
     assert second.stderr.splitlines()[-1].startswith(b"interlingua: cannot listen on")
+
+
+def test_a_socket_with_flags_of_its_own(tmp_path: Path) -> None:
+    """A Unix socket, a policy of retries, and who rests; told in the first line."""
+    socket = tmp_path / "socket"
+    flags = ["--unix", str(socket), "--retry", "once", "--health", "windows", "--replay", "--json"]
+    with subprocess.Popen([sys.executable, "-m", "interlingua", "serve", *flags], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert json.loads(process.stdout.readline()) == {"unix": str(socket), "provider": "replay", "tls": False}
+        with grpc.insecure_channel(f"unix:{socket}") as channel:
+            assert InterlinguaServiceStub(channel).ListModels(service.ListModelsRequest()).models
+        process.terminate()
+        assert process.wait(15) == 0
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ["--tls-cert", "x.pem"],
+        ["--tls-client-ca", "x.pem"],
+        ["--tls-cert", "none.pem", "--tls-key", "none.pem"],
+        ["--retry", "always"],
+        ["--health", "good"],
+    ],
+)
+def test_wrong_flags_are_said_in_a_line(flags: list[str]) -> None:
+    """Status 2, before anything listens."""
+    done = subprocess.run(
+        [sys.executable, "-m", "interlingua", "serve", "--port", "0", *flags],
+        capture_output=True,
+        timeout=30,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stdout == b""
+    assert len(done.stderr.splitlines()) == 1

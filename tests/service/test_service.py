@@ -444,6 +444,29 @@ async def test_generate_stream(start: Any) -> None:
     assert buffered == ["text_delta", "text_delta", "tool_use_end", "message_complete"]
 
 
+async def test_who_fails_rests(start: Any) -> None:
+    """The server remembers who failed, routes around it, says so, and tells every attempt."""
+    slept: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+
+    members = {"retry": "standard", "sleep": sleep}
+    request = json.dumps(ask()).decode()
+    async with start(Refuse(503), Refuse(503), Say("Hello"), Say("Hi"), members=members) as served:
+        first = await served.stub.Generate(service.GenerateRequest(request_json=request))
+        asked = await served.stub.Route(service.RouteRequest(request_json=request))
+        well = await served.stub.Route(service.RouteRequest(request_json=request, health_json='{"models": {}}'))
+        second = await served.stub.Generate(service.GenerateRequest(request_json=request))
+    assert [attempt.model for attempt in first.response.attempts] == [CLAUDE, CLAUDE]
+    assert [attempt.category for attempt in first.response.attempts] == [types.ERROR_CATEGORY_OVERLOADED] * 2
+    assert first.response.attempts[0].waited == slept[0]
+    assert (asked.decision.chosen_model, well.decision.chosen_model) == (GPT, CLAUDE)
+    assert asked.decision.chain[-2].validation_failure == "provider_unavailable"
+    assert second.decision.chosen_model == GPT
+    assert not second.response.skipped
+
+
 @pytest.mark.parametrize(
     ("step", "code", "reason"),
     [

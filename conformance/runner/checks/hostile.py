@@ -58,7 +58,7 @@ def check_hostile_stream(session: Session, case: Case) -> Note:
             what = f"{show(wrong)} at {pointer_of(steps) or '/'} of frame {number}"
             streams.append((what, [*parsed[:number], changed, *parsed[number + 1 :]]))
     for what, found in streams:
-        data = b"".join(frame.encode(case.framing) for frame in found)
+        data = frames.join(found, case.framing)
         _survives(session, case, "stream", {"chunks": [base64.b64encode(data).decode()]}, what)
     return f"{len(streams)} broken streams"
 

@@ -8,38 +8,38 @@ from runner.cases import Case
 from runner.compare import ReportError, apply, difference, show, visible, visible_error
 from runner.oracles import violations
 from runner.session import Failure, Refused, Session
+from runner.wording import WordingError, Words, compare_reports
 
 from .asking import Note, canonical_request, read_request, same, same_wire, to_wire, valid
 
 
 def check_to_wire(session: Session, case: Case) -> Note:
-    wire, _ = to_wire(session, case, case.value("request.canonical.json"))
-    same_wire(case, case.value("request.wire.json"), wire)
+    """Exactly this wire, in the implementation's own words where it may choose them."""
+    request = case.value("request.canonical.json")
+    wire, loss = to_wire(session, case, request)
+    try:
+        words = compare_reports(request, _golden_loss(case), loss)
+    except (WordingError, ReportError):
+        words = Words()  # that the report is wrong is for the check `loss` to say
+    same_wire(case, words.put(case.value("request.wire.json")), wire)
     return None
-
-
-_LOSS_MEMBERS = ("op", "path", "to", "code", "severity", "value")
 
 
 def check_loss(session: Session, case: Case) -> Note:
-    _, loss = to_wire(session, case, case.value("request.canonical.json"))
-    golden = case.value("request.loss.json") if case.has("request.loss.json") else []
-    for index, (one, two) in enumerate(zip(golden, loss, strict=False)):
-        found = difference(_loss_members(one), _loss_members(two))
-        if found is not None:
-            raise Failure(f"entry {index} of the loss report ({show(two.get('path'))})", found)
-    if len(golden) != len(loss):
-        rest = (golden if len(golden) > len(loss) else loss)[min(len(golden), len(loss))]
-        word = "is missing" if len(golden) > len(loss) else "is not expected"
-        raise Failure(
-            f"{len(golden)} entries expected, got {len(loss)}; "
-            f"{rest.get('op')} {rest.get('path') or '/'} ({rest.get('code')}, {rest.get('severity')}) {word}"
-        )
+    """The entries of the golden report, no more and no fewer."""
+    request = case.value("request.canonical.json")
+    _, loss = to_wire(session, case, request)
+    try:
+        compare_reports(request, _golden_loss(case), loss)
+    except WordingError as wrong:
+        raise Failure(wrong.message, wrong.difference) from None
+    except ReportError as error:
+        raise Failure(f"the loss report does not fit the request: {error}") from None
     return None
 
 
-def _loss_members(entry: Any) -> Any:
-    return {name: entry[name] for name in _LOSS_MEMBERS if name in entry} if isinstance(entry, dict) else entry
+def _golden_loss(case: Case) -> list[Any]:
+    return case.value("request.loss.json") if case.has("request.loss.json") else []
 
 
 def check_refusal(session: Session, case: Case) -> Note:
@@ -100,9 +100,8 @@ def check_valid(session: Session, case: Case, adapter: str) -> Note:
 
 def check_from_wire_request(session: Session, case: Case) -> Note:
     request = case.value("request.canonical.json")
-    golden = case.value("request.loss.json") if case.has("request.loss.json") else []
     try:
-        expected = visible(apply(request, golden))
+        expected = visible(apply(request, _golden_loss(case)))
     except ReportError as error:
         raise Failure(f"request.loss.json does not fit request.canonical.json: {error}") from None
     actual = visible(read_request(session, case, case.value("request.wire.json")))

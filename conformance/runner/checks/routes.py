@@ -35,6 +35,17 @@ def check_route_order(session: Session, case: Case) -> Note:
     return None
 
 
+def check_route_second(session: Session, case: Case) -> Note:
+    """When the winner rests, the next target takes its place."""
+    golden, given = case.value("route.decision.json"), case.value("route.input.json")
+    winner, second = golden["targets"][:2]
+    health = given.get("health") or {}
+    resting = {**(health.get("models") or {}), winner: {"until": None, "reason": "failures"}}
+    decision = _route(session, {**given, "health": {"providers": {}, **health, "models": resting}})
+    same(second, decision.get("chosen_model"), f"{winner} rests")
+    return None
+
+
 def _reversed_members(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _reversed_members(item) for name, item in reversed(value.items())}

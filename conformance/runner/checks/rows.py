@@ -13,6 +13,7 @@ from runner.compare import MISSING, Difference, show, visible_error, visible_eve
 from runner.session import Failure, Refused, Session
 
 from .asking import Note, flat, read_stream, same, valid
+from .streams import ends_once
 
 
 def check_error_row(session: Session, case: Case) -> Note:
@@ -119,18 +120,46 @@ def check_schema_row(session: Session, case: Case) -> Note:
     return None
 
 
+def check_invariant_row(session: Session, case: Case) -> Note:
+    """The broken rules, each at its place; in any order."""
+    row = _row(case)
+    given = {
+        "type": row.get("type") or case.meta.get("type"),
+        "instance": row["instance"],
+        "profile": row.get("profile"),
+    }
+    output = session.ask("check", None, given, "violations")
+    wanted = sorted((one["rule"], one["path"]) for one in row["violations"])
+    got = sorted((str(one.get("rule")), str(one.get("path"))) for one in output["violations"])
+    if wanted != got:
+        missing = [one for one in wanted if one not in got] or [one for one in got if one not in wanted] or got
+        word = "is not told" if missing[0] in wanted else "is told"
+        raise Failure(f"{missing[0][0]} at {missing[0][1] or '/'} {word}", Difference("", wanted, got))
+    return None
+
+
 def check_framing_row(session: Session, case: Case, cut: str) -> Note:
-    """Odd bytes give the events of the plainest bytes of the same frames."""
+    """Odd bytes give the events of the plainest bytes of the same frames; damaged ones these and then the row's error."""
     row = _row(case)
     adapter = case.meta["adapter"]
-    data = row_bytes(row)
-    plain = b"".join(frames.Frame(frame.get("event"), frame["data"]).encode("sse") for frame in row["frames"])
-    chunks = frames.CUTS[cut](data, "sse")
+    chunks = frames.CUTS[cut](row_bytes(row), case.framing)
     assert chunks is not None
-    expected = flat(read_stream(session, case, [plain], adapter)[0])
-    events = flat(read_stream(session, case, chunks, adapter)[0])
-    same(visible_events(expected), visible_events(events), "these bytes give other events than the plainest spelling")
+    plain = frames.join([frames.Frame(frame.get("event"), frame["data"]) for frame in row["frames"]], case.framing)
+    expected = visible_events(flat(read_stream(session, case, [plain], adapter)[0]))
+    events = visible_events(flat(read_stream(session, case, chunks, adapter)[0]))
+    ends_once(events)
+    if "error" not in row:
+        same(expected, events, "these bytes give other events than the plainest spelling")
+        return None
+    # The plain frames before the damage are a stream that was cut off: it ends with an error too, of another category.
+    same(expected[:-1], events[:-1], "before the damage")
+    same(row["error"], visible_error(events[-1].get("error") or {}, row["error"]), "the last event")
+    same(_arrived(expected[-1]), _arrived(events[-1]), "what had arrived")
     return None
+
+
+def _arrived(event: dict[str, Any]) -> Any:
+    return (event.get("response") or {}).get("message")
 
 
 def row_bytes(row: dict[str, Any]) -> bytes:

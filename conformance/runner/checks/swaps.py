@@ -51,7 +51,7 @@ def check_swap(session: Session, case: Case, adapter: str, answers: list[Case]) 
     after, _ = to_wire(session, case, back)
     assert case.adapter is not None
     loss_law(session, case, back, case.adapter)
-    _same_prefix(before, after)
+    _same_prefix(case, before, after)
     _calls_answered(read_request(session, case, after))
     return None
 
@@ -72,12 +72,17 @@ def _foreign_answer(session: Session, adapter: str, answers: list[Case]) -> dict
     return fallback
 
 
-def _same_prefix(before: dict[str, Any], after: dict[str, Any]) -> None:
+_TURNS = ("messages", "contents", "input")
+
+
+def _same_prefix(case: Case, before: dict[str, Any], after: dict[str, Any]) -> None:
     """All but the last turn are written as before: what comes later may not change what the provider wrote."""
-    one, two = before["body"].get("messages"), after["body"].get("messages")
+    name = next((name for name in _TURNS if isinstance(before["body"].get(name), list)), "messages")
+    one, two = before["body"].get(name), after["body"].get(name)
     if not isinstance(one, list) or not isinstance(two, list):
         return
-    same(one[:-1], two[: max(len(one) - 1, 0)], "an earlier turn is written otherwise after the swap")
+    told = "an earlier turn is written otherwise after the swap"
+    same(one[:-1], two[: max(len(one) - 1, 0)], told, case.comparators("swap"))
 
 
 def _calls_answered(request: dict[str, Any]) -> None:

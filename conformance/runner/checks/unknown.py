@@ -10,7 +10,7 @@ from runner.cases import Case
 from runner.compare import MISSING, equal, get, loads, parse_pointer, strings, visible_events, visible_response
 from runner.session import Failure, Session
 
-from .asking import PLANTED, Note, flat, read_response, read_stream, same, without_state
+from .asking import PLANTED, Note, flat, read_response, read_stream, same, valid, without_state
 from .requests import fixpoint
 from .streams import stream_data, whole_events
 
@@ -37,6 +37,7 @@ def check_unknown_response(session: Session, case: Case, rule: dict[str, Any]) -
     output = session.ask(
         "from_wire_response", case.adapter, {"body": planted, "provider": case.provider}, "response", "loss"
     )
+    valid("Response", output["response"])
     kept = any(PLANTED in text for text in strings(output["response"]))
     reported = any(str(entry.get("code", "")).startswith("unknown") for entry in output["loss"])
     if rule.get("keep") and not kept and not reported:
@@ -63,7 +64,7 @@ def without_planted(value: Any) -> Any:
             if name == "x_planted":
                 continue
             left = without_planted(item)
-            if left == {} and item != {} and name in ("provider_state", "fields"):
+            if left == {} and item != {}:
                 continue
             cleaned[name] = left
         return cleaned
@@ -111,7 +112,7 @@ def planted_stream(case: Case, rule: dict[str, Any]) -> bytes | None:
             data = {**rule["data"], **{name: value[name] for name in rule.get("copy", []) if name in value}}
             result.append(frames.json_frame(rule.get("event"), data))
             done = True
-    return b"".join(frame.encode(case.framing) for frame in result) if done else None
+    return frames.join(result, case.framing) if done else None
 
 
 def _fits(value: dict[str, Any], pattern: dict[str, Any]) -> bool:

@@ -12,6 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import jsonschema_rs
+
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.loss import Path as Where
@@ -63,6 +65,7 @@ def check(value: Any, profile: str = "core") -> list[Violation]:
         return [
             *_conversation(value["messages"], ("messages",), limits),
             *_tools(value.get("tools") or [], ("tools",), limits),
+            *(_inputs(value, limits) if limits.get("tool_inputs") else ()),
         ]
     return list(_message(value, (), limits))
 
@@ -218,6 +221,33 @@ def _pairing(message: Data, path: Where, calls: dict[str, int], answered: set[st
 
 
 # ---------------------------------------------------------------------------------------------------- tools
+
+
+def _inputs(request: Data, limits: Data) -> Iterator[Violation]:
+    """The calls whose arguments do not fit the tool of their name, as the request offers it."""
+    schemas = {tool["name"]: tool["input_schema"] for tool in request.get("tools") or [] if "input_schema" in tool}
+    for position, message in enumerate(request["messages"]):
+        if message.get("metadata", {}).get("status", "complete") == "partial":
+            continue
+        for index, block in enumerate(message["content"]):
+            if block["type"] == "tool_use" and block["name"] in schemas and "input_raw" not in block:
+                found = tool_input_violations(block["input"], schemas[block["name"]])
+                yield from _prefixed(found, ("messages", position, "content", index, "input"))
+
+
+def tool_input_violations(given: Any, schema: Any) -> list[Violation]:
+    """Where arguments do not fit a tool's schema: to be asked when a call was read, and again before it is carried out.
+
+    A schema that is none has no say here; `tool_schema_violations` tells of it. No text holds a value of the arguments.
+    """
+    try:
+        validator = jsonschema_rs.validator_for(schema)
+    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError, TypeError):
+        return []
+    return [
+        _broken("tool_input_invalid", tuple(error.instance_path), f"the argument breaks the schema's {error.kind.name}")
+        for error in validator.iter_errors(given)
+    ]
 
 
 def _tools(tools: list[Data], path: Where, limits: Data) -> Iterator[Violation]:

@@ -252,7 +252,7 @@ _MESSAGE_ENVELOPE = frozenset(
     ("id", "session_id", "created_at", "schema_version", "metadata", "priority", "critical", "extra")
 )
 _TOOL_ENVELOPE = frozenset(("side_effects", "requires_workspace"))
-_FALSE_BY_DEFAULT = frozenset(("is_error", "refusal", "citations_enabled"))
+_FALSE_BY_DEFAULT = frozenset(("is_error", "refusal", "citations_enabled", "strict"))
 _EMPTY_BY_DEFAULT = frozenset(("tools", "stop", "citations", "options", "reasoning", "metadata", "system"))
 _VERBATIM = frozenset(("input", "input_schema", "schema", "value", "definition", "format", "fields", "logprobs"))
 _TOOL_ID = re.compile(r"^tu_[0-9A-Za-z]+$")

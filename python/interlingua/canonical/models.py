@@ -25,6 +25,7 @@ __all__ = [
     "Error",
     "ErrorCategory",
     "ErrorEvent",
+    "FailedAttempt",
     "FinishReason",
     "ImageBlock",
     "KnownBlock",
@@ -812,6 +813,8 @@ class Response(ResponseMethods, Model):
     """What was lost on the way to the provider."""
     skipped: "Maybe[list[SkippedTarget]]" = None
     """Candidates that did not serve the call, each with the reason."""
+    attempts: "Maybe[list[FailedAttempt]]" = None
+    """Calls that failed before the one that gave this answer, in order."""
     provider_state: Maybe[ProviderState] = None
     """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
     raw: Maybe[dict[str, Any]] = None
@@ -827,6 +830,19 @@ class SkippedTarget(Model):
     """Machine word."""
     message: Maybe[str] = None
     """For a person."""
+
+
+class FailedAttempt(Model):
+    """One call to a provider that gave no answer."""
+
+    model: str
+    """Canonical id of the model that was asked."""
+    category: "ErrorCategory"
+    """Whose fault and what kind."""
+    status: Maybe[Annotated[int, Field(ge=0)]] = None
+    """HTTP status of the provider."""
+    waited: Maybe[float] = None
+    """Seconds that were waited before the same model was asked again; absent when it was not."""
 
 
 class MessageStartEvent(Model):
@@ -1121,6 +1137,10 @@ class Error(Model):
     """For loss_refused, the whole report."""
     violations: "Maybe[list[Violation]]" = None
     """For invalid_request, all that is wrong."""
+    attempts: Maybe[list[FailedAttempt]] = None
+    """All calls that failed, in order, when there was more than one."""
+    skipped: Maybe[list[SkippedTarget]] = None
+    """Candidates that could not serve the call, each with the reason, when there were several."""
     raw: Any = None
     """The provider's error body, on request."""
 

@@ -24,6 +24,7 @@ __all__ = [
     "Error",
     "ErrorCategory",
     "ErrorEvent",
+    "FailedAttempt",
     "FinishReason",
     "ImageBlock",
     "KnownBlock",
@@ -766,6 +767,8 @@ class Response(TypedDict, total=False):
     """What was lost on the way to the provider."""
     skipped: "list[SkippedTarget]"
     """Candidates that did not serve the call, each with the reason."""
+    attempts: "list[FailedAttempt]"
+    """Calls that failed before the one that gave this answer, in order."""
     provider_state: ProviderState
     """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
     raw: dict[str, Any]
@@ -781,6 +784,19 @@ class SkippedTarget(TypedDict, total=False):
     """Machine word."""
     message: str
     """For a person."""
+
+
+class FailedAttempt(TypedDict, total=False):
+    """One call to a provider that gave no answer."""
+
+    model: Required[str]
+    """Canonical id of the model that was asked."""
+    category: Required["ErrorCategory"]
+    """Whose fault and what kind."""
+    status: int
+    """HTTP status of the provider."""
+    waited: float
+    """Seconds that were waited before the same model was asked again; absent when it was not."""
 
 
 class MessageStartEvent(TypedDict, total=False):
@@ -1035,6 +1051,10 @@ class Error(TypedDict, total=False):
     """For loss_refused, the whole report."""
     violations: "list[Violation]"
     """For invalid_request, all that is wrong."""
+    attempts: list[FailedAttempt]
+    """All calls that failed, in order, when there was more than one."""
+    skipped: list[SkippedTarget]
+    """Candidates that could not serve the call, each with the reason, when there were several."""
     raw: Any
     """The provider's error body, on request."""
 

@@ -6,10 +6,12 @@ Calling providers: `Client`, the transports that it can stand on, and what a tra
 """
 
 from interlingua.client.call import Limits
-from interlingua.client.client import Client, Stream
+from interlingua.client.client import Client
 from interlingua.client.fake import Bytes, Fail, FakeTransport, Refuse, Say
 from interlingua.client.playing import Sent
 from interlingua.client.replay import Exchange, ReplayTransport
+from interlingua.client.retry import Retry
+from interlingua.client.stream import Stream
 from interlingua.client.transport import Answer, Transport, TransportFailed
 
 __all__ = [
@@ -22,6 +24,7 @@ __all__ = [
     "Limits",
     "Refuse",
     "ReplayTransport",
+    "Retry",
     "Say",
     "Sent",
     "Stream",

@@ -19,7 +19,7 @@ from interlingua.canonical.errors import (
 )
 from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.client.call import Call
-from interlingua.client.interrupt import Interrupt, Interrupted
+from interlingua.client.interrupt import Interrupted
 from interlingua.client.transport import Answer, TransportFailed
 
 Response = dict[str, Any]
@@ -27,8 +27,7 @@ Response = dict[str, Any]
 ERROR_BODY_LIMIT = 1 << 20
 """How much of an error answer is read, in bytes."""
 
-_NO_STREAM = frozenset(("text/html", "application/json", "application/problem+json"))
-_PASS_OVER = frozenset(("not_found", "unsupported"))
+_PASS_OVER = frozenset(("not_found", "unsupported", "context_overflow"))
 
 
 async def whole(answer: Answer, limit: int, *, cut: bool = False) -> bytes:
@@ -39,7 +38,7 @@ async def whole(answer: Answer, limit: int, *, cut: bool = False) -> bytes:
         if len(body) > limit:
             if cut:
                 break
-            raise TransportFailed("network", f"the provider's answer is longer than {limit} bytes")
+            raise TransportFailed("network", f"the provider's answer is longer than {limit} bytes", retryable=False)
     return bytes(body[:limit])
 
 
@@ -61,16 +60,20 @@ def read(call: Call, answer: Answer, body: bytes) -> Response:
     return response
 
 
-async def refuse_other_content(call: Call, answer: Answer, interrupt: Interrupt) -> None:
-    """A page or a JSON body where a stream was asked for is not an empty stream. Raises `ProviderError`."""
+async def refuse_page(call: Call, answer: Answer) -> None:
+    """A page where a stream was asked for is not an empty stream. Raises `ProviderError`."""
     kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind not in _NO_STREAM:
+    if kind != "text/html":
         return
-    body = await interrupt.wait(whole(answer, ERROR_BODY_LIMIT, cut=True))
-    if b'"error"' in body and "json" in kind:
-        raise ProviderError(refusal(call, answer, body))
     error = _error(call.endpoint, "invalid_response", f"the provider answered with {kind} where a stream was asked for")
     raise ProviderError(error | {"status": answer.status})
+
+
+def in_band(call: Call, error: dict[str, Any]) -> dict[str, Any]:
+    """An error that a stream told, as the error of the call."""
+    if call.endpoint.provider is not None:
+        error.setdefault("provider", call.endpoint.provider)
+    return _without_secrets(call, error)
 
 
 def refusal(call: Call, answer: Answer, body: bytes) -> dict[str, Any]:
@@ -78,6 +81,10 @@ def refusal(call: Call, answer: Answer, body: bytes) -> dict[str, Any]:
     error: dict[str, Any] = call.adapter.error(answer.status, dict(answer.headers), body, call.endpoint)
     if call.endpoint.provider is not None:
         error.setdefault("provider", call.endpoint.provider)
+    return _without_secrets(call, error)
+
+
+def _without_secrets(call: Call, error: dict[str, Any]) -> dict[str, Any]:
     text = json.dumps(error).decode()
     for secret in call.secrets:
         if secret in text:
@@ -99,7 +106,7 @@ def failure(problem: TransportFailed | Interrupted, call: Call | None) -> Interl
     endpoint = call.endpoint if call is not None else None
     match problem:
         case TransportFailed():
-            return ProviderError(_error(endpoint, problem.category, problem.message, retryable=True))
+            return unreached(problem, endpoint)
         case Interrupted(reason="deadline"):
             return ProviderError(
                 _error(endpoint, "timeout", "the deadline passed before the answer was complete", retryable=True)
@@ -108,6 +115,11 @@ def failure(problem: TransportFailed | Interrupted, call: Call | None) -> Interl
             return Cancelled(
                 "the answer was cancelled before it was complete", adapter=endpoint.adapter if endpoint else None
             )
+
+
+def unreached(problem: TransportFailed, endpoint: Endpoint | None) -> ProviderError:
+    """What a failure of the network is to the caller."""
+    return ProviderError(_error(endpoint, problem.category, problem.message, retryable=problem.retryable))
 
 
 def served(routing: Mapping[str, Any] | None, model: str, skipped: list[dict[str, Any]]) -> dict[str, Any] | None:

@@ -6,28 +6,52 @@ from typing import Any
 
 from interlingua import translate
 from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import InterlinguaError, ProviderError
+from interlingua.registry.signing import Signing
 
 Request = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one call may take: `idle` seconds without a byte from the provider, `answer` bytes of an answer."""
+    """What one call may take: `idle` seconds without a byte from the provider, `answer` bytes of an answer.
+
+    A provider that says nothing for `silence` seconds counts as one that failed when a deadline ends the call.
+    """
 
     idle: float | None = 300.0
     answer: int = 256 << 20
+    silence: float = 30.0
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What was asked of the client, checked: one request, the models to ask in turn, one message to be."""
+    """What was asked of the client, checked: one request, the models to ask in turn, over which wire, one message to be."""
 
     request: Request
     models: tuple[str, ...]
+    adapter: str | None
     routing: dict[str, Any] | None
     stream: bool
     message_id: str
     started: float
+
+
+@dataclass(slots=True)
+class Trail:
+    """What was tried before an answer came: the candidates that were passed over, and each call that failed."""
+
+    skipped: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    attempts: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+
+    def told(self, error: InterlinguaError, *, cut_short: bool = False) -> InterlinguaError:
+        """The error that ends the call, with the trail when there was more than what the error itself tells."""
+        if isinstance(error, ProviderError):
+            if self.skipped:
+                error.error["skipped"] = self.skipped
+            if self.attempts and (self.skipped or cut_short or len(self.attempts) > 1):
+                error.error["attempts"] = self.attempts
+        return error
 
 
 @dataclass(slots=True)
@@ -43,4 +67,5 @@ class Call:
     url: str
     headers: dict[str, str] = field(repr=False)
     secrets: tuple[str, ...] = field(repr=False)
-    skipped: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    signing: Signing | None = None
+    trail: Trail = field(default_factory=Trail)

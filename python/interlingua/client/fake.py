@@ -14,10 +14,11 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequenc
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from interlingua import translate
+from interlingua import adapters, translate
 from interlingua.canonical import json
 from interlingua.client.playing import Played, Sent, Sleep
-from interlingua.client.transport import TransportFailed
+from interlingua.client.transport import STREAMS, TransportFailed
+from interlingua.client.unfold import unfold
 
 Check = Callable[[Sent], None]
 """Looks at a call; an assertion that fails in it fails the call."""
@@ -67,11 +68,12 @@ class Bytes:
 
 @dataclass(frozen=True)
 class Fail:
-    """No answer: the network fails."""
+    """No answer: the network fails. With `sent` false, before the call had left."""
 
     category: Literal["timeout", "network"] = "network"
     delay: float = 0.0
     check: Check | None = None
+    sent: bool = True
 
 
 Step = Say | Refuse | Bytes | Fail
@@ -120,7 +122,7 @@ class FakeTransport:
     def _answer(self, step: Step, sent: Sent) -> Played:
         match step:
             case Fail():
-                raise TransportFailed(step.category, "the script says so")
+                raise TransportFailed(step.category, "the script says so", sent=step.sent)
             case Refuse():
                 headers = {"content-type": "application/json", **step.headers}
                 body = step.body if isinstance(step.body, bytes) else json.dumps(dict(step.body))
@@ -128,10 +130,11 @@ class FakeTransport:
             case Bytes():
                 return Played(step.status, step.headers, self._play(step.chunks, step.pause, step.breaks))
             case Say():
-                response = said(step, model=sent.json.get("model"))
-                if sent.json.get("stream"):
-                    chunks = translate.write_stream(events_of(response), sent.adapter)
-                    return Played(200, {"content-type": "text/event-stream"}, self._play(chunks, step.pause))
+                response = said(step, model=sent.model)
+                if sent.request.get("stream"):
+                    kind = STREAMS[adapters.get(sent.adapter).FRAMING]
+                    chunks = translate.write_stream(unfold(response, _words), sent.adapter)
+                    return Played(200, {"content-type": kind}, self._play(chunks, step.pause))
                 body, _ = translate.write_response(response, sent.adapter)
                 return Played(200, {"content-type": "application/json"}, self._play([json.dumps(body)]))
 
@@ -165,31 +168,6 @@ def said(step: Say, model: str | None = None) -> dict[str, Any]:
     }
 
 
-def events_of(response: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The events with which a provider would have streamed a response, text word by word."""
-    events: list[dict[str, Any]] = [
-        {"type": "message_start", "model": response["model"], "response_id": response["id"]}
-    ]
-    for index, block in enumerate(response["message"]["content"]):
-        at = {"index": index}
-        match block["type"]:
-            case "tool_use":
-                call = {**at, "id": block["id"]}
-                start = {**block, "input": {}}
-                events.append({"type": "block_start", **at, "block": start})
-                events.append({"type": "tool_use_start", **call, "name": block["name"]})
-                pieces = _pieces(json.dumps(block["input"]).decode())
-                events += [{"type": "tool_use_input_delta", **call, "text": piece} for piece in pieces]
-                events.append({"type": "tool_use_end", **call, "name": block["name"], "input": block["input"]})
-            case kind:
-                events.append({"type": "block_start", **at, "block": {**block, "text": ""}})
-                events += [{"type": f"{kind}_delta", **at, "text": piece} for piece in _pieces(block["text"])]
-        events.append({"type": "block_stop", **at, "block": block})
-    events.append({"type": "usage_update", "usage": response["usage"]})
-    events.append({"type": "message_complete", "response": response})
-    return events
-
-
-def _pieces(text: str) -> list[str]:
+def _words(text: str) -> list[str]:
     words = text.split(" ")
     return [word if position == 0 else f" {word}" for position, word in enumerate(words)]

@@ -115,10 +115,22 @@ def _translated() -> Generator[None]:
     try:
         yield
     except httpx.TimeoutException as problem:
-        raise TransportFailed("timeout", f"the provider did not answer in time ({type(problem).__name__})") from None
+        text = f"the provider did not answer in time ({type(problem).__name__})"
+        raise TransportFailed("timeout", text, sent=not isinstance(problem, _UNSENT)) from None
     except (httpx.InvalidURL, httpx.UnsupportedProtocol):
-        raise TransportFailed(
-            "network", "the base URL cannot be used; it must begin with http:// or https://"
-        ) from None
+        text = "the base URL cannot be used; it must begin with http:// or https://"
+        raise TransportFailed("network", text, sent=False, retryable=False) from None
     except httpx.HTTPError as problem:
-        raise TransportFailed("network", f"the connection to the provider failed ({type(problem).__name__})") from None
+        text = f"the connection to the provider failed ({type(problem).__name__})"
+        raise TransportFailed("network", text, sent=not isinstance(problem, _UNSENT)) from None
+
+
+# no connection, or one on which the request did not come to its end
+_UNSENT = (
+    httpx.ConnectError,
+    httpx.ConnectTimeout,
+    httpx.PoolTimeout,
+    httpx.ProxyError,
+    httpx.WriteError,
+    httpx.WriteTimeout,
+)

@@ -5,10 +5,11 @@ Both stand in the place of the network, so the client's own wire arrives here. W
 the adapter reads it, and a script can then speak of canonical messages whatever the wire.
 """
 
+import re
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from interlingua import adapters
 from interlingua.canonical import json
@@ -18,7 +19,16 @@ from interlingua.canonical.ids import DERIVED_IDS
 
 Sleep = Callable[[float], Awaitable[None]]
 
-_PATHS = {"/messages": "anthropic_messages", "/chat/completions": "openai_chat"}
+_PATHS = (
+    ("anthropic_messages", re.compile(r"/messages$")),
+    ("anthropic_messages", re.compile(r"/(?P<model>[^/]+):(?:rawPredict|(?P<stream>streamRawPredict))$")),
+    ("anthropic_messages", re.compile(r"/model/(?P<model>[^/]+)/invoke(?P<stream>-with-response-stream)?$")),
+    ("openai_chat", re.compile(r"/chat/completions$")),
+    ("openai_responses", re.compile(r"/responses$")),
+    ("gemini_generate", re.compile(r"/(?P<model>[^/]+):(?:generateContent|(?P<stream>streamGenerateContent))$")),
+    ("ollama_chat", re.compile(r"/api/chat$")),
+    ("bedrock_converse", re.compile(r"/model/(?P<model>[^/]+)/converse(?P<stream>-stream)?$")),
+)
 
 
 @dataclass(frozen=True)
@@ -40,17 +50,33 @@ class Sent:
     @property
     def adapter(self) -> str:
         """The wire, told by the path. Raises `InvalidRequest` for a path that no provider played here has."""
-        path = urlsplit(self.url).path
-        for ending, name in _PATHS.items():
-            if path.endswith(ending):
-                return name
-        raise InvalidRequest(f"no provider is played at {path}")
+        return self._placed[0]
 
     @property
     def request(self) -> dict[str, Any]:
-        """The body as a canonical request."""
+        """The body as a canonical request, with what the path says: the model, and whether to stream."""
+        adapter, placed = self._placed
         wire = {"method": "POST", "path": urlsplit(self.url).path, "headers": {}, "body": self.json}
-        return adapters.get(self.adapter).from_wire_request(wire, Endpoint(self.adapter), DERIVED_IDS)[0]
+        request, _ = adapters.get(adapter).from_wire_request(wire, Endpoint(adapter), DERIVED_IDS)
+        if placed.get("model"):
+            request["model"] = f"{adapter}:{unquote(placed['model'])}"
+        if placed.get("stream"):
+            request["stream"] = True
+        return request
+
+    @property
+    def model(self) -> str | None:
+        """The provider's own name of the model that is asked."""
+        model: str | None = self.request.get("model")
+        return model and model.partition(":")[2]
+
+    @property
+    def _placed(self) -> tuple[str, dict[str, str]]:
+        path = urlsplit(self.url).path
+        for name, pattern in _PATHS:
+            if found := pattern.search(path):
+                return name, found.groupdict("")
+        raise InvalidRequest(f"no provider is played at {path}")
 
 
 class Played:

@@ -3,6 +3,7 @@ The provider `replay`: answers from recorded exchanges, in the wire of whoever a
 
 Each folder of `exchanges/` is one exchange: `exchange.json` says which requests it answers, `<adapter>.json` is the
 answer's body and `<adapter>.sse` the same answer as a stream. The files are plain wire data, written by hand.
+On a wire that was not recorded, one of the recorded answers is read and written again on that wire.
 
 A request fits when all that `when` names is so: `last`, the role of the last message; `turn`, how many user messages
 there are; `tools`, names that are offered; `text`, words of the last user message. The first folder that fits answers.
@@ -18,9 +19,11 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any
 
+from interlingua import adapters, translate
 from interlingua.canonical import json
 from interlingua.canonical.errors import InterlinguaError
 from interlingua.client.playing import Played, Sent, Sleep
+from interlingua.client.transport import STREAMS
 from interlingua.registry import Registry, data
 
 _FRAME = re.compile(rb".*?\n\n", re.DOTALL)
@@ -64,6 +67,36 @@ class Exchange:
         file = self.folder / f"{adapter}.{'sse' if stream else 'json'}"
         return file.read_bytes() if file.is_file() else None
 
+    def play(self, adapter: str, model: str, *, stream: bool) -> list[bytes] | None:
+        """The answer of a model on a wire, in chunks: as recorded, or carried over from a wire that was."""
+        if (recorded := self.answer(adapter, stream=stream)) is not None:
+            recorded = _served_by(model, recorded)
+            return _FRAME.findall(recorded) if stream else [recorded]
+        for other in _RECORDED:
+            if (recorded := self.answer(other, stream=stream)) is not None:
+                break
+        else:
+            return None
+        name = f"{adapter}:{model}"
+        if stream:
+            return list(translate.write_stream(_events_by(name, translate.read_stream([recorded], other)), adapter))
+        response, _ = translate.read_response(recorded, other)
+        return [json.dumps(translate.write_response({**response, "model": name}, adapter)[0])]
+
+
+# no answer of a model that thinks: its thoughts are bound to the provider that they came from
+_RECORDED = ("openai_chat", "anthropic_messages")
+
+
+def _events_by(model: str, events: Iterable[dict[str, Any]]) -> Iterable[dict[str, Any]]:
+    for event in events:
+        named = dict(event)
+        if "model" in event:
+            named["model"] = model
+        if event["type"] == "message_complete":
+            named["response"] = {**event["response"], "model": model}
+        yield named
+
 
 @cache
 def exchanges() -> tuple[Exchange, ...]:
@@ -106,16 +139,15 @@ class ReplayTransport:
         """Answers with the first exchange that fits; status 404 when none does."""
         sent = Sent(url, headers, body)
         try:
-            adapter, request, wire = sent.adapter, sent.request, sent.json
+            adapter, request, model = sent.adapter, sent.request, sent.model or ""
         except InterlinguaError as problem:
             return _refused(400, problem.message)
-        stream = bool(wire.get("stream"))
+        stream = bool(request.get("stream"))
         for exchange in self._recorded:
-            if exchange.fits(request) and (answer := exchange.answer(adapter, stream=stream)) is not None:
+            if exchange.fits(request) and (chunks := exchange.play(adapter, model, stream=stream)) is not None:
                 await self._pass(exchange.first)
-                kind = "text/event-stream" if stream else "application/json"
-                served = _served_by(str(wire.get("model", "")), answer)
-                return Played(200, {"content-type": kind}, self._play(served, exchange.between, stream=stream))
+                kind = STREAMS[adapters.get(adapter).FRAMING] if stream else "application/json"
+                return Played(200, {"content-type": kind}, self._play(chunks, exchange.between))
         return _refused(404, "no recorded exchange fits this request")
 
     async def aclose(self) -> None:
@@ -125,14 +157,11 @@ class ReplayTransport:
         if seconds * self._pace > 0:
             await self._sleep(seconds * self._pace)
 
-    async def _play(self, answer: bytes, between: float, *, stream: bool) -> AsyncGenerator[bytes, None]:
-        if not stream:
-            yield answer
-            return
-        for position, frame in enumerate(_FRAME.findall(answer)):
+    async def _play(self, chunks: list[bytes], between: float) -> AsyncGenerator[bytes, None]:
+        for position, chunk in enumerate(chunks):
             if position:
                 await self._pass(between)
-            yield frame
+            yield chunk
 
 
 def _served_by(model: str, answer: bytes) -> bytes:
@@ -146,7 +175,7 @@ def _text(message: Mapping[str, Any]) -> str:
 
 
 def _refused(status: int, message: str) -> Played:
-    # the two wires put the error's text in the same place
+    # most wires put the error's text in this place, and the status says enough to the others
     kind = "not_found_error" if status == 404 else "invalid_request_error"
     body = json.dumps({"type": "error", "error": {"type": kind, "message": message, "code": None, "param": None}})
 

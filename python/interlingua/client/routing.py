@@ -56,6 +56,7 @@ class Routing:
         target: str | None = None,
         policy: Data | None = None,
         now: str | None = None,
+        health: Data | None = None,
         context: Data | None = None,
         adapter: str | None = None,
     ) -> Choice:
@@ -74,7 +75,7 @@ class Routing:
                 models = router.staying(request, models, self.catalog, rules, adapter)
             record = {"mode": "manual", "chosen_model": models[0], "reason": NAMED, "alternatives_considered": []}
             return Choice(models, request, record)
-        decision = self.decide(request, policy=policy, now=now, context=context)
+        decision = self.decide(request, policy=policy, health=health, now=now, context=context)
         sent = router.strip_override(request, decision["strip"])
         return Choice(tuple(decision["targets"]), sent, decision["record"], decision)
 

@@ -11,6 +11,15 @@ so a consumer that stalls stops the reading from the provider.
 from collections.abc import AsyncIterator, Mapping
 from typing import Literal, Protocol
 
+STREAMS = {
+    "sse": "text/event-stream",
+    "sse_or_array": "text/event-stream",
+    "jsonl": "application/x-ndjson",
+    "eventstream": "application/vnd.amazon.eventstream",
+    "sse_or_messages": "application/vnd.amazon.eventstream",
+}
+"""The content type of a stream, by its framing."""
+
 
 class Answer(Protocol):
     """An answer whose head has arrived."""
@@ -51,9 +60,17 @@ class Transport(Protocol):
 
 
 class TransportFailed(Exception):
-    """The network failed: `category` is `timeout` or `network`. The text names no header and no body."""
+    """The network failed: `category` is `timeout` or `network`. The text names no header and no body.
 
-    def __init__(self, category: Literal["timeout", "network"], message: str) -> None:
+    `sent` is false when the provider surely did not get the whole call, so that it cannot have carried it out;
+    `retryable` is false when it would fail in the same way again.
+    """
+
+    def __init__(
+        self, category: Literal["timeout", "network"], message: str, *, sent: bool = True, retryable: bool = True
+    ) -> None:
         super().__init__(message)
         self.category = category
         self.message = message
+        self.sent = sent
+        self.retryable = retryable

@@ -11,8 +11,9 @@ into the process environment. A `Registry` of one's own takes other data or anot
 """
 
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, cast
 
@@ -20,7 +21,7 @@ from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.registry import connection as _connection
-from interlingua.registry import names, prices
+from interlingua.registry import names, prices, signing
 from interlingua.registry.connection import Connection
 from interlingua.registry.names import ModelName, Resolver
 from interlingua.registry.prices import Price, cost
@@ -37,6 +38,7 @@ __all__ = [
     "default",
     "endpoint",
     "expand",
+    "missing",
     "model",
     "models",
     "parse",
@@ -100,6 +102,7 @@ class Registry:
         self._rows: dict[str, Row] = providers["providers"]
         self._home: dict[str, str] = providers["home"]
         self._models: dict[str, Row] = models["models"]
+        self._listed = {**self._short_names(), **self._models}
         self._families: dict[str, Row] = {name: _family(name, models["families"]) for name in models["families"]}
         self.undeclared: Row = models["undeclared"]
         self.aliases: dict[str, str] = models["aliases"]
@@ -145,17 +148,30 @@ class Registry:
 
     def configured(self, provider: str) -> bool:
         """Whether a provider can be called: it has an address where it needs one, and a key where it needs one."""
+        return self.is_provider(provider) and not self.missing(provider)
+
+    def missing(self, provider: str) -> list[str]:
+        """What a provider lacks to be called, in words that name the variables to set; empty when it is configured.
+
+        Raises `InvalidRequest` for an unknown provider.
+        """
         if not self.is_provider(provider):
-            return False
+            raise names.unknown_provider(provider)
         try:
             row = self.provider(provider)
             address = _connection.base_url(provider, row, None, self._environment)
-        except InvalidRequest:
-            return False
+            key = _connection.key(row, self._environment)
+        except InvalidRequest as problem:
+            return [problem.message]
         auth = row["auth"]
         if auth is None:
-            return True
-        return address is not None and (not auth["required"] or _connection.key(row, self._environment) is not None)
+            return []
+        wanted: list[str] = []
+        if address is None:
+            wanted.append(f"no address: set {' or '.join(_connection.address_variables(row, self._environment))}")
+        if auth["required"] and key is None and not signing.can_sign(row, self._environment):
+            wanted.append(f"no key: set {' or '.join(auth['env'])}" if auth["env"] else "no key in its DSN")
+        return wanted
 
     def connection(self, provider: str, adapter: str | None = None, *, key: str | None = None) -> Connection:
         """Address and headers for calling a provider over one of its wires, with a `key` or that of the environment.
@@ -166,9 +182,10 @@ class Registry:
         row = self.provider(provider)
         address = _connection.base_url(provider, row, adapter, self._environment)
         key = key or _connection.key(row, self._environment)
+        signed = None if key else signing.signing(row, address, self._environment)
         bound = _state_on(row, adapter).get("bound_to") == "credential"
         boundary = _connection.boundary(provider, self._environment) if bound else None
-        return Connection(provider, address, _connection.headers(row, adapter, key), bound, boundary)
+        return Connection(provider, address, _connection.headers(row, adapter, key), signed, bound, boundary)
 
     # ------------------------------------------------------------------------------------------ models
 
@@ -195,7 +212,7 @@ class Registry:
         if row is None:
             return Endpoint(adapter or "", provider, name)
         entry = self._entry(ModelName(provider or "", name), row) if name else {}
-        wire = adapter or entry.get("adapter") or row["adapter"]
+        wire = adapter or self._wire(row, entry, name)
         spoken = row if wire == row["adapter"] else row.get("other_wires", {}).get(wire, {})
         return Endpoint(
             wire,
@@ -234,17 +251,35 @@ class Registry:
             raise names.unknown_provider(provider or "")
         return None
 
-    def _entry(self, name: ModelName, row: Row) -> Row:
-        """The row of a model, or of the model that it is a dated snapshot of; empty when there is none.
+    def _wire(self, row: Row, entry: Row, name: str | None) -> str:
+        """The wire over which a model is called when none is named: its own, that of names like its, the provider's."""
+        if "adapter" in entry or name is None:
+            return entry.get("adapter", row["adapter"])
+        like: dict[str, str] = row.get("wires_by_name", {})
+        return next((wire for pattern, wire in like.items() if re.search(pattern, name)), row["adapter"])
 
-        A provider that a DSN describes has the models of the row that it is a copy of.
+    def _short_names(self) -> dict[str, Row]:
+        """The models of providers with regions, also under the names that leave region, edition and date out."""
+        found: dict[str, Row] = {}
+        for model, entry in self._models.items():
+            provider, _, name = model.partition(":")
+            regions = self._rows.get(provider, {}).get("regions", ())
+            for way in names.written_ways(name, regions) if regions else ():
+                found.setdefault(f"{provider}:{way}", entry)
+        return found
+
+    def _entry(self, name: ModelName, row: Row) -> Row:
+        """The row of a model, or of the model that its name is another writing of; empty when there is none.
+
+        A provider that a DSN describes has the models of the row that it is a copy of; one may host those of others.
         """
-        provider = row.get("like", name.provider)
-        return (
-            self._models.get(f"{provider}:{name.name}")
-            or self._models.get(f"{provider}:{names.undated(name.name)}")
-            or {}
-        )
+        ways = names.written_ways(name.name, row.get("regions", ()))
+        for home in (row.get("like", name.provider), *row.get("models_of", ())):
+            for way in ways:
+                if (entry := self._listed.get(f"{home}:{way}")) is not None:
+                    wire = entry.get("adapter", self._rows[home]["adapter"]) if home in self._rows else None
+                    return {**entry, "adapter": wire} if wire in row.get("other_wires", {}) else entry
+        return {}
 
     def _declared(self, row: Row, entry: Row) -> Row:
         family = self._families[entry["family"]] if "family" in entry else {}
@@ -275,6 +310,7 @@ class Registry:
             "title": name.name,
             "tier": None,
             **rest,
+            "adapter": self._wire(row, entry, name.name),
             "known": bool(entry),
             "capabilities": self._declared(row, entry),
         }
@@ -332,8 +368,10 @@ class Registry:
         if name is None:
             return None
         rows = table["models"]
-        undated = f"{name.provider}:{names.undated(name.name)}"
-        row = rows.get(str(name)) or rows.get(undated) or table.get("providers", {}).get(name.provider)
+        ways = names.written_ways(name.name, self._rows.get(name.provider, {}).get("regions", ()))
+        homes = (name.provider, *table.get("same_prices", {}).get(name.provider, ()))
+        listed = (rows.get(f"{home}:{way}") for home in homes for way in ways)
+        row = next((row for row in listed if row is not None), table.get("providers", {}).get(name.provider))
         return cast("Price", {"version": version, **row}) if row is not None else None
 
     def priced(self, usage: Mapping[str, Any], model: str | None, version: str | None = None) -> Row:
@@ -349,14 +387,18 @@ class Registry:
 
     # ------------------------------------------------------------------------------------------ for the router
 
+    @cached_property
+    def _catalogue(self) -> Row:
+        """The models of the rows, as the router sees them: they do not change."""
+        return {model_id: _described(self.model(model_id)) for model_id in self._models}
+
     def snapshot(self, models: Iterable[str] = (), connect: Connect | None = None) -> Row:
         """The registry as the router sees it: plain data that can be recorded, without keys and addresses.
 
         `models` adds models that are in no row. `connect` tells the connection of an endpoint, for a caller that has
         keys of its own; by default it is that of the environment.
         """
-        ids = dict.fromkeys([*self._models, *(str(self.parse(model)) for model in models)])
-        described = [self.model(model_id) for model_id in ids]
+        asked = [self.model(model) for model in models]
         return {
             "providers": {
                 name: {
@@ -367,15 +409,7 @@ class Registry:
                 }
                 for name in self.providers()
             },
-            "models": {
-                model["id"]: {
-                    "title": model["title"],
-                    "tier": model["tier"],
-                    "adapter": model.get("adapter"),
-                    "capabilities": model["capabilities"],
-                }
-                for model in described
-            },
+            "models": self._catalogue | {model["id"]: _described(model) for model in asked},
             "aliases": dict(self.aliases),
             "undeclared": dict(self.undeclared),
         }
@@ -406,6 +440,10 @@ class Registry:
         return found
 
 
+def _described(model: Row) -> Row:
+    return {name: model[name] for name in ("title", "tier", "adapter", "capabilities")}
+
+
 @cache
 def default() -> Registry:
     """The shared registry: the data files of the package, the process environment."""
@@ -430,6 +468,11 @@ def providers() -> list[str]:
 def configured(name: str) -> bool:
     """Whether a provider can be called (see `Registry.configured`)."""
     return default().configured(name)
+
+
+def missing(name: str) -> list[str]:
+    """What a provider lacks to be called (see `Registry.missing`)."""
+    return default().missing(name)
 
 
 def connection(name: str, adapter: str | None = None, *, key: str | None = None) -> Connection:

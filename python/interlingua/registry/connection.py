@@ -4,7 +4,8 @@ Where a provider is and with what key: base URLs, DSNs and keys, all from an env
 A DSN is `scheme://[token@]host[/path]`. The scheme names the row that it is a copy of.
 """
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
@@ -12,9 +13,11 @@ from urllib.parse import urlsplit
 from interlingua.canonical.endpoint import Endpoint, origin_of
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.registry.names import dsn_variable
+from interlingua.registry.signing import Signing
 
 DSN_PREFIX = "LLM_"
 _LOOPBACK = {"localhost", "127.0.0.1", "[::1]"}
+_PLACE = re.compile(r"^[A-Za-z0-9._:-]+$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +26,13 @@ class Connection:
 
     `bound` says that state which comes over it means nothing at another host or with another key; a `boundary` names
     what stands for the key, where keys change or several mean the same.
+    `signing` says that each call is signed, for want of a key.
     """
 
     provider: str
     base_url: str | None
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    signing: Signing | None = None
     bound: bool = False
     boundary: str | None = field(default=None, repr=False)
 
@@ -98,10 +103,18 @@ def dsn_row(dsn: Dsn, rows: Mapping[str, Mapping[str, Any]], where: str) -> dict
     row = rows[like]
     loopback = dsn.host.rsplit(":", 1)[0] in _LOOPBACK or dsn.host in _LOOPBACK
     transport = "http" if loopback else row["dsn"]["transport"]
-    base_url = f"{transport}://{dsn.host}{dsn.path or row['dsn']['path']}"
+    given = f"{transport}://{dsn.host}{dsn.path or row['dsn']['path']}"
     auth = row["auth"] and {**row["auth"], "env": [], "required": row["auth"]["required"] and dsn.token is None}
-    # the base URLs of the environment belong to the original, and so do the addresses of its other wires
-    here = {"base_url": base_url, "base_url_env": {}, "other_wires": {}, "auth": auth}
+    others: Mapping[str, Mapping[str, Any]] = row.get("other_wires", {})
+    own: str | None = row["base_url"]
+    known = [own, *(other["base_url"] for other in others.values())]
+    moved = {
+        adapter: {**other, "base_url": _same_server(given, own, other["base_url"], known)}
+        for adapter, other in others.items()
+    }
+    # the base URLs of the environment belong to the original
+    address = _same_server(given, own, own, known)
+    here = {"base_url": address, "base_url_env": {}, "places": {}, "other_wires": moved, "auth": auth}
     return {**row, **here, "like": like, "dsn_variable": where}
 
 
@@ -114,16 +127,61 @@ def dsn_variables(environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 def base_url(name: str, row: Mapping[str, Any], adapter: str | None, environment: Mapping[str, str]) -> str | None:
     """The address of a provider for one wire: the environment's, else the row's. Raises `InvalidRequest`."""
-    other: Mapping[str, Any] | None = row.get("other_wires", {}).get(adapter)
+    others: Mapping[str, Mapping[str, Any]] = row.get("other_wires", {})
+    own: str | None = row["base_url"]
+    other = others.get(adapter) if adapter is not None else None
+    wanted: str | None = own if other is None else other["base_url"]
     for variable, suffix in row.get("base_url_env", {}).items():
         if given := environment.get(variable, "").strip().rstrip("/"):
             address = urlsplit(given)
             if address.scheme not in ("http", "https") or not address.netloc:
                 raise InvalidRequest(f"{variable} of provider {name!r} must begin with http:// or https://")
-            if other is not None:  # the same server: the path of one wire gives way to that of the other
-                return given.removesuffix(urlsplit(row["base_url"]).path) + urlsplit(other["base_url"]).path
-            return given if given.endswith(suffix) else given + suffix
-    return row["base_url"] if other is None else other["base_url"]
+            known = [own, *(each["base_url"] for each in others.values())]
+            return _same_server(given if given.endswith(suffix) else given + suffix, own, wanted, known)
+    return None if wanted is None else _filled(wanted, row.get("places", {}), environment)
+
+
+def _same_server(given: str, own: str | None, wanted: str | None, known: Iterable[str | None]) -> str:
+    """The address of one wire on the server whose address, for one of its wires, was given."""
+    if own is None or wanted is None:
+        return given
+    ends = (end for base in known if base is not None and (end := _path(base)) and given.endswith(end))
+    end = max(ends, key=len, default="")
+    if wanted == own and end in ("", _path(own)):
+        return given
+    return given.removesuffix(end) + _path(wanted)
+
+
+def _path(base: str) -> str:
+    """The path of a base URL, behind its last place."""
+    return urlsplit(base).path.rpartition("}")[2]
+
+
+def _filled(base: str, places: Mapping[str, Mapping[str, Any]], environment: Mapping[str, str]) -> str | None:
+    """The address with its places filled from the environment; None while one is missing."""
+    for place, told in places.items():
+        value = next(
+            (value for name in told["env"] if (value := environment.get(name, "").strip())), told.get("default")
+        )
+        if value is None:
+            return None
+        if not _PLACE.match(value):
+            raise InvalidRequest(f"{' or '.join(told['env'])} may hold letters, digits and the signs - _ . : alone")
+        written: Mapping[str, str] = told.get("written", {})
+        base = base.replace(f"{{{place}}}", written.get(value, written.get("*", "{}")).replace("{}", value))
+    return base
+
+
+def address_variables(row: Mapping[str, Any], environment: Mapping[str, str]) -> list[str]:
+    """The variables of which one has to be set for an address; first those of a place that is empty."""
+    places: Mapping[str, Mapping[str, Any]] = row.get("places", {})
+    empty = [
+        name
+        for told in places.values()
+        if "default" not in told and not any(environment.get(name, "").strip() for name in told["env"])
+        for name in told["env"]
+    ]
+    return [*empty, *row.get("base_url_env", {})]
 
 
 def headers(row: Mapping[str, Any], adapter: str | None, key: str | None) -> dict[str, str]:

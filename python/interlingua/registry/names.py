@@ -13,7 +13,9 @@ from typing import NamedTuple
 from interlingua.canonical.errors import InvalidRequest
 
 _MARK = re.compile(r"[:/]")
-_DATE = re.compile(r"[-@](\d{4}-\d{2}-\d{2}|\d{8})$")
+_DATE = re.compile(r"(?:[-@](?:\d{4}-\d{2}-\d{2}|\d{8})|-latest)$")
+_ARN = re.compile(r"^arn:[^/]+/")
+_EDITION = re.compile(r"-(?:v\d+|v?\d+:\d+(?::\w+)?)$")
 
 Resolver = Callable[[str], str | None]
 """Asked for a spec when a word is neither an alias nor a model; None when it does not know the word."""
@@ -40,6 +42,20 @@ def split(text: str) -> ModelName | None:
 def undated(name: str) -> str:
     """The name of the model that a dated snapshot is of: `claude-haiku-4-5-20251001` is `claude-haiku-4-5`."""
     return _DATE.sub("", name)
+
+
+def written_ways(name: str, regions: Sequence[str] = ()) -> list[str]:
+    """The names under which a model may be listed, the most exact first.
+
+    A dated snapshot is its model. At a provider that has `regions`, so is a name with a region before it, with an
+    edition behind it, or as an ARN: `us.anthropic.claude-haiku-4-5-20251001-v1:0` is `anthropic.claude-haiku-4-5`.
+    """
+    ways = [name, undated(name)]
+    if regions:
+        short = _EDITION.sub("", _ARN.sub("", name))
+        region = next((region for region in regions if short.startswith(region)), "")
+        ways += [short, undated(short), short.removeprefix(region), undated(short.removeprefix(region))]
+    return list(dict.fromkeys(ways))
 
 
 def elements(spec: str) -> list[str]:

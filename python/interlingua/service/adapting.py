@@ -53,6 +53,13 @@ def endpoint(side: service.Side, model: str | None = None) -> Endpoint | None:
     return replace(found, origin=side.origin) if side.origin else found
 
 
+def wire(name: str) -> str | None:
+    """The wire that a call names, if it names one. Raises `InvalidRequest` for one that is not spoken here."""
+    if name:
+        adapters.get(name)
+    return name or None
+
+
 # ---------------------------------------------------------------------------------------------------- read
 
 

@@ -1519,6 +1519,8 @@ def _read_response(message: pb.Response) -> Data:
         data["loss"] = read_each(_read_loss_entry, message.loss, "loss")
     if message.skipped:
         data["skipped"] = read_each(_read_skipped_target, message.skipped, "skipped")
+    if message.attempts:
+        data["attempts"] = read_each(_read_failed_attempt, message.attempts, "attempts")
     if message.HasField("provider_state"):
         data["provider_state"] = read_one(_read_provider_state, message.provider_state, "provider_state")
     if message.raw_json:
@@ -1560,6 +1562,8 @@ def _write_response(data: Data, message: pb.Response) -> None:
                 write_each(_write_loss_entry, value, message.loss, "loss")
             case "skipped" if type(value) is list and value:
                 write_each(_write_skipped_target, value, message.skipped, "skipped")
+            case "attempts" if type(value) is list and value:
+                write_each(_write_failed_attempt, value, message.attempts, "attempts")
             case "provider_state" if type(value) is dict:
                 write_one(_write_provider_state, value, message.provider_state, "provider_state")
             case "raw" if type(value) is dict:
@@ -1593,6 +1597,40 @@ def _write_skipped_target(data: Data, message: pb.SkippedTarget) -> None:
                 message.reason = value
             case "message" if is_text(value):
                 message.message = value
+            case _:
+                rest[name] = value
+    if rest:
+        message.rest_json = write_rest(rest)
+
+
+def _read_failed_attempt(message: pb.FailedAttempt) -> Data:
+    data: Data = {"model": message.model}
+    data["category"] = read_enum(_ERROR_CATEGORY_WORDS, message.category, "other", "category")
+    if message.HasField("status"):
+        data["status"] = message.status
+    if message.HasField("waited"):
+        data["waited"] = read_number(message.waited, "waited")
+    if message.rest_json:
+        data.update(read_object(message.rest_json, "rest_json"))
+    return data
+
+
+def _write_failed_attempt(data: Data, message: pb.FailedAttempt) -> None:
+    if "model" not in data:
+        raise missing("model")
+    if "category" not in data:
+        raise missing("category")
+    rest: Data = {}
+    for name, value in data.items():
+        match name:
+            case "model" if is_text(value):
+                message.model = value
+            case "category":
+                message.category = write_enum(_ERROR_CATEGORY, value, pb.ERROR_CATEGORY_OTHER, "category")
+            case "status" if is_int64(value):
+                message.status = value
+            case "waited" if is_double(value):
+                message.waited = value
             case _:
                 rest[name] = value
     if rest:
@@ -2080,6 +2118,10 @@ def _read_error(message: pb.Error) -> Data:
         data["loss"] = read_each(_read_loss_entry, message.loss, "loss")
     if message.violations:
         data["violations"] = read_each(_read_violation, message.violations, "violations")
+    if message.attempts:
+        data["attempts"] = read_each(_read_failed_attempt, message.attempts, "attempts")
+    if message.skipped:
+        data["skipped"] = read_each(_read_skipped_target, message.skipped, "skipped")
     if message.raw_json:
         data["raw"] = read_json(message.raw_json, "raw")
     if message.rest_json:
@@ -2117,6 +2159,10 @@ def _write_error(data: Data, message: pb.Error) -> None:
                 write_each(_write_loss_entry, value, message.loss, "loss")
             case "violations" if type(value) is list and value:
                 write_each(_write_violation, value, message.violations, "violations")
+            case "attempts" if type(value) is list and value:
+                write_each(_write_failed_attempt, value, message.attempts, "attempts")
+            case "skipped" if type(value) is list and value:
+                write_each(_write_skipped_target, value, message.skipped, "skipped")
             case "raw":
                 message.raw_json = write_json(value, "raw")
             case _:
@@ -2247,6 +2293,7 @@ _READ: dict[type, Callable[[Any], Data]] = {
     pb.Choice: _read_choice,
     pb.Response: _read_response,
     pb.SkippedTarget: _read_skipped_target,
+    pb.FailedAttempt: _read_failed_attempt,
     pb.MessageStartEvent: _read_message_start_event,
     pb.BlockStartEvent: _read_block_start_event,
     pb.BlockStopEvent: _read_block_stop_event,
@@ -2295,6 +2342,7 @@ _WRITE: dict[type, Callable[[Any, Any], None]] = {
     pb.Choice: _write_choice,
     pb.Response: _write_response,
     pb.SkippedTarget: _write_skipped_target,
+    pb.FailedAttempt: _write_failed_attempt,
     pb.MessageStartEvent: _write_message_start_event,
     pb.BlockStartEvent: _write_block_start_event,
     pb.BlockStopEvent: _write_block_stop_event,

@@ -34,7 +34,7 @@ def _before(conversation: Data, request: service.EstimateRequest, models: Regist
     model = request.model or conversation.get("model")
     if model is None:
         raise InvalidRequest("name a model, as provider:name", path="/model")
-    endpoint = models.endpoint(model=model)
+    endpoint = models.endpoint(model=model, adapter=adapting.wire(request.adapter))
     tokens = adapters.get(endpoint.adapter).estimate(conversation, endpoint)
     price = _price(request, endpoint.model_id(endpoint.model) or model, models)
     amounts = router.cost_range(tokens, price, conversation.get("max_output_tokens"))

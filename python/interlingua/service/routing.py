@@ -43,8 +43,8 @@ _SEVERITIES = {
 }
 
 
-def route(request: service.RouteRequest, routing: Routing) -> service.RouteResponse:
-    """The decision for a conversation. Raises `NoCandidate` and `InvalidRequest`."""
+def route(request: service.RouteRequest, routing: Routing, health: Data | None = None) -> service.RouteResponse:
+    """The decision for a conversation; `health` is the server's. Raises `NoCandidate` and `InvalidRequest`."""
     conversation = adapting.conversation(request)
     decision = routing.decide(
         conversation,
@@ -52,7 +52,7 @@ def route(request: service.RouteRequest, routing: Routing) -> service.RouteRespo
         context=optional_object(request.context_json, "context_json"),
         policy=optional_object(request.policy_json, "policy_json"),
         catalog=optional_object(request.registry_json, "registry_json"),
-        health=optional_object(request.health_json, "health_json"),
+        health=optional_object(request.health_json, "health_json") if request.health_json else health,
         now=_moment(request),
     )
     rows = routing.candidates(conversation, decision) if request.with_candidates else []

@@ -7,9 +7,12 @@ does not pull, so the provider is not read either.
 
 import asyncio
 import contextlib
+import ipaddress
 import logging
 import signal
+import ssl
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import grpc
@@ -17,6 +20,7 @@ import grpc.aio
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
+from interlingua.canonical.errors import InvalidRequest
 from interlingua.client import Client
 from interlingua.client.routing import Routing
 from interlingua.service.servicer import Servicer, handlers
@@ -52,6 +56,51 @@ def server_options(max_message_bytes: int) -> list[tuple[str, int]]:
     ]
 
 
+def tls(certificate: Path, key: Path, client_authority: Path | None = None) -> grpc.ServerCredentials:
+    """What a server needs for TLS: files of PEM, the certificate with its chain. With a `client_authority` only clients
+    are taken that show a certificate of it.
+
+    Raises `InvalidRequest` for files that cannot be read, that hold something else, or that do not belong together:
+    gRPC itself would only say so to each client that connects.
+    """
+    texts = [_read(file) for file in (certificate, key, client_authority) if file is not None]
+    try:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        # a key with a password is none that gRPC can take; without this the password is asked for at the terminal
+        context.load_cert_chain(certificate, key, password="")
+    except ssl.SSLError:
+        raise InvalidRequest(
+            f"{certificate} and {key} are no certificate and its key; both are PEM, the key without a password"
+        ) from None
+    try:
+        if client_authority is not None:
+            context.load_verify_locations(client_authority)
+    except ssl.SSLError:
+        raise InvalidRequest(f"{client_authority} holds no certificates in PEM") from None
+    authority = texts[2] if client_authority is not None else None
+    return grpc.ssl_server_credentials(
+        [(texts[1], texts[0])], root_certificates=authority, require_client_auth=authority is not None
+    )
+
+
+def _read(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as problem:
+        raise InvalidRequest(f"cannot read {file}: {problem.strerror or type(problem).__name__}") from None
+
+
+def is_local(address: str) -> bool:
+    """Whether only this machine can reach an address: a Unix socket, or loopback."""
+    if address.startswith(("unix:", "unix-abstract:")):
+        return True
+    host = address.rpartition(":")[0].strip("[]")
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
 @dataclass
 class Running:
     """A started server."""
@@ -76,7 +125,10 @@ async def start(
     max_message_bytes: int = MAX_MESSAGE_BYTES,
     credentials: grpc.ServerCredentials | None = None,
 ) -> Running:
-    """Starts a server; port 0 takes a free one. Raises `OSError` when the address cannot be used."""
+    """Starts a server at `host:port`, where port 0 takes a free one, or at `unix:path`. `credentials` are those of `tls`.
+
+    Raises `OSError` when the address cannot be used.
+    """
     client = client or Client()
     server: Any = grpc.aio.server(options=server_options(max_message_bytes))
     methods = handlers(Servicer(client, routing))
@@ -92,7 +144,11 @@ async def start(
     except RuntimeError:
         raise OSError(f"cannot listen on {address}; is the port in use?") from None
     await server.start()
-    _LOG.info("listening on port %d", port)
+    if credentials is None and not is_local(address):
+        _LOG.warning(
+            "no TLS on %s: conversations travel in the clear, and anyone who reaches it spends your keys", address
+        )
+    _LOG.info("listening on %s", address if address.startswith("unix") else f"port {port}")
     return Running(server, checks, port, client)
 
 

@@ -8,7 +8,7 @@ import logging
 import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC
 from functools import wraps
 from typing import Any, NoReturn, TypeVar
 
@@ -123,7 +123,7 @@ def _stream(method: Callable[[S, I, Context], AsyncIterator[O]]) -> Callable[[S,
 
 
 class Servicer:
-    """The service over one client. Stateless: any number of servers may stand side by side."""
+    """The service over one client. It keeps nothing but the client's health: any number may stand side by side."""
 
     def __init__(self, client: Client, chooser: Routing | None = None) -> None:
         self._client = client
@@ -161,7 +161,7 @@ class Servicer:
     @_unary
     async def Route(self, request: service.RouteRequest, context: Context) -> service.RouteResponse:  # noqa: ARG002
         """Tells which model should answer, and why."""
-        return routing.route(request, self._routing)
+        return routing.route(request, self._routing, self._client.health.snapshot())
 
     @_unary
     async def Generate(self, request: service.GenerateRequest, context: Context) -> service.GenerateResponse:
@@ -170,6 +170,7 @@ class Servicer:
         response = await self._client.generate(
             choice.request,
             model=choice.models[0],
+            adapter=adapting.wire(request.adapter),
             fallbacks=choice.models[1:],
             deadline=context.time_remaining(),
             routing=choice.record,
@@ -196,6 +197,7 @@ class Servicer:
         stream = self._client.stream(
             choice.request,
             model=choice.models[0],
+            adapter=adapting.wire(request.adapter),
             fallbacks=choice.models[1:],
             deadline=context.time_remaining(),
             routing=choice.record,
@@ -217,7 +219,8 @@ class Servicer:
             adapting.conversation(request),
             request.target or None,
             routing.optional_object(request.policy_json, "policy_json"),
-            datetime.now(UTC).isoformat().replace("+00:00", "Z"),
+            self._client.now().astimezone(UTC).isoformat().replace("+00:00", "Z"),
+            self._client.health.snapshot(),
             routing.optional_object(request.context_json, "context_json"),
         )
 
@@ -272,7 +275,7 @@ def _model(row: dict[str, Any], models: Registry) -> service.Model:
     return service.Model(
         id=row["id"],
         provider=row["provider"],
-        adapter=models.provider(row["provider"])["adapter"],
+        adapter=row["adapter"],
         name=row["name"],
         aliases=sorted(alias for alias, spec in models.aliases.items() if spec == row["id"]),
         context_window=capabilities.get("max_context_tokens"),

@@ -23,6 +23,7 @@ DETAILS_KEY = "grpc-status-details-bin"
 
 _BUDGET = 6_000  # bytes of details, base64 not counted; below the 8 KiB at which clients refuse metadata
 _LONGEST = 500  # characters of one text
+_MOST_TRIED = 12  # attempts and candidates that are told
 
 CODES: dict[str, grpc.StatusCode] = {
     "invalid_request": grpc.StatusCode.INVALID_ARGUMENT,
@@ -112,6 +113,9 @@ def _canonical(data: dict[str, Any]) -> Message:
     """The canonical error, its lists as long as there is room for."""
     short = {key: _cut(value) if isinstance(value, str) else value for key, value in data.items() if key != "raw"}
     short.pop("violations", None)  # they stand in BadRequest
+    for name in ("attempts", "skipped"):
+        if name in short:
+            short[name] = short[name][:_MOST_TRIED]
     loss: list[Any] = data.get("loss", [])
     short.pop("loss", None)
     room = _BUDGET // 2

@@ -283,13 +283,14 @@ class CostEstimate(_message.Message):
     def __init__(self, low_usd: _Optional[str] = ..., likely_usd: _Optional[str] = ..., high_usd: _Optional[str] = ..., pricing_version: _Optional[str] = ...) -> None: ...
 
 class GenerateRequest(_message.Message):
-    __slots__ = ("request", "request_json", "target", "policy_json", "include_raw", "json_output", "context_json")
+    __slots__ = ("request", "request_json", "target", "policy_json", "include_raw", "json_output", "adapter", "context_json")
     REQUEST_FIELD_NUMBER: _ClassVar[int]
     REQUEST_JSON_FIELD_NUMBER: _ClassVar[int]
     TARGET_FIELD_NUMBER: _ClassVar[int]
     POLICY_JSON_FIELD_NUMBER: _ClassVar[int]
     INCLUDE_RAW_FIELD_NUMBER: _ClassVar[int]
     JSON_OUTPUT_FIELD_NUMBER: _ClassVar[int]
+    ADAPTER_FIELD_NUMBER: _ClassVar[int]
     CONTEXT_JSON_FIELD_NUMBER: _ClassVar[int]
     request: _types_pb2.Request
     request_json: str
@@ -297,8 +298,9 @@ class GenerateRequest(_message.Message):
     policy_json: str
     include_raw: bool
     json_output: bool
+    adapter: str
     context_json: str
-    def __init__(self, request: _Optional[_Union[_types_pb2.Request, _Mapping]] = ..., request_json: _Optional[str] = ..., target: _Optional[str] = ..., policy_json: _Optional[str] = ..., include_raw: _Optional[bool] = ..., json_output: _Optional[bool] = ..., context_json: _Optional[str] = ...) -> None: ...
+    def __init__(self, request: _Optional[_Union[_types_pb2.Request, _Mapping]] = ..., request_json: _Optional[str] = ..., target: _Optional[str] = ..., policy_json: _Optional[str] = ..., include_raw: _Optional[bool] = ..., json_output: _Optional[bool] = ..., adapter: _Optional[str] = ..., context_json: _Optional[str] = ...) -> None: ...
 
 class GenerateResponse(_message.Message):
     __slots__ = ("response", "response_json", "decision")
@@ -311,13 +313,14 @@ class GenerateResponse(_message.Message):
     def __init__(self, response: _Optional[_Union[_types_pb2.Response, _Mapping]] = ..., response_json: _Optional[str] = ..., decision: _Optional[_Union[RouteDecision, _Mapping]] = ...) -> None: ...
 
 class GenerateStreamRequest(_message.Message):
-    __slots__ = ("request", "request_json", "target", "policy_json", "json_output", "buffered", "context_json")
+    __slots__ = ("request", "request_json", "target", "policy_json", "json_output", "buffered", "adapter", "context_json")
     REQUEST_FIELD_NUMBER: _ClassVar[int]
     REQUEST_JSON_FIELD_NUMBER: _ClassVar[int]
     TARGET_FIELD_NUMBER: _ClassVar[int]
     POLICY_JSON_FIELD_NUMBER: _ClassVar[int]
     JSON_OUTPUT_FIELD_NUMBER: _ClassVar[int]
     BUFFERED_FIELD_NUMBER: _ClassVar[int]
+    ADAPTER_FIELD_NUMBER: _ClassVar[int]
     CONTEXT_JSON_FIELD_NUMBER: _ClassVar[int]
     request: _types_pb2.Request
     request_json: str
@@ -325,8 +328,9 @@ class GenerateStreamRequest(_message.Message):
     policy_json: str
     json_output: bool
     buffered: bool
+    adapter: str
     context_json: str
-    def __init__(self, request: _Optional[_Union[_types_pb2.Request, _Mapping]] = ..., request_json: _Optional[str] = ..., target: _Optional[str] = ..., policy_json: _Optional[str] = ..., json_output: _Optional[bool] = ..., buffered: _Optional[bool] = ..., context_json: _Optional[str] = ...) -> None: ...
+    def __init__(self, request: _Optional[_Union[_types_pb2.Request, _Mapping]] = ..., request_json: _Optional[str] = ..., target: _Optional[str] = ..., policy_json: _Optional[str] = ..., json_output: _Optional[bool] = ..., buffered: _Optional[bool] = ..., adapter: _Optional[str] = ..., context_json: _Optional[str] = ...) -> None: ...
 
 class GenerateStreamResponse(_message.Message):
     __slots__ = ("decision", "event", "event_json")
@@ -339,7 +343,7 @@ class GenerateStreamResponse(_message.Message):
     def __init__(self, decision: _Optional[_Union[RouteDecision, _Mapping]] = ..., event: _Optional[_Union[_types_pb2.StreamEvent, _Mapping]] = ..., event_json: _Optional[str] = ...) -> None: ...
 
 class EstimateRequest(_message.Message):
-    __slots__ = ("request", "request_json", "usage", "usage_json", "model", "price_json", "at")
+    __slots__ = ("request", "request_json", "usage", "usage_json", "model", "price_json", "at", "adapter")
     REQUEST_FIELD_NUMBER: _ClassVar[int]
     REQUEST_JSON_FIELD_NUMBER: _ClassVar[int]
     USAGE_FIELD_NUMBER: _ClassVar[int]
@@ -347,6 +351,7 @@ class EstimateRequest(_message.Message):
     MODEL_FIELD_NUMBER: _ClassVar[int]
     PRICE_JSON_FIELD_NUMBER: _ClassVar[int]
     AT_FIELD_NUMBER: _ClassVar[int]
+    ADAPTER_FIELD_NUMBER: _ClassVar[int]
     request: _types_pb2.Request
     request_json: str
     usage: _types_pb2.Usage
@@ -354,7 +359,8 @@ class EstimateRequest(_message.Message):
     model: str
     price_json: str
     at: _timestamp_pb2.Timestamp
-    def __init__(self, request: _Optional[_Union[_types_pb2.Request, _Mapping]] = ..., request_json: _Optional[str] = ..., usage: _Optional[_Union[_types_pb2.Usage, _Mapping]] = ..., usage_json: _Optional[str] = ..., model: _Optional[str] = ..., price_json: _Optional[str] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    adapter: str
+    def __init__(self, request: _Optional[_Union[_types_pb2.Request, _Mapping]] = ..., request_json: _Optional[str] = ..., usage: _Optional[_Union[_types_pb2.Usage, _Mapping]] = ..., usage_json: _Optional[str] = ..., model: _Optional[str] = ..., price_json: _Optional[str] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., adapter: _Optional[str] = ...) -> None: ...
 
 class EstimateResponse(_message.Message):
     __slots__ = ("tokens", "cost")

@@ -818,7 +818,7 @@ class Choice(_message.Message):
     def __init__(self, message: _Optional[_Union[Message, _Mapping]] = ..., finish_reason: _Optional[_Union[FinishReason, str]] = ..., finish_reason_raw: _Optional[str] = ..., stop_sequence: _Optional[str] = ..., logprobs_json: _Optional[str] = ..., provider_state: _Optional[_Union[ProviderState, _Mapping]] = ..., rest_json: _Optional[str] = ...) -> None: ...
 
 class Response(_message.Message):
-    __slots__ = ("id", "model", "requested_model", "message", "finish_reason", "finish_reason_raw", "stop_sequence", "usage", "alternatives", "logprobs_json", "loss", "skipped", "provider_state", "raw_json", "rest_json")
+    __slots__ = ("id", "model", "requested_model", "message", "finish_reason", "finish_reason_raw", "stop_sequence", "usage", "alternatives", "logprobs_json", "loss", "skipped", "attempts", "provider_state", "raw_json", "rest_json")
     ID_FIELD_NUMBER: _ClassVar[int]
     MODEL_FIELD_NUMBER: _ClassVar[int]
     REQUESTED_MODEL_FIELD_NUMBER: _ClassVar[int]
@@ -831,6 +831,7 @@ class Response(_message.Message):
     LOGPROBS_JSON_FIELD_NUMBER: _ClassVar[int]
     LOSS_FIELD_NUMBER: _ClassVar[int]
     SKIPPED_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPTS_FIELD_NUMBER: _ClassVar[int]
     PROVIDER_STATE_FIELD_NUMBER: _ClassVar[int]
     RAW_JSON_FIELD_NUMBER: _ClassVar[int]
     REST_JSON_FIELD_NUMBER: _ClassVar[int]
@@ -846,10 +847,11 @@ class Response(_message.Message):
     logprobs_json: str
     loss: _containers.RepeatedCompositeFieldContainer[LossEntry]
     skipped: _containers.RepeatedCompositeFieldContainer[SkippedTarget]
+    attempts: _containers.RepeatedCompositeFieldContainer[FailedAttempt]
     provider_state: ProviderState
     raw_json: str
     rest_json: str
-    def __init__(self, id: _Optional[str] = ..., model: _Optional[str] = ..., requested_model: _Optional[str] = ..., message: _Optional[_Union[Message, _Mapping]] = ..., finish_reason: _Optional[_Union[FinishReason, str]] = ..., finish_reason_raw: _Optional[str] = ..., stop_sequence: _Optional[str] = ..., usage: _Optional[_Union[Usage, _Mapping]] = ..., alternatives: _Optional[_Iterable[_Union[Choice, _Mapping]]] = ..., logprobs_json: _Optional[str] = ..., loss: _Optional[_Iterable[_Union[LossEntry, _Mapping]]] = ..., skipped: _Optional[_Iterable[_Union[SkippedTarget, _Mapping]]] = ..., provider_state: _Optional[_Union[ProviderState, _Mapping]] = ..., raw_json: _Optional[str] = ..., rest_json: _Optional[str] = ...) -> None: ...
+    def __init__(self, id: _Optional[str] = ..., model: _Optional[str] = ..., requested_model: _Optional[str] = ..., message: _Optional[_Union[Message, _Mapping]] = ..., finish_reason: _Optional[_Union[FinishReason, str]] = ..., finish_reason_raw: _Optional[str] = ..., stop_sequence: _Optional[str] = ..., usage: _Optional[_Union[Usage, _Mapping]] = ..., alternatives: _Optional[_Iterable[_Union[Choice, _Mapping]]] = ..., logprobs_json: _Optional[str] = ..., loss: _Optional[_Iterable[_Union[LossEntry, _Mapping]]] = ..., skipped: _Optional[_Iterable[_Union[SkippedTarget, _Mapping]]] = ..., attempts: _Optional[_Iterable[_Union[FailedAttempt, _Mapping]]] = ..., provider_state: _Optional[_Union[ProviderState, _Mapping]] = ..., raw_json: _Optional[str] = ..., rest_json: _Optional[str] = ...) -> None: ...
 
 class SkippedTarget(_message.Message):
     __slots__ = ("model", "reason", "message", "rest_json")
@@ -862,6 +864,20 @@ class SkippedTarget(_message.Message):
     message: str
     rest_json: str
     def __init__(self, model: _Optional[str] = ..., reason: _Optional[str] = ..., message: _Optional[str] = ..., rest_json: _Optional[str] = ...) -> None: ...
+
+class FailedAttempt(_message.Message):
+    __slots__ = ("model", "category", "status", "waited", "rest_json")
+    MODEL_FIELD_NUMBER: _ClassVar[int]
+    CATEGORY_FIELD_NUMBER: _ClassVar[int]
+    STATUS_FIELD_NUMBER: _ClassVar[int]
+    WAITED_FIELD_NUMBER: _ClassVar[int]
+    REST_JSON_FIELD_NUMBER: _ClassVar[int]
+    model: str
+    category: ErrorCategory
+    status: int
+    waited: float
+    rest_json: str
+    def __init__(self, model: _Optional[str] = ..., category: _Optional[_Union[ErrorCategory, str]] = ..., status: _Optional[int] = ..., waited: _Optional[float] = ..., rest_json: _Optional[str] = ...) -> None: ...
 
 class MessageStartEvent(_message.Message):
     __slots__ = ("message_id", "model", "response_id", "choice", "rest_json")
@@ -1058,7 +1074,7 @@ class StreamEvent(_message.Message):
     def __init__(self, message_start: _Optional[_Union[MessageStartEvent, _Mapping]] = ..., block_start: _Optional[_Union[BlockStartEvent, _Mapping]] = ..., text_delta: _Optional[_Union[TextDeltaEvent, _Mapping]] = ..., thinking_delta: _Optional[_Union[ThinkingDeltaEvent, _Mapping]] = ..., tool_use_start: _Optional[_Union[ToolUseStartEvent, _Mapping]] = ..., tool_use_input_delta: _Optional[_Union[ToolUseInputDeltaEvent, _Mapping]] = ..., tool_use_end: _Optional[_Union[ToolUseEndEvent, _Mapping]] = ..., block_stop: _Optional[_Union[BlockStopEvent, _Mapping]] = ..., usage_update: _Optional[_Union[UsageUpdateEvent, _Mapping]] = ..., message_complete: _Optional[_Union[MessageCompleteEvent, _Mapping]] = ..., error: _Optional[_Union[ErrorEvent, _Mapping]] = ..., unknown: _Optional[_Union[UnknownEvent, _Mapping]] = ...) -> None: ...
 
 class Error(_message.Message):
-    __slots__ = ("category", "message", "path", "retryable", "retry_after", "status", "code", "provider", "adapter", "loss", "violations", "raw_json", "rest_json")
+    __slots__ = ("category", "message", "path", "retryable", "retry_after", "status", "code", "provider", "adapter", "loss", "violations", "attempts", "skipped", "raw_json", "rest_json")
     CATEGORY_FIELD_NUMBER: _ClassVar[int]
     MESSAGE_FIELD_NUMBER: _ClassVar[int]
     PATH_FIELD_NUMBER: _ClassVar[int]
@@ -1070,6 +1086,8 @@ class Error(_message.Message):
     ADAPTER_FIELD_NUMBER: _ClassVar[int]
     LOSS_FIELD_NUMBER: _ClassVar[int]
     VIOLATIONS_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPTS_FIELD_NUMBER: _ClassVar[int]
+    SKIPPED_FIELD_NUMBER: _ClassVar[int]
     RAW_JSON_FIELD_NUMBER: _ClassVar[int]
     REST_JSON_FIELD_NUMBER: _ClassVar[int]
     category: ErrorCategory
@@ -1083,9 +1101,11 @@ class Error(_message.Message):
     adapter: str
     loss: _containers.RepeatedCompositeFieldContainer[LossEntry]
     violations: _containers.RepeatedCompositeFieldContainer[Violation]
+    attempts: _containers.RepeatedCompositeFieldContainer[FailedAttempt]
+    skipped: _containers.RepeatedCompositeFieldContainer[SkippedTarget]
     raw_json: str
     rest_json: str
-    def __init__(self, category: _Optional[_Union[ErrorCategory, str]] = ..., message: _Optional[str] = ..., path: _Optional[str] = ..., retryable: _Optional[bool] = ..., retry_after: _Optional[float] = ..., status: _Optional[int] = ..., code: _Optional[str] = ..., provider: _Optional[str] = ..., adapter: _Optional[str] = ..., loss: _Optional[_Iterable[_Union[LossEntry, _Mapping]]] = ..., violations: _Optional[_Iterable[_Union[Violation, _Mapping]]] = ..., raw_json: _Optional[str] = ..., rest_json: _Optional[str] = ...) -> None: ...
+    def __init__(self, category: _Optional[_Union[ErrorCategory, str]] = ..., message: _Optional[str] = ..., path: _Optional[str] = ..., retryable: _Optional[bool] = ..., retry_after: _Optional[float] = ..., status: _Optional[int] = ..., code: _Optional[str] = ..., provider: _Optional[str] = ..., adapter: _Optional[str] = ..., loss: _Optional[_Iterable[_Union[LossEntry, _Mapping]]] = ..., violations: _Optional[_Iterable[_Union[Violation, _Mapping]]] = ..., attempts: _Optional[_Iterable[_Union[FailedAttempt, _Mapping]]] = ..., skipped: _Optional[_Iterable[_Union[SkippedTarget, _Mapping]]] = ..., raw_json: _Optional[str] = ..., rest_json: _Optional[str] = ...) -> None: ...
 
 class Violation(_message.Message):
     __slots__ = ("rule", "path", "message", "rest_json")

@@ -727,7 +727,11 @@ def can_replay(block: Block, writing: Writing) -> bool:
     return (
         block["type"] in THINKING_TYPES
         and is_own_thinking(block, writing)
-        and (block["type"] == "redacted_thinking" or bool(block.get("signature")))
+        and (
+            block["type"] == "redacted_thinking"
+            or bool(block.get("signature"))
+            or bool(writing.endpoint.dialect.get("unsigned_thinking"))
+        )
     )
 
 

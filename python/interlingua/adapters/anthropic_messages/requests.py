@@ -2,6 +2,7 @@
 
 from decimal import Decimal
 from typing import Any
+from urllib.parse import quote, unquote
 
 from interlingua.adapters._kit import Wire, report_foreign_options, report_foreign_state, report_unknown
 from interlingua.adapters.anthropic_messages.blocks import string, unreadable
@@ -226,9 +227,10 @@ def _address_from_wire(wire: Wire, request: Request, form: dict[str, Any], endpo
         for template, streamed in _templates(endpoint):
             before, placed, after = template.partition("{model}")
             bare = path.partition("?")[0]
-            if bare != template and not (placed and bare.startswith(before) and bare.endswith(after)):
+            at = bare.find(before) if placed else -1  # the address of a cloud may stand before it
+            if bare != template and not (at >= 0 and bare.endswith(after)):
                 continue
-            if placed and (model := bare[len(before) : len(bare) - len(after)]):
+            if placed and (model := unquote(bare[at + len(before) : len(bare) - len(after)])):
                 request.setdefault("model", endpoint.model_id(model) or "")
             if streamed and endpoint.dialect.get("stream_in_body") is False:
                 request["stream"] = True
@@ -341,7 +343,7 @@ def _path(request: Request, model: str | None, endpoint: Endpoint) -> str:
     template = dialect.get("path", PATH)
     if request.get("stream"):
         template = dialect.get("stream_path", template)
-    return template.replace("{model}", model or "") if "{model}" in template else template
+    return template.replace("{model}", quote(model or "", safe="@")) if "{model}" in template else template
 
 
 def _limit_to_wire(request: Request, body: Wire, writing: Writing) -> None:
@@ -485,7 +487,7 @@ def _format_to_wire(wanted: dict[str, Any], body: Wire, form: dict[str, Any], wr
             return
         schema = enforced(schema, writing.loss, (*path, "schema"))
     for name, severity in _FORMAT_MEMBERS.items():
-        if wanted.get(name) is not None:
+        if wanted.get(name) is not None and wanted[name] is not False:
             writing.loss.drop((*path, name), "unsupported_field", severity, f"the format has no {name} here")
     report_unknown(wanted, _FORMAT, writing.loss, path)
     wire = {"type": "json_schema", "schema": schema}

@@ -26,9 +26,9 @@ from interlingua.adapters.bedrock_converse.tables import (
 from interlingua.adapters.bedrock_converse.tools import choice_to_wire, enforced, tool_config_from_wire, tools_to_wire
 from interlingua.adapters.bedrock_converse.turns import messages_from_wire, messages_to_wire, system_from_wire
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidRequest, InvalidWire
+from interlingua.canonical.errors import CannotAdapt, InvalidRequest, InvalidWire
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
-from interlingua.canonical.loss import Loss
+from interlingua.canonical.loss import Loss, pointer
 
 Request = dict[str, Any]
 Entries = list[dict[str, Any]]
@@ -333,8 +333,21 @@ def _has_calls(request: Request) -> bool:
     return any(block["type"] == "tool_use" for message in request["messages"] for block in message["content"])
 
 
+def _toolless(request: Request, endpoint: Endpoint) -> CannotAdapt:
+    """The error for a conversation with calls at a model that takes no tools, at the first of them."""
+    path = next(
+        pointer(("messages", n, "content", m))
+        for n, message in enumerate(request["messages"])
+        for m, block in enumerate(message["content"])
+        if block["type"] in ("tool_use", "tool_result")
+    )
+    return CannotAdapt("the model takes no tools, so no conversation with calls", path=path, adapter=endpoint.adapter)
+
+
 def _tool_config_to_wire(request: Request, tools: list[Wire] | None, body: Wire, writing: Writing) -> None:
-    if not tools and writing.tools_used and not writing.own and not writing.lacks("supports_tools"):
+    if not tools and writing.tools_used and not writing.own:
+        if writing.lacks("supports_tools"):
+            raise _toolless(request, writing.endpoint)
         schema: Wire = {"type": "object", "properties": {}}
         named = [{"name": name, "input_schema": schema} for name in writing.tools_used]
         message = "the target takes calls in a conversation only together with tools"
@@ -485,7 +498,7 @@ def _format_to_wire(wanted: dict[str, Any], output: Wire, writing: Writing) -> N
             inner[name] = wanted[name]
         elif name in wanted:
             writing.loss.drop((*path, name), "empty_content", "shape", f"an empty {name} is not taken")
-    if "strict" in wanted and wanted["strict"] is not None:
+    if wanted.get("strict"):
         writing.loss.drop((*path, "strict"), "unsupported_field", "shape", "the format has no strict here")
     report_unknown(wanted, _FORMAT, writing.loss, path)
     output["textFormat"] = {"type": "json_schema", "structure": {"jsonSchema": inner}}

@@ -410,7 +410,7 @@ def _format_to_wire(wanted: dict[str, Any], config: Wire, writing: Writing) -> N
     elif "schema" in wanted:
         writing.loss.drop((*path, "schema"), "unsupported_field", "weakened", "a free JSON object has no schema")
     for name, severity in _FORMAT_MEMBERS.items():
-        if wanted.get(name) is not None:
+        if wanted.get(name) is not None and wanted[name] is not False:
             message = f"the format has no {name} here"
             writing.loss.drop((*path, name), "unsupported_field", severity, message)
     report_unknown(wanted, _FORMAT_KNOWN, writing.loss, path)

@@ -148,9 +148,8 @@ def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
     if tool.keys() <= _SIMPLE:
         return wire
     loss = writing.loss
-    if tool.get("strict") is not None:
-        severity = "weakened" if tool["strict"] else "shape"
-        loss.drop((*path, "strict"), "unsupported_field", severity, "the wire has no switch of single tools")
+    if tool.get("strict"):
+        loss.drop((*path, "strict"), "unsupported_field", "weakened", "the wire has no switch of single tools")
     for name in tool.keys() & ({"adapter", "definition"} if tool.get("kind") == "custom" else {"format", "adapter", "definition"}):  # fmt: skip
         loss.drop((*path, name), "unsupported_field", "weakened", "a function has no such member")
     return _finished(tool, wire, writing, path)

@@ -236,7 +236,8 @@ def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writ
         message = "without a schema the answer is asked for as a JSON object"
         loss.replace((name, "type"), "json", "unsupported_value", "weakened", message)
     for member, severity in (("name", "shape"), ("description", "weakened"), ("strict", "shape"), ("schema", "shape")):
-        if value.get(member) is not None and not (member == "schema" and schema is not None):
+        said = value.get(member) is not None and value[member] is not False
+        if said and not (member == "schema" and schema is not None):
             message = f"the form of an answer has no {member} on this wire"
             loss.drop((name, member), "unsupported_field", severity, message)
     body["format"] = "json" if schema is None else schema
@@ -342,9 +343,8 @@ def _finish_tool(tool: Tool, kind: str, state: Mapping[str, Any], path: Path, wr
     loss = writing.loss
     if kind == "function":
         for name in ("strict", "format"):
-            if tool.get(name) is not None:
-                severity = "weakened" if tool[name] else "shape"
-                loss.drop((*path, name), "unsupported_field", severity, f"a tool has no {name} on this wire")
+            if tool.get(name) is not None and tool[name] is not False:
+                loss.drop((*path, name), "unsupported_field", "weakened", f"a tool has no {name} on this wire")
     if tool.get("cache") is not None:
         loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire has no cache marks")
     for name in ("adapter", "definition"):

@@ -73,7 +73,8 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
         # the schema has checked all but what providers left in `form` and `fields`
         raise InvalidRequest("a provider state of the request has an unexpected shape", adapter=NAME) from problem
-    return {"method": "POST", "path": "/chat/completions", "headers": {}, "body": body}, loss.entries
+    path = endpoint.dialect.get("path") or "/chat/completions"
+    return {"method": "POST", "path": path, "headers": {}, "body": body}, loss.entries
 
 
 def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
@@ -119,6 +120,9 @@ def _top_k(name: str, value: Any, request: Request, body: Wire, writing: Writing
 
 
 def _limit(name: str, value: int, request: Request, body: Wire, writing: Writing) -> None:
+    if writing.refuses(name):
+        writing.report_refused(name)
+        return
     form = writing.form(request)
     member = writing.dialect.get("token_limit") or _LIMITS[0]
     if form.get("token_limit") in _LIMITS:
@@ -248,6 +252,8 @@ def _thinking_object(value: Mapping[str, Any], body: Wire, writing: Writing) -> 
     mode = value.get("mode")
     if mode is None and "budget_tokens" in value:
         mode = "enabled"
+    if value.get("effort") == "none" and not writing.own:  # the member that turns it off is another one
+        mode, value = "disabled", _NOTHING
     if mode in ("enabled", "disabled"):
         written["mode"] = mode
         body["thinking"] = {"type": mode}

@@ -115,8 +115,8 @@ class _Answer:
         """The events that the end of input brings."""
         if self.ended:
             return []
-        mark = self.endpoint.dialect.get("end_mark") or ("required" if self.endpoint.dialect else "optional")
-        if mark == "optional" and self._choices and all(choice.finish for choice in self._choices.values()):
+        marked = self.endpoint.dialect.get("end_mark") == "required"
+        if not marked and self._choices and all(choice.finish for choice in self._choices.values()):
             try:
                 return self._complete()
             except _UNREADABLE:

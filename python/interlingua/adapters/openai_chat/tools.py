@@ -77,7 +77,7 @@ def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: Mapping[str,
     for name, member in members:
         if tool.get(name) is not None:
             inner[member] = tool[name]
-    if inner.get("strict") and writing.refuses_strict(inner.get("parameters"), (*path, "strict")):
+    if inner.get("strict") and _refuses_strict(inner, (*path, "strict"), writing):
         del inner["strict"]
     if tool.keys() - _COMMON:
         _report_misplaced(tool, kind, path, writing)
@@ -129,6 +129,14 @@ def _provider_tool(tool: Tool, path: Path, writing: Writing) -> Wire | None:
             message = "a tool of the provider is its definition alone"
             writing.loss.drop((*path, name), "unsupported_field", "weakened", message)
     return tool["definition"]
+
+
+def _refuses_strict(function: Wire, path: Path, writing: Writing) -> bool:
+    """Whether the provider cannot enforce the schema of a function, or that of any; reported."""
+    if writing.dialect.get("strict_tools") is not False or writing.own:
+        return writing.refuses_strict(function.get("parameters"), path)
+    writing.loss.drop(path, "unsupported_field", "weakened", "the provider enforces no schema of a function")
+    return True
 
 
 _PLAIN_TOOL = frozenset(("name", "description", "input_schema", "strict"))
@@ -275,9 +283,16 @@ def choice_to_wire(request: Mapping[str, Any], body: Wire, writing: Writing) -> 
 _CHOICE = frozenset(("type", "name", "names", "mode", "kind"))
 
 
+def _unthinking(reasoning: Mapping[str, Any]) -> bool:
+    """Whether the caller turned reasoning off."""
+    return reasoning.get("mode") == "disabled" or reasoning.get("effort") == "none"
+
+
 def _choice_to_wire(choice: Mapping[str, Any], request: Mapping[str, Any], body: Wire, writing: Writing) -> Any:
     report_unknown(choice, _CHOICE, writing.loss, ("tool_choice",))
     allowed = writing.dialect.get("tool_choices")
+    if allowed is None and not _unthinking(request.get("reasoning") or {}):
+        allowed = writing.dialect.get("tool_choices_thinking")
     if allowed is not None and choice["type"] not in allowed and not writing.own:
         message = "the provider has no such way of choosing tools"
         writing.loss.drop(("tool_choice",), "tool_choice", "weakened", message)

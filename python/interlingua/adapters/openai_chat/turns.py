@@ -326,7 +326,9 @@ def _turn_to_wire(turn: _Turn, content: list[Block], state: Mapping[str, Any], p
         wire["content"] = written
     elif written is not None:
         wire["content"] = _filled_text(content, path, writing)
-    elif "content" in empty and not empty["content"] and (empty["content"] != "" or turn.answer or others or spoken):
+    elif empty.get("content") == "" and not (turn.answer or others or spoken):
+        wire["content"] = filled(path, writing)  # an edit took what the empty text stood beside
+    elif "content" in empty and not empty["content"]:
         wire["content"] = empty["content"]
     elif "content" in form.get("absent", ()):
         pass

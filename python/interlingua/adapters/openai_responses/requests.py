@@ -90,9 +90,27 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
         _options_to_wire(request, options, body, writing)
     for name, value in form.get("empty", NOTHING).items():
         body.setdefault(name, value)
+    if "demands" in endpoint.dialect and not own:
+        _meet_demands(request, body, writing)
     if state is not None:
         report_state(request, writing, (), fields=True)
     return body
+
+
+def _meet_demands(request: Request, body: Wire, writing: Writing) -> None:
+    """Writes what the provider refuses to go without."""
+    message = "the provider demands the member"
+    for name, value in writing.dialect["demands"].items():
+        if name in body:
+            continue
+        if name != "instructions":
+            writing.loss.replace(("options", NAME, name), value, "required_default", "shape", message)
+        elif request.get("system"):
+            continue  # they stand among the items
+        else:
+            text = [{"type": "text", "text": value}]
+            writing.loss.replace(("system",), text, "required_default", "weakened", message)
+        body[name] = value
 
 
 def _input(items: list[Wire], form: Mapping[str, Any]) -> str | list[Wire]:
@@ -115,6 +133,9 @@ def _absent(name: str, value: Any, request: Request, body: Wire, writing: Writin
 
 
 def _limit(name: str, value: int, request: Request, body: Wire, writing: Writing) -> None:
+    if writing.refuses(name):
+        writing.report_refused(name)
+        return
     highest = writing.capabilities.get("max_output_tokens")
     if not writing.own:
         if highest is not None and value > highest:

@@ -67,6 +67,8 @@ def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: Mapping[str,
             item[member] = tool[name]
     if item.get("strict") and kind == "function" and writing.refuses_strict(item.get("parameters"), (*path, "strict")):
         del item["strict"]
+    if kind == "function" and "strict" not in item and not _silent(form):
+        item["strict"] = False  # where nothing is said, the service enforces what it can
     for name in ("format",) if kind == "function" else ("input_schema", "strict"):
         if tool.get(name) is not None:
             message = f"a {kind} tool has no {name.replace('_', ' ')} on this wire"
@@ -79,6 +81,11 @@ def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: Mapping[str,
         report_state(tool, writing, path)
         report_unknown(tool, _TOOL, writing.loss, path)
     return item
+
+
+def _silent(form: Mapping[str, Any]) -> bool:
+    """Whether a tool came without a word on `strict`, or with null."""
+    return "strict" in form.get("absent", ()) or "strict" in form.get("nulls", NOTHING)
 
 
 def _with_flat_grammar(tool: Tool, path: Path, writing: Writing) -> Tool:
@@ -143,10 +150,11 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
         known.add(member)
         if tool.get(member) is not None:
             read[canonical] = tool[member]
-    if tool.keys() <= known and None not in tool.values():
+    said = kind == "custom" or "strict" in tool
+    if said and tool.keys() <= known and None not in tool.values():
         return read
     fields = {key: value for key, value in tool.items() if key not in known and value is not None}
-    form: dict[str, Any] = {}
+    form: dict[str, Any] = {} if said else {"absent": ["strict"]}
     if nulls := {key: None for key, value in tool.items() if value is None}:
         form["nulls"] = nulls
     cache_from_wire(fields, read, form)

@@ -1,0 +1,192 @@
+"""
+Asking: the candidates of a call in turn, and each as often as the policy says, until one answers (spec/8-errors.md).
+
+What is sent and how is the client's; here is who is asked, when again, who is passed over, and what is told of it all.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, TypeVar
+
+from interlingua.canonical.errors import CannotAdapt, NoCandidate, ProviderError
+from interlingua.client.answers import another_may_do, failure, unreached
+from interlingua.client.call import Call, Limits, Plan, Trail
+from interlingua.client.interrupt import Interrupt, Interrupted
+from interlingua.client.retry import Retry
+from interlingua.client.transport import Answer, TransportFailed
+from interlingua.router import Health
+
+Data = dict[str, Any]
+T = TypeVar("T")
+Receive = Callable[[Call, Answer, Interrupt], Awaitable[T]]
+"""What is done with an answer whose head says success, before it counts as one. Raises `ProviderError` when it is none."""
+
+_LOG = logging.getLogger("interlingua.client")
+
+# in the place of a time; as texts they are later than any time
+_NOT_CONFIGURED = "999"
+_CALLED_BACK = "it is called back"
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Asks for a client, who gives the first four: the canonical id of a candidate, whether its provider has what a call
+    needs, what is sent to it (or `CannotAdapt`), and the sending, which gives an answer whose head says success.
+
+    `clock` gives seconds, `sleep` passes them, `chance` gives numbers from 0 to 1.
+    """
+
+    name: Callable[[Plan, str], str]
+    can_call: Callable[[Plan, str], bool]
+    prepare: Callable[[Plan, str], Call]
+    send: Callable[[Call], Awaitable[Answer]]
+    retry: Retry
+    health: Health
+    limits: Limits
+    clock: Callable[[], float]
+    sleep: Callable[[float], Awaitable[None]]
+    chance: Callable[[], float]
+
+    async def begin(
+        self, plan: Plan, interrupt: Interrupt, deadline: float | None, receive: Receive[T]
+    ) -> tuple[Call, Answer, T]:
+        """The first candidate that answers, and what was received of it.
+
+        A candidate is passed over when the conversation cannot be carried to it, or when it fails in a way that
+        another may not. Until this returns nothing was delivered; afterwards a failure belongs to the caller, who may
+        have shown the first event already. Raises the failure of the last candidate, with all that was tried.
+        """
+        due = None if deadline is None else self.clock() + deadline
+        trail = Trail()
+        models = self._able(plan, trail)
+        for position, model in enumerate(models, start=1):
+            others = position < len(models)
+            call: Call | None = None
+            try:
+                call = self.prepare(plan, model)
+                call.trail = trail
+                answer, received = await self._persist(call, interrupt, due, receive, others=others)
+                return call, answer, received
+            except (CannotAdapt, ProviderError) as problem:
+                if not others or not another_may_do(problem):
+                    raise trail.told(problem) from None
+                reason = problem.to_dict()["category"]
+                self._pass_over(plan, model, trail, reason, problem.message, logging.WARNING)
+            except Interrupted as problem:
+                raise trail.told(failure(problem, call), cut_short=True) from None
+        raise AssertionError("there is always a last candidate")
+
+    # ------------------------------------------------------------------------------------------------ who is asked
+
+    def _able(self, plan: Plan, trail: Trail) -> tuple[str, ...]:
+        """The candidates that are worth a call: without those that rest, and those whose provider is not configured.
+
+        When that leaves nobody, the one whose rest ends first, else the first that is only not configured: refusing what
+        might succeed helps nobody. Raises `NoCandidate` when all were put to rest until they are called back.
+        """
+        marks = self.health.snapshot()
+        if len(plan.models) == 1 and not marks["models"] and not marks["providers"]:
+            return plan.models
+        against = {model: self._against(plan, model, marks) for model in plan.models}
+        able = [model for model in plan.models if against[model] is None]
+        if not able:
+            possible = [model for model in plan.models if against[model] != _CALLED_BACK]
+            if not possible:
+                raise NoCandidate(f"{', '.join(plan.models)}: put to rest until called back", [])
+            able = [min(possible, key=lambda model: against[model] or "")]
+        for model in plan.models:
+            if model in able:
+                continue
+            # known already, and told when it began: no news for the log of each call
+            if against[model] == _NOT_CONFIGURED:
+                why = "its provider has no key or no address"
+                self._pass_over(plan, model, trail, "not_configured", why, logging.INFO)
+            else:
+                why = f"it rests until {against[model]}"
+                self._pass_over(plan, model, trail, "provider_unavailable", why, logging.INFO)
+        return tuple(able)
+
+    def _against(self, plan: Plan, model: str, marks: Mapping[str, Any]) -> str | None:
+        """Until when a candidate rests, or that its provider is not configured; None when nothing speaks against it."""
+        rest = _rest(self.name(plan, model), marks)
+        return rest if rest is not None or self.can_call(plan, model) else _NOT_CONFIGURED
+
+    def _pass_over(self, plan: Plan, model: str, trail: Trail, reason: str, why: str, level: int) -> None:
+        name = self.name(plan, model)
+        trail.skipped.append({"model": name, "reason": reason, "message": why})
+        _LOG.log(level, "%s passed over: %s", name, reason, extra={"message_id": plan.message_id})
+
+    # ------------------------------------------------------------------------------------------------ and how often
+
+    async def _persist(
+        self, call: Call, interrupt: Interrupt, due: float | None, receive: Receive[T], *, others: bool
+    ) -> tuple[Answer, T]:
+        """What one model answers, asked as often as the policy says. Raises `ProviderError` with its last failure."""
+        for attempt in count(1):
+            left = None if due is None else due - self.clock()
+            try:
+                return await self._ask(call, interrupt, receive)
+            except (ProviderError, TransportFailed) as problem:
+                error, unsure = _judged(problem, call)
+            except Interrupted as problem:
+                if problem.reason == "deadline" and left is not None and left >= self.limits.silence:
+                    self.health.failed(call.model, "timeout")
+                raise
+            self.health.failed(call.model, error.error["category"])
+            pause = self.retry.pause(error.error, attempt, self.chance(), unsure=unsure, others=others)
+            if pause is not None and not self._worth(pause, call, due, others=others):
+                pause = None
+            _tell(call, attempt, error.error, pause)
+            if pause is None:
+                raise error from None
+            await interrupt.wait(self.sleep(pause))
+        raise AssertionError("the last attempt ends it")
+
+    async def _ask(self, call: Call, interrupt: Interrupt, receive: Receive[T]) -> tuple[Answer, T]:
+        """One call: sent, its head looked at, and received as far as that is wanted. A failed one is closed."""
+        answer = await interrupt.wait(self.send(call))
+        try:
+            return answer, await receive(call, answer, interrupt)
+        except BaseException:
+            await answer.aclose()
+            raise
+
+    def _worth(self, pause: float, call: Call, due: float | None, *, others: bool) -> bool:
+        """Whether a pause ends in time, and is not made for a model that has just been put to rest beside others."""
+        if due is not None and self.clock() + pause >= due:
+            return False
+        return not others or _rest(call.model, self.health.snapshot()) is None
+
+
+def _rest(model: str, marks: Mapping[str, Any]) -> str | None:
+    """Until when a model or its provider rests, whichever is later; None when neither does."""
+    found = (marks["models"].get(model), marks["providers"].get(model.partition(":")[0]))
+    return max((mark["until"] or _CALLED_BACK for mark in found if mark is not None), default=None)
+
+
+def _judged(problem: ProviderError | TransportFailed, call: Call) -> tuple[ProviderError, bool]:
+    """A failed attempt as an error, and whether the provider may have carried the call out all the same."""
+    if isinstance(problem, ProviderError):
+        return problem, problem.error["category"] == "timeout"
+    return unreached(problem, call.endpoint), problem.sent
+
+
+def _tell(call: Call, attempt: int, error: Data, pause: float | None) -> None:
+    """Notes an attempt that failed, for the caller and in the log: without content, without a secret."""
+    told: Data = {"model": call.model, "category": error["category"]}
+    if "status" in error:
+        told["status"] = error["status"]
+    if pause is not None:
+        told["waited"] = pause
+    call.trail.attempts.append(told)
+    after = "" if pause is None else f", again in {pause:.2f} s"
+    where = {"message_id": call.plan.message_id, "attempt": attempt, **told}
+    _LOG.warning("attempt %d at %s failed: %s%s", attempt, call.model, error["category"], after, extra=where)
+
+
+def log_rest(event: Data) -> None:
+    """An observer of `Health` that logs who begins to rest, and who is back."""
+    level = logging.WARNING if event["type"] == "unavailable" else logging.INFO
+    _LOG.log(level, "%s is %s: %s", event["name"], event["type"], event["reason"])

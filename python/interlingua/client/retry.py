@@ -1,0 +1,66 @@
+"""
+When the same model is asked again (spec/8-errors.md#retries).
+
+A policy is a value and its one question is pure: the error, the number of the attempt and chance come in as arguments.
+Waiting, clocks and deadlines are the client's.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+CATEGORIES = frozenset(("rate_limit", "overloaded", "server_error", "network", "timeout"))
+"""Errors that may pass by themselves. Each must be `retryable` as well: some limits are those of a day."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """How often one model is asked, and how long to wait in between; times in seconds.
+
+    `attempts` counts the first call too. The pauses begin with `base`, grow by `factor` up to `cap` and vary by the share
+    `jitter`. `patience` is the longest `retry_after` that is waited for; with `wait_less`, longer ones are cut to it.
+    `detour` is the longest pause while another candidate is left. `unsure` repeats also what may have been charged.
+    """
+
+    attempts: int = 3
+    base: float = 1.0
+    factor: float = 2.0
+    cap: float = 30.0
+    jitter: float = 0.25
+    patience: float = 60.0
+    wait_less: bool = False
+    detour: float = 1.5
+    unsure: bool = False
+
+    def pause(
+        self, error: Mapping[str, Any], attempt: int, chance: float, *, unsure: bool = False, others: bool = False
+    ) -> float | None:
+        """How long to wait before the next attempt; None when there is to be none.
+
+        `attempt` is the number of the call that failed with `error`, `chance` a number from 0 to 1. `unsure` says that
+        the provider may have carried the call out, `others` that another candidate is left.
+        """
+        if attempt >= self.attempts or not error.get("retryable") or error["category"] not in CATEGORIES:
+            return None
+        if unsure and not self.unsure:
+            return None
+        asked = error.get("retry_after")
+        if asked is None:
+            pause = min(self.base * self.factor ** (attempt - 1), self.cap) * (1 + self.jitter * (2 * chance - 1))
+        elif asked <= self.patience or self.wait_less:
+            pause = min(asked, self.patience)
+        else:
+            return None
+        return None if others and pause > self.detour else max(pause, 0.0)
+
+
+NEVER = Retry(attempts=1)
+
+PRESETS: Mapping[str, Retry] = {
+    "standard": Retry(),
+    "strict": Retry(cap=60.0),
+    "patient": Retry(cap=60.0, wait_less=True),
+    "once": Retry(attempts=2, cap=5.0, patience=5.0),
+    "none": NEVER,
+}
+"""The policies that are given by name."""

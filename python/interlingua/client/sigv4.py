@@ -1,0 +1,103 @@
+"""
+Signatures of AWS, version 4: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
+
+The signature is a pure function of the call, the credentials and the time. Credentials that do not stand in the
+environment, those of profiles, roles and machines, are found by botocore, where it is installed (the extra `aws`).
+"""
+
+import asyncio
+import hmac
+import logging
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any, Protocol, cast
+from urllib.parse import parse_qsl, quote, urlsplit
+
+from interlingua.canonical.errors import ProviderError
+from interlingua.registry.signing import Credentials, Signing
+
+_LOG = logging.getLogger("interlingua.client")
+_ALGORITHM = "AWS4-HMAC-SHA256"
+_SIGNED = ("content-type",)  # beside host and x-amz-*: what others on the way do not touch
+
+
+def signed(
+    url: str, headers: Mapping[str, str], body: bytes, about: Signing, credentials: Credentials, now: datetime
+) -> dict[str, str]:
+    """The headers of a POST with its signature."""
+    address = urlsplit(url)
+    time = now.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
+    added = {"x-amz-date": time}
+    if credentials.token is not None:
+        added["x-amz-security-token"] = credentials.token
+    covered = {name: " ".join(value.split()) for name, value in headers.items() if name in _SIGNED}
+    covered |= {"host": address.netloc.rpartition("@")[2].lower(), **added}
+    names = ";".join(sorted(covered))
+    call = "\n".join(
+        (
+            "POST",
+            # for every service but S3 the path is encoded once more, so that %3A becomes %253A
+            quote(address.path or "/", safe="/~"),
+            _query(address.query),
+            *(f"{name}:{covered[name]}" for name in sorted(covered)),
+            "",
+            names,
+            sha256(body).hexdigest(),
+        )
+    )
+    scope = f"{time[:8]}/{about.region}/{about.service}/aws4_request"
+    text = f"{_ALGORITHM}\n{time}\n{scope}\n{sha256(call.encode()).hexdigest()}"
+    key = f"AWS4{credentials.secret_key}".encode()
+    for step in scope.split("/"):
+        key = hmac.digest(key, step.encode(), "sha256")
+    signature = hmac.digest(key, text.encode(), "sha256").hex()
+    shown = f"{_ALGORITHM} Credential={credentials.access_key}/{scope}, SignedHeaders={names}, Signature={signature}"
+    return {**headers, **added, "authorization": shown}
+
+
+def _query(query: str) -> str:
+    pairs = parse_qsl(query, keep_blank_values=True)
+    return "&".join(sorted(f"{quote(name, safe='~')}={quote(value, safe='~')}" for name, value in pairs))
+
+
+class _Frozen(Protocol):
+    access_key: str
+    secret_key: str
+    token: str | None
+
+
+class Wallet:
+    """Credentials outside of the environment, kept and renewed by botocore."""
+
+    def __init__(self) -> None:
+        self._found: Any = None
+        self._empty = False
+
+    async def credentials(self) -> Credentials | None:
+        """Credentials that are valid now; None when there are none. Raises `ProviderError` for those that are of no use."""
+        if self._empty:
+            return None
+        # files are read, and services of the cloud asked: not in the loop
+        return await asyncio.to_thread(self._look)
+
+    def _look(self) -> Credentials | None:
+        try:
+            from botocore import exceptions, session
+        except ImportError:
+            self._empty = True
+            _LOG.warning("no AWS credentials in the environment; for profiles and roles install the extra aws")
+            return None
+        try:
+            if self._found is None:
+                self._found = session.Session().get_credentials()
+            if self._found is None:
+                _LOG.warning("no AWS credentials were found")
+                self._empty = True
+                return None
+            frozen = cast("_Frozen", self._found.get_frozen_credentials())
+        except exceptions.BotoCoreError as problem:
+            # a text of theirs may quote what it found
+            message = f"the AWS credentials cannot be used ({type(problem).__name__})"
+            raise ProviderError({"category": "authentication", "message": message, "retryable": False}) from None
+        return Credentials(frozen.access_key, frozen.secret_key, frozen.token)

@@ -1,0 +1,155 @@
+"""
+The events of one answer, pulled: nothing runs between two events, nothing is queued, and the provider is read only as
+fast as the caller asks. A stream that is closed, cancelled, or out of time closes the call to the provider at once.
+"""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from dataclasses import dataclass
+from typing import Any, Self
+
+from interlingua.canonical.errors import Cancelled, InterlinguaError, ProviderError, StreamTruncated
+from interlingua.client.answers import failure, in_band, refuse_page
+from interlingua.client.asking import Asking
+from interlingua.client.call import Call, Plan
+from interlingua.client.interrupt import Interrupt, Interrupted
+from interlingua.client.reading import Reader, reader
+from interlingua.client.transport import Answer, TransportFailed
+
+Event = dict[str, Any]
+Response = dict[str, Any]
+Complete = Callable[[Response, Call, str], Response]
+"""Fills in what only the caller of the provider knows of a response; the text is the status of its message."""
+
+
+class Stream:
+    """The events of one answer. Iterate it once; `response` is the whole answer when the stream has ended."""
+
+    def __init__(self, asking: Asking, complete: Complete, plan: Plan, deadline: float | None) -> None:
+        self.response: Response | None = None
+        """The answer: whole after `message_complete`, what had arrived after `error`."""
+        self._asking = asking
+        self._complete = complete
+        self._plan = plan
+        self._deadline = deadline
+        self._interrupt: Interrupt | None = None
+        self._events = self._run()
+
+    def __aiter__(self) -> AsyncIterator[Event]:
+        # the generator itself, so that an event costs no further call
+        return self._events
+
+    async def __anext__(self) -> Event:
+        return await anext(self._events)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Gives up what has not been read and closes the call to the provider. Any number of times."""
+        await self._events.aclose()
+
+    def cancel(self) -> None:
+        """Stops the answer, from any task: whoever waits for an event gets an `error` event of category `cancelled`
+        with what had arrived, then `Cancelled`. Any number of times."""
+        if self._interrupt is not None:
+            self._interrupt.stop("cancelled")
+
+    async def _run(self) -> AsyncGenerator[Event, None]:
+        self._interrupt = interrupt = Interrupt(self._deadline)
+        answer: Answer | None = None
+        event: Event = {}
+        try:
+            call, answer, begun = await self._asking.begin(self._plan, interrupt, self._deadline, self._receive)
+            try:
+                events = begun.events
+                while True:
+                    for event in events:
+                        if self._is_last(event, call):
+                            # the caller may take its time with the last event: the provider is done with already
+                            await answer.aclose()
+                            self._judge(event, call)
+                        yield event
+                    if begun.reader.done:
+                        break
+                    events = await self._pull(begun, interrupt)
+                if event["type"] == "error":
+                    raise StreamTruncated(event["error"], event.get("response"))
+            except (TransportFailed, Interrupted) as problem:
+                error = failure(problem, call)
+                if isinstance(problem, TransportFailed):
+                    self._asking.health.failed(call.model, problem.category)
+                await answer.aclose()
+                yield self._broken_off(begun.reader, error, call)
+                if isinstance(error, ProviderError):
+                    error = StreamTruncated(error.error, self.response)
+                raise error from None
+        finally:
+            interrupt.done()
+            if answer is not None:
+                await answer.aclose()
+
+    async def _receive(self, call: Call, answer: Answer, interrupt: Interrupt) -> "_Begun":
+        """The first events. An error that comes before any other event is the error of the call."""
+        await refuse_page(call, answer)
+        begun = _Begun(reader(call, answer), answer.chunks(), [])
+        while not begun.events and not begun.reader.done:
+            begun.events = await self._pull(begun, interrupt)
+        if begun.events[0]["type"] == "error":
+            raise ProviderError(in_band(call, begun.events[0]["error"]))
+        return begun
+
+    async def _pull(self, begun: "_Begun", interrupt: Interrupt) -> list[Event]:
+        """The events that the next bytes complete, or, at the end of input, those that it brings."""
+        waiting = 0
+        while waiting <= self._asking.limits.answer:
+            try:
+                chunk = await interrupt.wait(anext(begun.chunks))
+            except StopAsyncIteration:
+                return begun.reader.end()
+            if events := begun.reader.feed(chunk):
+                return events
+            waiting += len(chunk)
+        raise TransportFailed("network", f"the provider sent {waiting} bytes without completing an event")
+
+    def _is_last(self, event: Event, call: Call) -> bool:
+        """Fills in an event; whether it is the last."""
+        event["message_id"] = call.plan.message_id
+        match event["type"]:
+            case "message_complete":
+                self.response = self._complete(event["response"], call, "complete")
+            case "error":
+                event["error"] = in_band(call, event["error"])
+                if "response" in event:
+                    self.response = self._complete(event["response"], call, "error")
+            case _:
+                return False
+        return True
+
+    def _judge(self, event: Event, call: Call) -> None:
+        health = self._asking.health
+        if event["type"] == "error":
+            health.failed(call.model, event["error"]["category"])
+        else:
+            health.succeeded(call.model)
+
+    def _broken_off(self, reader: Reader, error: InterlinguaError, call: Call) -> Event:
+        """The last event of a stream that the provider did not end: the decoder tells what had arrived."""
+        event: Event = next((event for event in reader.end() if event["type"] == "error"), {"type": "error"})
+        event["error"] = error.to_dict()
+        self._is_last(event, call)
+        if isinstance(error, Cancelled) and "response" in event:
+            event["response"]["finish_reason"] = "cancelled"
+            event["response"]["message"]["metadata"]["status"] = "cancelled"
+        return event
+
+
+@dataclass(slots=True)
+class _Begun:
+    """An answer that has begun: its first events, and what the next ones come from."""
+
+    reader: Reader
+    chunks: AsyncIterator[bytes]
+    events: list[Event]
