@@ -715,14 +715,14 @@ def test_a_result_keeps_no_name_of_a_call_that_is_gone() -> None:
     assert "name" not in written["messages"][1]
 
 
-def test_an_own_text_that_was_taken_away_is_filled() -> None:
-    """An empty text beside calls goes back; without the calls nothing would be left of the turn."""
+def test_an_own_turn_without_its_calls_is_an_empty_text() -> None:
+    """An empty text beside calls goes back; without the calls it is read as a text, and that is reported."""
     calls = [{"id": "call_1", "type": "function", "function": {"name": "look", "arguments": "{}"}}]
     body = {"model": "gpt-x", "messages": [{"role": "assistant", "content": "", "tool_calls": calls}]}
     read = again(body)
     read["messages"][0]["content"].clear()
     written, loss = lawful(read)
-    assert written["messages"] == [{"role": "assistant", "content": "(empty)"}]
+    assert written["messages"] == [{"role": "assistant", "content": ""}]
     assert [entry["code"] for entry in loss] == ["filler"]
 
 
