@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from . import frames
 from .cases import Case, matches
 from .checks import answers, generate, hostile, requests, routes, rows, schemas, streams, swaps, unknown
+from .clients import CLIENTS
 from .compare import MISSING, get
 from .oracles import has_oracle, judges
 from .session import Session
@@ -19,7 +21,8 @@ Need = tuple[str, str | None]
 
 @dataclass(frozen=True)
 class Check:
-    """One thing to ask. `needs` are the operations that a plug must claim for it; `profiles` those that it counts in."""
+    """One thing to ask. `needs` are the operations that a plug must claim for it, and `capability` a word
+    beyond those of its case; `profiles` are those that it counts in."""
 
     id: str
     case: Case
@@ -28,6 +31,7 @@ class Check:
     profiles: tuple[str, ...]
     needs: tuple[Need, ...]
     run: Callable[[Session, Case], str | None]
+    capability: str | None = None
 
     @property
     def draft(self) -> bool:
@@ -66,6 +70,7 @@ def derive(case: Case, adapters: list[str], answers: dict[str, list[Case]]) -> I
         return
     yield from _request_checks(case)
     yield from _response_checks(case)
+    yield from _carried_checks(case, adapters)
     yield from _stream_checks(case)
     yield from _generate_checks(case, answers)
     yield from _cross_checks(case, adapters, answers)
@@ -82,10 +87,11 @@ def _check(
     *operations: str,
     profile: str | None = None,
     needs: tuple[Need, ...] = (),
+    capability: str | None = None,
 ) -> Check:
     own: tuple[Need, ...] = tuple((operation, case.adapter) for operation in operations)
     profiles = (profile,) if profile else (f"adapter:{case.adapter}",)
-    return Check(f"{case.path}#{name}", case, name, case.level, profiles, own + needs, run)
+    return Check(f"{case.path}#{name}", case, name, case.level, profiles, own + needs, run, capability)
 
 
 def _request_checks(case: Case) -> Iterator[Check]:
@@ -168,6 +174,42 @@ def _response_checks(case: Case) -> Iterator[Check]:
         ):
             run = partial(unknown.check_unknown_response, rule=rule)
             yield _check(case, f"unknown:{rule['name']}", run, "from_wire_response")
+
+
+def _carried_checks(case: Case, adapters: list[str]) -> Iterator[Check]:
+    """Every answer that holds calls, and what its provider needs back with them, by way of a client of every other wire."""
+    if case.adapter is None or not (case.has("response.wire.json") and case.has("response.canonical.json")):
+        return
+    if not _is_bound(case.value("response.canonical.json")["message"]["content"]):
+        return
+    for adapter in adapters:
+        if adapter == case.adapter or adapter not in CLIENTS:
+            continue
+        needs: tuple[Need, ...] = (
+            ("from_wire_response", case.adapter),
+            ("to_wire_response", adapter),
+            ("from_wire_request", adapter),
+            ("to_wire", case.adapter),
+        )
+        run = partial(answers.check_carried, adapter=adapter)
+        yield _check(case, f"carried:{adapter}", run, profile="gateway", needs=needs, capability="state_in_ids")
+
+
+def _is_bound(content: list[dict[str, Any]]) -> bool:
+    """Whether calls of an answer, or the reasoning before them, hold what their provider wants back.
+
+    An answer with a text behind a call is left out: most wires have one place for text, before the calls.
+    """
+    kinds = [block["type"] for block in content]
+    if "tool_use" not in kinds or "text" in kinds[kinds.index("tool_use") :]:
+        return False
+    states = [block.get("provider_state") or {} for block in content if block["type"] in STATED]
+    return any(state.get("signature") or state.get("fields") for state in states) or any(
+        block.get("signature") or block["type"] == "redacted_thinking" for block in content
+    )
+
+
+STATED = ("tool_use", "thinking", "redacted_thinking")
 
 
 def _echoes(case: Case) -> bool:

@@ -29,6 +29,7 @@ Data = dict[str, Any]
 
 def _side(adapter: str | None, given: Data) -> Data:
     side = {"adapter": adapter, **{name: given.get(name) for name in ("provider", "model", "origin")}}
+    side["stateInIds"] = given.get("state_in_ids")
     return {name: value for name, value in side.items() if value}
 
 

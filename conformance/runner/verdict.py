@@ -164,7 +164,7 @@ def unclaimed(session: Session, check: Check) -> str | None:
             return f"{operation} is not claimed" + (f" for {adapter}" if adapter else "")
     claimed = session.hello.get("capabilities")
     if claimed is not None:
-        for word in check.case.meta.get("needs", []):
+        for word in [*check.case.meta.get("needs", []), *([check.capability] if check.capability else [])]:
             if word not in claimed:
                 return f"the capability {word} is not claimed"
     return None

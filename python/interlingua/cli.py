@@ -133,7 +133,7 @@ def _adapt_request(given: bytes, source: str, endpoint: Any, strict: str | None)
 
 
 def _adapt_response(given: bytes, source: str, endpoint: Any, strict: str | None) -> tuple[Data, list[Data]]:
-    from interlingua import adapters, translate
+    from interlingua import translate
     from interlingua.canonical.loss import SEVERITIES
 
     if source == _CANONICAL:
@@ -141,7 +141,7 @@ def _adapt_response(given: bytes, source: str, endpoint: Any, strict: str | None
     else:
         response, report = translate.read_response(given, source)
     if endpoint is not None:
-        response, more = adapters.get(endpoint.adapter).to_wire_response(response, endpoint)
+        response, more = translate.to_wire_response(response, endpoint)
         report = report + more
     for entry in report:
         if strict is not None and SEVERITIES.index(entry["severity"]) >= SEVERITIES.index(strict):

@@ -75,6 +75,7 @@ def _hello(_: Message, __: str | None) -> Message:
             "audio",
             "structured_output",
             "choices",
+            "state_in_ids",
         ],
     }
 
@@ -88,6 +89,7 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
     "chunks": list,
     "events": list,
     "status": int,
+    "state_in_ids": bool,
     "usage": dict,
     "price": (dict, type(None)),
     "type": str,
@@ -114,7 +116,7 @@ def _endpoint(given: Message, adapter: str | None) -> Any:
     provider, model = _member(given, "provider", default=None), _member(given, "model", default=None)
     endpoint = registry.endpoint(adapter=adapter, provider=provider, model=model)
     origin = _member(given, "origin", default=None)
-    return endpoint if origin is None else replace(endpoint, origin=origin)
+    return replace(endpoint, origin=origin, state_in_ids=_member(given, "state_in_ids", default=False))
 
 
 def _to_wire(given: Message, adapter: str | None) -> Message:
@@ -124,7 +126,7 @@ def _to_wire(given: Message, adapter: str | None) -> Message:
 
 def _from_wire_request(given: Message, adapter: str | None) -> Message:
     endpoint = _endpoint(given, adapter)
-    request, loss = adapters.get(endpoint.adapter).from_wire_request(_member(given, "wire"), endpoint, DERIVED_IDS)
+    request, loss = translate.from_wire_request(_member(given, "wire"), endpoint)
     return {"request": request, "loss": loss}
 
 
@@ -137,7 +139,7 @@ def _from_wire_response(given: Message, adapter: str | None) -> Message:
 def _to_wire_response(given: Message, adapter: str | None) -> Message:
     endpoint = _endpoint(given, adapter)
     response = translate.load(given["response"], "Response")
-    body, loss = adapters.get(endpoint.adapter).to_wire_response(response, endpoint)
+    body, loss = translate.to_wire_response(response, endpoint)
     return {"body": body, "loss": loss}
 
 
@@ -159,7 +161,7 @@ def _stream(given: Message, adapter: str | None) -> Message:
 def _stream_encode(given: Message, adapter: str | None) -> Message:
     events = [translate.load(event, "StreamEvent") for event in _member(given, "events")]
     endpoint = _endpoint(given, adapter)
-    chunks = translate.write_stream(events, endpoint.adapter, provider=endpoint.provider)
+    chunks = translate.encode_stream(events, endpoint)
     return {"chunks": [base64.b64encode(chunk).decode() for chunk in chunks]}
 
 

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from interlingua import adapters, registry
-from interlingua.canonical import json
+from interlingua.canonical import carriage, json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import CannotAdapt, InvalidRequest, InvalidWire, LossRefused
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
@@ -117,7 +117,15 @@ def read_request(
     data = _wire_data(wire)
     if not ("body" in data and "path" in data):
         data = {"method": "POST", "path": "", "body": data}
-    return adapters.get(adapter).from_wire_request(data, registry.endpoint(adapter=adapter, provider=provider), ids)
+    return from_wire_request(data, registry.endpoint(adapter=adapter, provider=provider), ids)
+
+
+def from_wire_request(
+    wire: dict[str, Any], endpoint: Endpoint, ids: IdSource = DERIVED_IDS
+) -> tuple[dict[str, Any], list[Entry]]:
+    """A canonical request from a WireRequest of an endpoint, with the state that its call ids hold in its place."""
+    request, loss = adapters.get(endpoint.adapter).from_wire_request(wire, endpoint, ids)
+    return carriage.unload(request), loss
 
 
 def _wire_data(wire: Any) -> dict[str, Any]:
@@ -140,8 +148,14 @@ def read_response(
 
 def write_response(response: Any, adapter: str, *, provider: str | None = None) -> tuple[dict[str, Any], list[Entry]]:
     """The body with which a provider of this wire would have given a canonical response, and what it cannot say."""
-    endpoint = registry.endpoint(adapter=adapter, provider=provider)
-    return adapters.get(adapter).to_wire_response(load(response, "Response"), endpoint)
+    return to_wire_response(load(response, "Response"), registry.endpoint(adapter=adapter, provider=provider))
+
+
+def to_wire_response(response: dict[str, Any], endpoint: Endpoint) -> tuple[dict[str, Any], list[Entry]]:
+    """The same for a validated response and an endpoint."""
+    if endpoint.state_in_ids:
+        response = carriage.load_response(response, endpoint)
+    return adapters.get(endpoint.adapter).to_wire_response(response, endpoint)
 
 
 class StreamReader:
@@ -213,9 +227,15 @@ def read_stream(
 
 def write_stream(events: Iterable[dict[str, Any]], adapter: str, *, provider: str | None = None) -> Iterator[bytes]:
     """The bytes with which a provider of this wire would have streamed these events, a chunk for each frame."""
-    endpoint = registry.endpoint(adapter=adapter, provider=provider)
+    yield from encode_stream(events, registry.endpoint(adapter=adapter, provider=provider))
+
+
+def encode_stream(events: Iterable[dict[str, Any]], endpoint: Endpoint) -> Iterator[bytes]:
+    """The same for an endpoint."""
+    if endpoint.state_in_ids:
+        events = carriage.load_events(events, endpoint)
     encode = _FRAMINGS[framing(endpoint)].encode
-    for frame in adapters.get(adapter).encode_stream(events, endpoint):
+    for frame in adapters.get(endpoint.adapter).encode_stream(events, endpoint):
         yield encode(frame)
 
 

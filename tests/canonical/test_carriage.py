@@ -125,11 +125,11 @@ def packed(load: Any) -> str:
         packed({"id": 7}),
         packed({"id": "tu_01", "state": 7}),
         packed({"id": "tu_01", "state": {"adapter": 7}}),
-        packed({"id": "tu_01", "reasoning": 7}),
-        packed({"id": "tu_01", "reasoning": [{"behind": -1, "block": REASONING}]}),
-        packed({"id": "tu_01", "reasoning": [{"behind": 0, "block": {"type": "text", "text": "obey"}}]}),
-        packed({"id": "tu_01", "reasoning": [{"behind": 0, "block": {"type": "thinking"}}]}),
-        packed({"id": "tu_01", "reasoning": [], "state": {**THERE, "signature": "s" * 2_000_000}}),
+        packed({"id": "tu_01", "before": 7}),
+        packed({"id": "tu_01", "before": [{"behind": -1, "block": REASONING}]}),
+        packed({"id": "tu_01", "before": [{"behind": 0, "block": {"type": "text", "text": "obey"}}]}),
+        packed({"id": "tu_01", "before": [{"behind": 0, "block": {"type": "thinking"}}]}),
+        packed({"id": "tu_01", "before": [], "state": {**THERE, "signature": "s" * 2_000_000}}),
     ],
 )
 def test_what_is_no_load_stays_an_id(identity: str) -> None:

@@ -317,6 +317,7 @@ async def test_who_is_not_configured_is_passed_over(caplog: pytest.LogCaptureFix
             (CLAUDE, "not_configured"),
             ("azure-openai:x", "not_configured"),
         ]
+        assert response["skipped"][0]["message"] == "no key: set ANTHROPIC_API_KEY"
         assert response["model"] == GPT
         assert f"{CLAUDE} passed over: not_configured" in caplog.text
         error = (await failed(client.generate(ask(), model=CLAUDE))).error

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from runner import schema
 from runner.cases import Case
+from runner.clients import QUESTION, RESULT, next_request
 from runner.compare import get
 from runner.session import Failure, Session
 
@@ -42,6 +45,58 @@ def check_served(session: Session, case: Case) -> Note:
         return f"{len(output['loss'])} losses reported"
     same_response(case, without_state(golden), without_state(read_response(session, case, output["body"])))
     return None
+
+
+def check_carried(session: Session, case: Case, adapter: str) -> Note:
+    """The answer, served to a client of another wire that keeps the standard members alone, and sent back by it.
+
+    The provider is then asked as if the client had never stood between: its signatures, its reasoning, its own ids.
+    """
+    answer = read_response(session, case, case.value("response.wire.json"))
+    input = {"response": answer, "state_in_ids": True}
+    body = session.ask("to_wire_response", adapter, input, "body", "loss")["body"]
+    returned = session.ask("from_wire_request", adapter, {"wire": next_request(adapter, body)}, "request", "loss")
+    message = answer["message"]
+    between = _with_calls(message, returned["request"]["messages"])
+    there, _ = to_wire(session, case, _conversation(case, message))
+    back, _ = to_wire(session, case, _conversation(case, between))
+    same(there["body"], back["body"], f"after a client of {adapter} the provider is asked otherwise")
+    return None
+
+
+def _with_calls(message: dict[str, Any], returned: list[dict[str, Any]]) -> dict[str, Any]:
+    """The turn that came back, with the text as it was: wires join texts, and that is no loss of state."""
+    turn = next(item for item in returned if item["role"] == "assistant")
+    texts = [block for block in message["content"] if block["type"] == "text"]
+    content: list[dict[str, Any]] = []
+    for block in turn["content"]:
+        if block["type"] != "text":
+            content.append(block)
+        elif texts:
+            content += texts
+            texts = []
+    return {"role": "assistant", "content": content, **own_state(message)}
+
+
+def _conversation(case: Case, message: dict[str, Any]) -> dict[str, Any]:
+    turn = {"role": "assistant", "content": message["content"], **own_state(message)}
+    results = [
+        {
+            "role": "tool",
+            "content": [
+                {"type": "tool_result", "tool_use_id": block["id"], "content": [{"type": "text", "text": RESULT}]}
+            ],
+            "metadata": {"parent_tool_use_id": block["id"]},
+        }
+        for block in message["content"]
+        if block["type"] == "tool_use"
+    ]
+    opening = {"role": "user", "content": [{"type": "text", "text": QUESTION}]}
+    return {
+        "model": f"{case.provider or case.wire.get('provider', 'provider')}:model",
+        "max_output_tokens": 4096,
+        "messages": [opening, turn, *results],
+    }
 
 
 def check_echo(session: Session, case: Case) -> Note:

@@ -21,10 +21,10 @@ from interlingua.canonical.validate import violations
 Message = dict[str, Any]
 Block = dict[str, Any]
 Event = dict[str, Any]
-Waiting = list[tuple[int, Block]]
-"""Reasoning that waits for a call, and how many other blocks stand behind it."""
 
-REASONING = frozenset(("thinking", "redacted_thinking"))
+PASSENGERS = frozenset(("thinking", "redacted_thinking", "opaque"))
+"""Blocks that their provider alone reads, and wants back with the call that follows them."""
+
 MARK = "call_state_"
 """Begins the ids that hold state. The rest is base64 in the alphabet for URLs: letters that every wire takes."""
 
@@ -44,26 +44,27 @@ def load(message: Message, endpoint: Endpoint) -> Message:
     A call takes its own state and the reasoning that stands before it. Reasoning also stays where it is: a wire that
     shows it shows it.
     """
-    waiting: Waiting = []
-    return {**message, "content": [_loaded(block, waiting, endpoint) for block in message["content"]]}
+    loader = _Loader(endpoint)
+    return {**message, "content": [loader.block(block) for block in message["content"]]}
 
 
 def load_events(events: Iterable[Event], endpoint: Endpoint) -> Iterator[Event]:
     """The same for the events of a streamed answer."""
-    waiting: dict[int, Waiting] = {}
+    loaders: dict[int, _Loader] = {}
     states: dict[str, dict[str, Any]] = {}  # of the calls, for the end of their blocks
     for event in events:
         block: Block = event.get("block") or {}
         match event["type"]:
             case "block_start" if block["type"] == "tool_use":
-                loaded = _loaded(block, waiting.setdefault(event.get("choice") or 0, []), endpoint)
+                loaded = loaders.setdefault(event.get("choice") or 0, _Loader(endpoint)).block(block)
                 if loaded is not block:
                     states[block["id"]] = loaded["provider_state"]
                 yield {**event, "block": loaded}
-            case "block_stop" if block["type"] == "tool_use" and block["id"] in states:
-                yield {**event, "block": {**block, "provider_state": states[block["id"]]}}
-            case "block_stop" if block["type"] != "tool_use":
-                _pass(block, waiting.setdefault(event.get("choice") or 0, []), endpoint)
+            case "block_stop" if block["type"] == "tool_use":
+                state = states.get(str(block["id"]))
+                yield event if state is None else {**event, "block": {**block, "provider_state": state}}
+            case "block_stop":
+                loaders.setdefault(event.get("choice") or 0, _Loader(endpoint)).block(block)
                 yield event
             case "message_complete":
                 yield {**event, "response": load_response(event["response"], endpoint)}
@@ -81,37 +82,42 @@ def load_response(response: dict[str, Any], endpoint: Endpoint) -> dict[str, Any
     return loaded
 
 
-def _loaded(block: Block, waiting: Waiting, endpoint: Endpoint) -> Block:
-    if block["type"] != "tool_use":
-        _pass(block, waiting, endpoint)
+class _Loader:
+    """Goes along the blocks of one message. From the first call that needs it, every call of the message is loaded, so
+    that a provider finds all its ids as they were."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+        self._waiting: list[tuple[int, Block]] = []  # passengers, and how many other blocks stand behind each
+        self._loading = False
+
+    def block(self, block: Block) -> Block:
+        """The block as the client gets it."""
+        if block["type"] == "tool_use":
+            return self._call(block)
+        if block["type"] not in PASSENGERS:
+            self._waiting = [(behind + 1, passenger) for behind, passenger in self._waiting]
+        elif self._foreign(block if block["type"] == "opaque" else block.get("provider_state")):
+            self._waiting.append((0, block))
         return block
-    state = _foreign_state(block, endpoint)
-    if not waiting and not (state.get("signature") or state.get("fields")):
-        return block
-    load: dict[str, Any] = {"id": block["id"]}
-    if state:
-        load["state"] = state
-    if waiting:
-        load["reasoning"] = [{"behind": behind, "block": reasoning} for behind, reasoning in waiting]
-        waiting.clear()
-    packed = urlsafe_b64encode(zlib.compress(json.dumps(load), 9)).rstrip(b"=").decode()
-    if len(packed) > _MOST_CHARACTERS:
-        return block
-    return {**block, "provider_state": endpoint.state(id=MARK + packed)}
 
+    def _call(self, block: Block) -> Block:
+        state = block.get("provider_state")
+        load: dict[str, Any] = {"id": block["id"]}
+        if state is not None and self._foreign(state):
+            load["state"] = state
+            self._loading = self._loading or bool(state.get("signature") or state.get("fields"))
+        if self._waiting:
+            load["before"] = [{"behind": behind, "block": passenger} for behind, passenger in self._waiting]
+            self._waiting = []
+            self._loading = True
+        packed = urlsafe_b64encode(zlib.compress(json.dumps(load), 9)).rstrip(b"=").decode()
+        if not self._loading or len(load) == 1 or len(packed) > _MOST_CHARACTERS:
+            return block
+        return {**block, "provider_state": self._endpoint.state(id=MARK + packed)}
 
-def _pass(block: Block, waiting: Waiting, endpoint: Endpoint) -> None:
-    """Keeps reasoning that another provider wants back, for the next call, and counts what stands between."""
-    if block["type"] in REASONING:
-        if _foreign_state(block, endpoint):
-            waiting.append((0, block))
-    else:
-        waiting[:] = [(behind + 1, reasoning) for behind, reasoning in waiting]
-
-
-def _foreign_state(block: Block, endpoint: Endpoint) -> dict[str, Any]:
-    state: dict[str, Any] | None = block.get("provider_state")
-    return {} if state is None or endpoint.owns(state) else state
+    def _foreign(self, state: Mapping[str, Any] | None) -> bool:
+        return state is not None and not self._endpoint.owns(state)
 
 
 # ---------------------------------------------------------------------------------------------- from the client
@@ -148,12 +154,12 @@ def _unloaded(message: Message, ids: dict[str, str]) -> Message:
             continue
         identity: str = block["id"] if load["id"] in ids.values() else load["id"]
         ids[block["id"]] = identity
-        reasoning: list[dict[str, Any]] = load.get("reasoning", [])
-        # what the client was shown of this reasoning, and said again, is the same reasoning
-        shown = {item["block"]["text"] for item in reasoning if item["block"]["type"] == "thinking"}
+        before: list[dict[str, Any]] = load.get("before", [])
+        # what the client was shown of reasoning, and said again, is the same reasoning
+        shown = {item["block"]["text"] for item in before if item["block"]["type"] == "thinking"}
         content = [item for item in content if not (item["type"] == "thinking" and item["text"] in shown)]
         said = len(content)
-        for position, item in enumerate(reasoning):
+        for position, item in enumerate(before):
             content.insert(max(said - item["behind"], 0) + position, item["block"])
         call = {name: value for name, value in block.items() if name != "provider_state"} | {"id": identity}
         content.append({**call, "provider_state": load["state"]} if "state" in load else call)
@@ -172,14 +178,14 @@ def _unpacked(wire_id: str) -> dict[str, Any] | None:
         return None
     if not isinstance(load, dict) or violations({**_CALL, **_call_of(load)}, "ContentBlock"):
         return None
-    reasoning = load.get("reasoning", [])
-    return load if isinstance(reasoning, list) and all(_is_reasoning(item) for item in reasoning) else None
+    before = load.get("before", [])
+    return load if isinstance(before, list) and all(_is_passenger(item) for item in before) else None
 
 
-def _is_reasoning(item: Any) -> bool:
+def _is_passenger(item: Any) -> bool:
     match item:
-        case {"behind": int(behind), "block": {"type": "thinking" | "redacted_thinking"} as block}:
-            return behind >= 0 and not violations(block, "ContentBlock")
+        case {"behind": int(behind), "block": {"type": str(kind)} as block}:
+            return behind >= 0 and kind in PASSENGERS and not violations(block, "ContentBlock")
         case _:
             return False
 

@@ -29,6 +29,8 @@ class Endpoint:
     an absent capability means that nothing is known against it.
     `origin` is where exactly a call goes (`origin_of`), for providers whose state is bound to that; None when it is not
     bound or not known. Who makes calls sets it.
+    `state_in_ids` says that answers written here go to a client that keeps the standard members alone: what other
+    providers need back rides in the ids of calls (spec/3-responses.md#carried-state). Who serves such clients sets it.
     """
 
     adapter: str
@@ -37,6 +39,7 @@ class Endpoint:
     dialect: Mapping[str, Any] = field(default_factory=lambda: _EMPTY)
     capabilities: Mapping[str, Any] = field(default_factory=lambda: _EMPTY)
     origin: str | None = None
+    state_in_ids: bool = False
 
     def owns(self, state: Mapping[str, Any]) -> bool:
         """Whether a provider state, or an opaque block, may be replayed here (spec/1-values.md#provider-state).

@@ -26,20 +26,20 @@ Receive = Callable[[Call, Answer, Interrupt], Awaitable[T]]
 _LOG = logging.getLogger("interlingua.client")
 
 # in the place of a time; as texts they are later than any time
-_NOT_CONFIGURED = "999"
+_LATER = "after all"
 _CALLED_BACK = "it is called back"
 
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """Asks for a client, who gives the first four: the canonical id of a candidate, whether its provider has what a call
-    needs, what is sent to it (or `CannotAdapt`), and the sending, which gives an answer whose head says success.
+    """Asks for a client, who gives the first four: the canonical id of a candidate, what its provider lacks to be called
+    (nothing: empty), what is sent to it (or `CannotAdapt`), and the sending, which gives an answer whose head says success.
 
     `clock` gives seconds, `sleep` passes them, `chance` gives numbers from 0 to 1.
     """
 
     name: Callable[[Plan, str], str]
-    can_call: Callable[[Plan, str], bool]
+    lacks: Callable[[Plan, str], str]
     prepare: Callable[[Plan, str], Call]
     send: Callable[[Call], Awaitable[Answer]]
     retry: Retry
@@ -89,29 +89,22 @@ class Asking:
         marks = self.health.snapshot()
         if len(plan.models) == 1 and not marks["models"] and not marks["providers"]:
             return plan.models
-        against = {model: self._against(plan, model, marks) for model in plan.models}
-        able = [model for model in plan.models if against[model] is None]
+        rests = {model: _rest(self.name(plan, model), marks) for model in plan.models}
+        lacks = {model: "" if rests[model] else self.lacks(plan, model) for model in plan.models}
+        able = [model for model in plan.models if rests[model] is None and not lacks[model]]
         if not able:
-            possible = [model for model in plan.models if against[model] != _CALLED_BACK]
+            possible = [model for model in plan.models if rests[model] != _CALLED_BACK]
             if not possible:
                 raise NoCandidate(f"{', '.join(plan.models)}: put to rest until called back", [])
-            able = [min(possible, key=lambda model: against[model] or "")]
+            able = [min(possible, key=lambda model: rests[model] or _LATER)]
         for model in plan.models:
-            if model in able:
-                continue
             # known already, and told when it began: no news for the log of each call
-            if against[model] == _NOT_CONFIGURED:
-                why = "its provider has no key or no address"
-                self._pass_over(plan, model, trail, "not_configured", why, logging.INFO)
-            else:
-                why = f"it rests until {against[model]}"
+            if model not in able and lacks[model]:
+                self._pass_over(plan, model, trail, "not_configured", lacks[model], logging.INFO)
+            elif model not in able:
+                why = f"it rests until {rests[model]}"
                 self._pass_over(plan, model, trail, "provider_unavailable", why, logging.INFO)
         return tuple(able)
-
-    def _against(self, plan: Plan, model: str, marks: Mapping[str, Any]) -> str | None:
-        """Until when a candidate rests, or that its provider is not configured; None when nothing speaks against it."""
-        rest = _rest(self.name(plan, model), marks)
-        return rest if rest is not None or self.can_call(plan, model) else _NOT_CONFIGURED
 
     def _pass_over(self, plan: Plan, model: str, trail: Trail, reason: str, why: str, level: int) -> None:
         name = self.name(plan, model)

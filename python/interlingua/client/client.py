@@ -81,7 +81,7 @@ class Client:
         self._wallet = Wallet()
         self._asking = Asking(
             self._name,
-            self._can_call,
+            self._lacks,
             self._prepare,
             self._send,
             PRESETS[retry] if isinstance(retry, str) else retry,
@@ -200,12 +200,12 @@ class Client:
         endpoint = self._endpoint(plan, model)
         return endpoint.model_id(endpoint.model) or model
 
-    def _can_call(self, plan: Plan, model: str) -> bool:
-        """Whether the provider of a candidate has what a call needs, as far as is known."""
+    def _lacks(self, plan: Plan, model: str) -> str:
+        """What the provider of a candidate lacks to be called, as far as is known; empty when it lacks nothing."""
         endpoint = self._endpoint(plan, model)
         provider = endpoint.provider or endpoint.adapter
         given = self._transport is not None or provider in self._keys or provider in self._base_urls
-        return given or self._registry.configured(provider)
+        return "" if given else "; ".join(self._registry.missing(provider))
 
     def _prepare(self, plan: Plan, model: str) -> Call:
         """What is sent to a candidate. Raises `CannotAdapt` when the conversation cannot be carried to it."""

@@ -50,7 +50,7 @@ def endpoint(side: service.Side, model: str | None = None) -> Endpoint | None:
     found = registry.endpoint(
         adapter=side.adapter or None, provider=side.provider or None, model=side.model or model or None
     )
-    return replace(found, origin=side.origin) if side.origin else found
+    return replace(found, origin=side.origin or None, state_in_ids=side.state_in_ids)
 
 
 def wire(name: str) -> str | None:
@@ -124,7 +124,7 @@ def _read_wire(request: service.AdaptRequest, kind: str, side: Endpoint) -> Carr
     match request.kind:
         case service.KIND_UNSPECIFIED | service.KIND_REQUEST:
             wire = body if "body" in body and "path" in body else {"method": "POST", "path": "", "body": body}
-            value, loss = adapter.from_wire_request(wire, side, DERIVED_IDS)
+            value, loss = translate.from_wire_request(wire, side)
             return Carried("request", _with_policy(value, request), loss)
         case service.KIND_RESPONSE:
             value, loss = adapter.from_wire_response(body, side, DERIVED_IDS)
@@ -171,13 +171,11 @@ def _write(carried: Carried, target: Endpoint | None, *, as_json: bool) -> servi
             loss += projection.loss
             response.wire_json = _text(projection.wire)
         case "response" if target is not None:
-            body, more = adapters.get(target.adapter).to_wire_response(carried.value, target)
+            body, more = translate.to_wire_response(carried.value, target)
             loss += more
             response.wire_json = _text(body)
         case "events" if target is not None:
-            response.chunks.chunks.extend(
-                translate.write_stream(carried.value, target.adapter, provider=target.provider)
-            )
+            response.chunks.chunks.extend(translate.encode_stream(carried.value, target))
         case "events":
             _write_events(carried, response.events, as_json=as_json)
         case "error" if target is not None:
@@ -319,7 +317,7 @@ class _Writer:
                 yield event
 
         try:
-            for chunk in translate.write_stream(pulled(), target.adapter, provider=target.provider):
+            for chunk in translate.encode_stream(pulled(), target):
                 written.append(chunk)  # noqa: PERF402 handed over whenever the encoder asks for more
             self._out.put((written, True, None))
         except Exception as problem:  # noqa: BLE001 it is raised again where it was caused

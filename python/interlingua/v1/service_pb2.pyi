@@ -57,16 +57,18 @@ VERDICT_REJECTED: Verdict
 VERDICT_CHOSE: Verdict
 
 class Side(_message.Message):
-    __slots__ = ("adapter", "provider", "model", "origin")
+    __slots__ = ("adapter", "provider", "model", "origin", "state_in_ids")
     ADAPTER_FIELD_NUMBER: _ClassVar[int]
     PROVIDER_FIELD_NUMBER: _ClassVar[int]
     MODEL_FIELD_NUMBER: _ClassVar[int]
     ORIGIN_FIELD_NUMBER: _ClassVar[int]
+    STATE_IN_IDS_FIELD_NUMBER: _ClassVar[int]
     adapter: str
     provider: str
     model: str
     origin: str
-    def __init__(self, adapter: _Optional[str] = ..., provider: _Optional[str] = ..., model: _Optional[str] = ..., origin: _Optional[str] = ...) -> None: ...
+    state_in_ids: bool
+    def __init__(self, adapter: _Optional[str] = ..., provider: _Optional[str] = ..., model: _Optional[str] = ..., origin: _Optional[str] = ..., state_in_ids: _Optional[bool] = ...) -> None: ...
 
 class Chunks(_message.Message):
     __slots__ = ("chunks",)
