@@ -328,9 +328,8 @@ def _turn_to_wire(turn: _Turn, content: list[Block], state: Mapping[str, Any], p
         wire["content"] = _filled_text(content, path, writing)
     elif empty.get("content") == "" and not (turn.answer or others or spoken):
         wire["content"] = ""
-        value = [{"type": "text", "text": ""}]
         message = "an empty answer is written as an empty text"
-        writing.loss.replace((*path, "content"), value, "filler", "shape", message)
+        writing.loss.replace((*path, "content"), [{"type": "text", "text": ""}], "filler", "shape", message)
     elif "content" in empty and not empty["content"]:
         wire["content"] = empty["content"]
     elif "content" in form.get("absent", ()):
