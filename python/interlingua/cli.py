@@ -12,6 +12,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -89,6 +90,10 @@ def adapt(
         str | None, typer.Option(help="Refuse, with status 3, when something is shape, weakened or lost.")
     ] = None,
     loss: Annotated[bool, typer.Option("--loss", help="Show the loss report, on standard error.")] = False,
+    state_in_ids: Annotated[
+        bool,
+        typer.Option("--state-in-ids", help="Put what other providers need back into the ids of an answer's calls."),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Carry a request, an answer or a stream from one form to another."""
@@ -101,10 +106,10 @@ def adapt(
             adapters.get(wire)
     endpoint = None
     if target != _CANONICAL:
-        endpoint = registry.endpoint(adapter=target, provider=provider, model=model)
+        endpoint = replace(registry.endpoint(adapter=target, provider=provider, model=model), state_in_ids=state_in_ids)
     given = _read(file)
     if kind == "stream":
-        _adapt_stream(given, source, target, provider)
+        _adapt_stream(given, source, endpoint)
         return
     value, report = (_adapt_request if kind == "request" else _adapt_response)(given, source, endpoint, strict)
     if as_json:
@@ -149,18 +154,18 @@ def _adapt_response(given: bytes, source: str, endpoint: Any, strict: str | None
     return response, report
 
 
-def _adapt_stream(given: bytes, source: str, target: str, provider: str | None) -> None:
+def _adapt_stream(given: bytes, source: str, endpoint: Any) -> None:
     from interlingua import translate
 
     if source == _CANONICAL:
         events = [translate.load(line, "StreamEvent") for line in given.split(b"\n") if line.strip()]
     else:
         events = list(translate.read_stream([given], source))
-    if target == _CANONICAL:
+    if endpoint is None:
         for event in events:
             _write(json.dumps(event) + b"\n")
         return
-    for chunk in translate.write_stream(events, target, provider=provider):
+    for chunk in translate.encode_stream(events, endpoint):
         _write(chunk)
 
 

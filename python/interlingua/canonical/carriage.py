@@ -49,23 +49,47 @@ def load(message: Message, endpoint: Endpoint) -> Message:
 
 
 def load_events(events: Iterable[Event], endpoint: Endpoint) -> Iterator[Event]:
-    """The same for the events of a streamed answer."""
+    """The same for the events of a streamed answer.
+
+    A call that is to be loaded is told when it is whole, with all that stands before it: its id comes first, and what
+    the id holds may come last.
+    """
     loaders: dict[int, _Loader] = {}
-    states: dict[str, dict[str, Any]] = {}  # of the calls, for the end of their blocks
+    awaited: set[tuple[int, int]] = set()  # blocks that calls have to wait for
+    held: list[Event] = []
     for event in events:
-        block: Block = event.get("block") or {}
+        choice: int = event.get("choice") or 0
+        loader = loaders.setdefault(choice, _Loader(endpoint))
         match event["type"]:
-            case "block_start" if block["type"] == "tool_use":
-                loaded = loaders.setdefault(event.get("choice") or 0, _Loader(endpoint)).block(block)
-                if loaded is not block:
-                    states[block["id"]] = loaded["provider_state"]
-                yield {**event, "block": loaded}
-            case "block_stop" if block["type"] == "tool_use":
-                state = states.get(str(block["id"]))
-                yield event if state is None else {**event, "block": {**block, "provider_state": state}}
+            case "block_start" if loader.awaits(event["block"], others=bool(awaited)):
+                awaited.add((choice, event["index"]))
+                holds = bool(held) or event["block"]["type"] == "tool_use"
             case "block_stop":
-                loaders.setdefault(event.get("choice") or 0, _Loader(endpoint)).block(block)
-                yield event
+                awaited.discard((choice, event["index"]))
+                holds = bool(held)
+            case "message_complete" | "error":
+                awaited.clear()
+                holds = bool(held)
+            case _:
+                holds = bool(held)
+        held.append(event)
+        if not holds or not awaited:
+            yield from _told(held, loaders, endpoint)
+            held = []
+    yield from _told(held, loaders, endpoint)
+
+
+def _told(events: list[Event], loaders: dict[int, "_Loader"], endpoint: Endpoint) -> Iterator[Event]:
+    """Some events in which every call that is to be loaded is whole."""
+    ended = {
+        (event.get("choice") or 0, event["index"]): event["block"] for event in events if event["type"] == "block_stop"
+    }
+    loaded = {place: loaders[place[0]].block(ended[place]) for place in sorted(ended)}
+    for event in events:
+        place = (event.get("choice") or 0, event.get("index", -1))
+        match event["type"]:
+            case "block_start" | "block_stop" if place in loaded and loaded[place] is not ended[place]:
+                yield {**event, "block": {**event["block"], "provider_state": loaded[place]["provider_state"]}}
             case "message_complete":
                 yield {**event, "response": load_response(event["response"], endpoint)}
             case _:
@@ -100,6 +124,13 @@ class _Loader:
         elif self._foreign(block if block["type"] == "opaque" else block.get("provider_state")):
             self._waiting.append((0, block))
         return block
+
+    def awaits(self, block: Block, *, others: bool) -> bool:
+        """Whether a block that begins has to be whole before calls can be told; `others`: some are awaited already."""
+        foreign = self._foreign(block if block["type"] == "opaque" else block.get("provider_state"))
+        if block["type"] == "tool_use":
+            return foreign or others or bool(self._waiting)
+        return foreign and block["type"] in PASSENGERS
 
     def _call(self, block: Block) -> Block:
         state = block.get("provider_state")
