@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from interlingua import registry
 from interlingua.adapters import anthropic_messages as adapter
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import CannotAdapt, InvalidAnswer, InvalidRequest, InvalidWire, ProviderError
@@ -93,7 +94,7 @@ def summary(loss: list[Data]) -> list[tuple[str, str, str]]:
         ({"messages": [user({**RESULT, "content": [None]})]}, "/messages/0/content/0"),
         ({"system": [{"text": "x"}]}, "/system/0"),
         ({"system": 5}, "/system"),
-        ({"tools": [{"name": "a", "input_schema": {}}, {"name": "b", "input_schema": True}]}, "/tools/1"),
+        ({"tools": [{"name": "a", "input_schema": True}, {"name": "b", "input_schema": []}]}, "/tools/1"),
         ({"max_tokens": "10"}, "/max_tokens"),
         ({"max_tokens": True}, "/max_tokens"),
         ({"stop_sequences": [1]}, "/stop_sequences"),
@@ -126,6 +127,15 @@ def test_a_malformed_answer_is_refused_at_its_place(body: Any, path: str) -> Non
         adapter.from_wire_response(body, HERE, DERIVED_IDS)
 
     assert path == caught.value.path
+
+
+def test_reasoning_without_a_proof_is_given_on_as_it_came() -> None:
+    """Servers of other makers answer so; only in a request it would be refused."""
+    thought = {"type": "thinking", "thinking": "Otters.", "signature": ""}
+    body = {"id": "msg_1", "type": "message", "role": "assistant", "content": [thought], "stop_reason": "end_turn"}
+    response, _ = adapter.from_wire_response(body, HERE, DERIVED_IDS)
+
+    assert (body, []) == adapter.to_wire_response(response, HERE)
 
 
 def test_an_error_in_the_place_of_an_answer_is_an_error() -> None:
@@ -165,6 +175,7 @@ def test_an_error_in_the_place_of_an_answer_is_an_error() -> None:
         {"messages": [{"role": "system", "content": "first"}, user(text("a"))]},
         {"tools": [], "tool_choice": {"type": "any", "disable_parallel_tool_use": False}},
         {"tools": [{"name": "a.b", "type": "custom", "strict": None}, {"type": "mcp_toolset", "server": "x"}]},
+        {"tools": [{"name": "a", "input_schema": True}]},
         {"tool_choice": {"type": "one_of", "names": ["a"]}},
         {"tool_choice": {}},
         {"thinking": {"type": "later", "depth": 3}, "output_config": {}},
@@ -197,6 +208,15 @@ def test_an_edited_conversation_is_exact_where_it_was_not_edited() -> None:
     assert body["messages"][:2] == written["messages"][:2]
     assert [text("found"), text("and more")] == written["messages"][2]["content"][0]["content"]
     assert [] == loss
+
+
+def test_a_blank_text_goes_back_with_its_request_only() -> None:
+    """Its origin took it in the request that it came in; in another one it is refused like any other."""
+    request = read(wire(messages=[user(text(" "), text("Hi"))])["body"])
+    kept = {"messages": request["messages"], "max_output_tokens": 10}
+
+    assert [text(" "), text("Hi")] == adapter.to_wire(request, HERE)[0]["body"]["messages"][0]["content"]
+    assert [text("Hi")] == adapter.to_wire(kept, HERE)[0]["body"]["messages"][0]["content"]
 
 
 def test_reading_again_gives_the_same() -> None:
@@ -321,6 +341,32 @@ def test_a_request_of_this_wire_is_fitted_to_another_model_only() -> None:
     assert {"/max_output_tokens", "/reasoning/mode", "/reasoning/budget_tokens"} == {e["path"] for e in loss}
 
 
+@pytest.mark.parametrize(
+    "capability",
+    [
+        "supports_images",
+        "supports_tools",
+        "supports_prompt_caching",
+        "supports_structured_output",
+        "sampling",
+        "prefill",
+    ],
+)
+def test_a_request_of_this_wire_is_not_measured_by_what_its_model_takes(capability: str) -> None:
+    """Whoever wrote it for this model knows better, or is told so by the provider."""
+    image = {"type": "image", "source": {"type": "url", "url": "https://example.com/a.png"}}
+    marked = {**text("a"), "cache_control": {"type": "ephemeral"}}
+    body = wire(
+        temperature=0.5,
+        tools=[{"name": "look_up", "input_schema": {"type": "object"}}],
+        output_config={"format": {"type": "json_schema", "schema": {"type": "object"}}},
+        messages=[user(marked, image), assistant(text("b"))],
+    )["body"]
+    model = Endpoint("anthropic_messages", "anthropic", "claude-x", capabilities={capability: False})
+
+    assert (body, []) == write(read(body, model), model)
+
+
 def test_the_same_state_at_another_provider_is_foreign() -> None:
     """Unless its clouds are said to be one."""
     request = read(
@@ -370,6 +416,75 @@ def test_clouds_say_model_and_streaming_in_the_path() -> None:
     assert "anthropic-version" not in written["headers"]
     assert ("bedrock:anthropic.claude-v1:0", True) == (back["model"], back["stream"])
     assert "/model/anthropic.claude-v1%3A0/invoke" == adapter.to_wire(request, BEDROCK)[0]["path"]
+
+
+def test_an_address_holds_a_model_that_has_slashes() -> None:
+    """An inference profile may be named by its ARN."""
+    name = "arn:aws:bedrock:us-east-1:1:inference-profile/us.anthropic.claude-x"
+    request = {"messages": [user(text("a"))], "max_output_tokens": 10, "model": f"bedrock:{name}"}
+
+    written, _ = adapter.to_wire(request, BEDROCK)
+    back, _ = adapter.from_wire_request(written, BEDROCK, DERIVED_IDS)
+
+    assert (
+        "/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A1%3Ainference-profile%2Fus.anthropic.claude-x/invoke"
+        == written["path"]
+    )
+    assert f"bedrock:{name}" == back["model"]
+
+
+def test_an_address_may_begin_with_a_project() -> None:
+    vertex = Endpoint(
+        "anthropic_messages",
+        "vertex",
+        dialect={"path": "/models/{model}:rawPredict", "stream_path": "/models/{model}:streamRawPredict"},
+    )
+    path = (
+        "/v1/projects/p/locations/europe-west1/publishers/anthropic/models/claude-x@20250219:streamRawPredict?alt=sse"
+    )
+
+    request, _ = adapter.from_wire_request({**wire(), "path": path}, vertex, DERIVED_IDS)
+
+    assert "vertex:claude-x" == request["model"], "the body names one already"
+    body = {name: value for name, value in wire()["body"].items() if name != "model"}
+    request, _ = adapter.from_wire_request({"path": path, "body": body}, vertex, DERIVED_IDS)
+    assert "vertex:claude-x@20250219" == request["model"]
+    assert "/models/claude-x@20250219:rawPredict" == adapter.to_wire(request, vertex)[0]["path"]
+
+
+def test_the_registry_knows_how_clouds_are_spoken_to() -> None:
+    """Bedrock is asked for messages of an event stream, and takes betas in the body."""
+    bedrock = registry.endpoint(provider="bedrock", adapter="anthropic_messages", model="anthropic.claude-x")
+    request, _ = adapter.from_wire_request(
+        wire(stream=True) | {"headers": {"anthropic-beta": "files-api-2025-04-14"}}, HERE, DERIVED_IDS
+    )
+
+    written, _ = adapter.to_wire(request, bedrock)
+
+    assert "application/vnd.amazon.eventstream" == written["headers"]["accept"]
+    assert ["files-api-2025-04-14"] == written["body"]["anthropic_beta"]
+    assert "stream" not in written["body"]
+
+
+def test_betas_move_into_the_body_of_a_cloud_that_takes_no_headers() -> None:
+    """And say so, because they are an option when they are read from there."""
+    request, _ = adapter.from_wire_request(
+        wire() | {"headers": {"Anthropic-Beta": "files-api-2025-04-14, b"}}, HERE, DERIVED_IDS
+    )
+    cloud = Endpoint(
+        "anthropic_messages",
+        "bedrock",
+        dialect={**BEDROCK.dialect, "beta_in_body": True, "same_state_as": {"bedrock": "anthropic"}},
+    )
+
+    written, loss = adapter.to_wire(request, cloud)
+    back, _ = adapter.from_wire_request(written, cloud, DERIVED_IDS)
+
+    assert ["files-api-2025-04-14", "b"] == written["body"]["anthropic_beta"]
+    assert "anthropic-beta" not in written["headers"]
+    assert [("/options/anthropic_messages/anthropic_beta", "shape")] == [(e["path"], e["severity"]) for e in loss]
+    assert difference(visible(apply(request, loss)), visible(back)) is None
+    assert written["body"] == adapter.to_wire(back, cloud)[0]["body"]
 
 
 # ---------------------------------------------------------------------------------------------- streams
@@ -485,10 +600,17 @@ def test_a_block_without_deltas_is_streamed_whole() -> None:
         (429, {"retry-after-ms": "250"}, {}, ("rate_limit", True, 0.25)),
         (429, {"retry-after": "Wed, 21 Oct 2026 07:28:00 GMT"}, None, ("rate_limit", True, None)),
         (429, {"retry-after": "-1"}, None, ("rate_limit", True, None)),
+        (
+            429,
+            {"Retry-After": "Wed, 21 Oct 2026 07:28:00 GMT", "Date": "Wed, 21 Oct 2026 07:27:30 GMT"},
+            None,
+            ("rate_limit", True, 30.0),
+        ),
         (409, {}, None, ("other", True, None)),
         (400, {}, {"error": {"message": "prompt is too long: 9 tokens"}}, ("context_overflow", False, None)),
         (400, {}, {"error": {"message": "Your credit balance is too low"}}, ("billing", False, None)),
         (400, {"x-amzn-errortype": "ThrottlingException:x"}, {"message": "slow"}, ("rate_limit", True, None)),
+        (200, {}, {"type": "error", "error": {"type": "throttlingException"}}, ("rate_limit", True, None)),
         (404, {}, [{"error": {"code": 404, "status": "NOT_FOUND"}}], ("not_found", False, None)),
     ],
 )

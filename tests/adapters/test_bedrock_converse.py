@@ -300,6 +300,21 @@ def test_an_opaque_item_that_would_be_read_as_something_else_is_dropped() -> Non
     assert codes(loss) == ["unsupported_block"]
 
 
+def test_a_tree_of_which_all_is_said_already_goes_as_a_whole() -> None:
+    """And what finds its place is laid over the block, so that the report says what happened and nothing else."""
+    odd = {"toolSpec": {"name": "f", "inputSchema": {"json": 0}}}
+    more = {"toolSpec": {"name": "g", "inputSchema": {"json": {"type": "object"}, "x": 1}}}
+    came = read({"messages": [user({"text": "Hi"})], "toolConfig": {"tools": [odd, more]}})
+    request = {name: value for name, value in came.items() if name != "provider_state"}
+
+    written, loss = adapter.to_wire(request, HERE)
+    back, _ = adapter.from_wire_request(written, HERE, DERIVED_IDS)
+
+    assert ["/tools/0/input_schema", "/tools/0/provider_state/fields/toolSpec"] == [entry["path"] for entry in loss]
+    assert more == written["body"]["toolConfig"]["tools"][1]
+    assert difference(visible(apply(request, loss)), visible(back)) is None
+
+
 def test_a_conversation_without_messages_is_refused() -> None:
     with pytest.raises(InvalidRequest) as refusal:
         adapter.to_wire({"messages": []}, HERE)
@@ -343,7 +358,8 @@ def test_a_damaged_message_is_an_error_with_what_had_arrived() -> None:
         Frame("contentBlockDelta", "no JSON"),
         Frame("contentBlockDelta", '{"contentBlockIndex":[],"delta":{"text":"a"}}'),
         Frame("contentBlockDelta", '{"contentBlockIndex":0,"delta":{"toolUse":{"input":"a"}}}'),
-        Frame("contentBlockStart", '{"contentBlockIndex":0,"start":{}}'),
+        Frame("contentBlockStart", '{"contentBlockIndex":0,"start":[]}'),
+        Frame("contentBlockStart", '{"contentBlockIndex":"0","start":{"toolUse":{"toolUseId":"a","name":"b"}}}'),
         Frame("messageStart", "{}"),
         Frame("metadata", "{}"),
         Frame(None, "", DAMAGED),
@@ -357,6 +373,20 @@ def test_what_cannot_be_read_is_an_error_event(broken: Frame) -> None:
     last = decoder.send(broken)[-1]
 
     assert (last["type"], last["error"]["category"]) == ("error", "invalid_response")
+
+
+def test_a_start_that_starts_nothing_is_passed_over() -> None:
+    """Some servers announce a text too."""
+    *_, complete = events(
+        frame("messageStart", role="assistant"),
+        frame("contentBlockStart", contentBlockIndex=0, start={}),
+        frame("contentBlockDelta", contentBlockIndex=0, delta={"text": "Hi"}),
+        frame("contentBlockStop", contentBlockIndex=0),
+        frame("messageStop", stopReason="end_turn"),
+        frame("metadata", usage={"inputTokens": 1, "outputTokens": 1, "totalTokens": 2}),
+    )
+
+    assert [text("Hi")] == complete["response"]["message"]["content"]
 
 
 def test_an_error_message_of_the_stream_is_an_error_event() -> None:

@@ -341,3 +341,115 @@ def test_two_calls_of_one_id_are_refused() -> None:
     request["messages"][1]["content"] *= 2
     with pytest.raises(InvalidRequest):
         GEMINI.to_wire(request, HERE)
+
+
+# ---------------------------------------------------------------------------------------------- spellings
+
+SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
+FUNCTION = {"name": "f", "description": "d", "parametersJsonSchema": SCHEMA}
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"generationConfig": {"temperature": 0.5, "topK": 4, "seed": -1, "maxOutputTokens": 0, "stopSequences": ["a"]}},
+        {"generationConfig": {"candidateCount": 1, "responseLogprobs": True, "logprobs": 0, "imageConfig": {}}},
+        {"generationConfig": {"responseMimeType": "application/json", "responseJsonSchema": SCHEMA}},
+        {"generationConfig": {"responseMimeType": "application/json"}},
+        {"generationConfig": {"thinkingConfig": {"thinkingLevel": "HIGH", "includeThoughts": True}}},
+        {"generationConfig": {"thinkingConfig": {"thinkingBudget": 0}}},
+        {"toolConfig": {"functionCallingConfig": {"mode": "AUTO"}}},
+        {"toolConfig": {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": ["f"]}}},
+        {"toolConfig": {"functionCallingConfig": {"mode": "VALIDATED", "allowedFunctionNames": ["f"]}, "x": 1}},
+        {"tools": [{"functionDeclarations": [FUNCTION, {"name": "g"}]}, {"googleSearch": {}}]},
+        {"labels": {"a": "b"}, "serviceTier": "flex", "safetySettings": [], "cachedContent": "", "store": False},
+    ],
+)
+def test_the_plain_spelling_is_not_noted(members: dict[str, Any]) -> None:
+    body = {"contents": [USER], **members}
+    request = read(body)
+
+    assert "form" not in request["provider_state"]
+    assert written(request) == body
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"generation_config": {"temperature": 0.5}},
+        {"generationConfig": {"max_output_tokens": 5}},
+        {"generationConfig": {"temperature": "0.5"}},
+        {"generationConfig": {"seed": "7", "topP": None}},
+        {"generationConfig": {"stopSequences": []}},
+        {"generationConfig": {}},
+        {"generationConfig": {"responseMimeType": "text/plain"}},
+        {"generationConfig": {"responseMimeType": "application/json", "responseSchema": {"type": "OBJECT"}}},
+        {"generationConfig": {"responseJsonSchema": SCHEMA}},
+        {"generationConfig": {"thinkingConfig": {}}},
+        {"generationConfig": {"thinkingConfig": {"thinkingLevel": "high"}}},
+        {"generationConfig": {"thinkingConfig": {"thinking_budget": 5, "includeThoughts": None}}},
+        {"toolConfig": {}},
+        {"toolConfig": {"functionCallingConfig": {"mode": "auto"}}},
+        {"toolConfig": {"functionCallingConfig": {"mode": 2}}},
+        {"toolConfig": {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": []}}},
+        {"toolConfig": {"function_calling_config": {"mode": "ANY"}}},
+        {"tools": {"functionDeclarations": [FUNCTION]}},
+        {"tools": [{"functionDeclarations": FUNCTION}]},
+        {"tools": [{"functionDeclarations": [FUNCTION], "codeExecution": {}}]},
+        {"tools": [{"functionDeclarations": [FUNCTION]}, {"functionDeclarations": [{"name": "g"}]}]},
+        {"tools": [{"functionDeclarations": [{"name": "g", "parameters": {"type": "OBJECT"}}]}]},
+        {"tools": [{"functionDeclarations": [{"name": "g", "description": None}]}]},
+        {"tools": [{"functionDeclarations": []}]},
+        {"labels": {}},
+        {"systemInstruction": None, "safetySettings": None},
+    ],
+)
+def test_another_spelling_is_noted_and_goes_back(members: dict[str, Any]) -> None:
+    body = {"contents": [USER], **members}
+    request = read(body)
+
+    assert request["provider_state"]["form"]["members"].keys() == members.keys()
+    assert written(request) == body
+
+
+def test_what_is_not_even_legal_goes_back_all_the_same() -> None:
+    body: dict[str, Any] = {
+        "systemInstruction": {"parts": []},
+        "contents": [USER],
+        "tools": [
+            {"functionDeclarations": [FUNCTION]},
+            {"googleSearch": {}},
+            {"functionDeclarations": [{"name": "g"}]},
+        ],
+        "generationConfig": {"responseMimeType": "text/x.enum", "responseSchema": {"type": "STRING"}, "logprobs": "x"},
+    }
+
+    assert written(read(body)) == body
+
+
+# ---------------------------------------------------------------------------------------------- sources
+
+
+def test_a_broken_stream_of_an_own_answer_keeps_its_last_text() -> None:
+    signed = {"type": "text", "text": "Yes.", "provider_state": HERE.state(signature="c2ln")}
+    told: list[dict[str, Any]] = [
+        {"type": "message_start"},
+        {"type": "block_start", "index": 0, "block": {**signed, "text": ""}},
+        {"type": "block_stop", "index": 0, "block": signed},
+        {"type": "error", "error": {"category": "timeout", "message": "late", "retryable": True}},
+    ]
+    frames = [json.loads(frame.data) for frame in GEMINI.encode_stream(told, HERE)]
+
+    assert frames[0]["candidates"][0]["content"]["parts"] == [{"text": "Yes.", "thoughtSignature": "c2ln"}]
+    assert frames[1]["error"]["status"] == "DEADLINE_EXCEEDED"
+
+
+# ---------------------------------------------------------------------------------------------- the model in the body
+
+
+def test_a_model_in_the_body_goes_back_and_follows_a_change() -> None:
+    body = {"contents": [USER], "model": "models/gemini-3-flash"}
+    request = read(body)
+
+    assert written(request) == body
+    assert written({**request, "model": "gemini:other"})["model"] == "models/other"

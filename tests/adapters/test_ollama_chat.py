@@ -193,6 +193,18 @@ def test_a_result_without_its_call_keeps_what_it_says() -> None:
     assert request["messages"][0]["provider_state"]["fields"] == {"tool_name": "get_weather"}
 
 
+def test_results_of_no_call_are_not_one() -> None:
+    request = read(
+        {"role": "assistant", "content": "", "tool_calls": [call("f")]},
+        {"role": "assistant", "content": "No."},
+        {"role": "tool", "content": "one"},
+        {"role": "tool", "content": "two"},
+    )
+    identities = [message["content"][0].get("tool_use_id") for message in request["messages"][2:]]
+
+    assert len({request["messages"][0]["content"][0]["id"], *identities}) == 3
+
+
 def test_the_same_id_in_two_turns_names_two_calls() -> None:
     turn = {"role": "assistant", "content": "", "tool_calls": [call("a", "call_0")]}
     answer = {"role": "tool", "content": "A", "tool_name": "a", "tool_call_id": "call_0"}

@@ -85,6 +85,8 @@ def test_an_exception_is_an_error_with_what_had_arrived(name, category):
         AS_MESSAGES[:20] + b"x" + AS_MESSAGES[21:],
         message({"message": 1}, "odd", eventstream.EXCEPTION),
         message("odd", "odd", eventstream.ERROR),
+        eventstream.encode(eventstream.Frame("chunk", "[" * 100_000)),
+        eventstream.encode(eventstream.Frame("odd", "[" * 100_000, eventstream.EXCEPTION)),
     ],
 )
 def test_damage_ends_in_an_error_event(broken):

@@ -4,6 +4,7 @@ import hashlib
 import re
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from email.utils import parsedate_to_datetime
 from typing import Any, Generic, TypeVar
 
 from interlingua.canonical import json
@@ -197,6 +198,43 @@ class WireIds:
                 self._taken.add(wire_id)
                 return wire_id
         raise InvalidRequest("the target's grammar has no more room for tool ids")
+
+
+# ---------------------------------------------------------------------------------------------- errors
+
+
+def error_body(body: Any) -> Any:
+    """The body of an error answer as plain data, where it is JSON; else its text."""
+    if isinstance(body, (bytes, bytearray, memoryview)):
+        body = bytes(body).decode("utf-8", "replace")
+    if isinstance(body, str):
+        try:
+            return json.loads(body)
+        except InvalidRequest:
+            return body
+    return body
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds to wait, from lower-case headers: a number, or a date that is compared with the answer's own."""
+    for name, scale in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        if (text := headers.get(name)) is None:
+            continue
+        try:
+            seconds = float(text) * scale
+        except (ValueError, TypeError):
+            seconds = _until(text, headers.get("date"))
+        if 0 <= seconds < float("inf"):
+            return seconds
+    return None
+
+
+def _until(date: str, now: str | None) -> float:
+    """Seconds between the date of the answer and the date to wait for: no clock is needed. Less than none is unknown."""
+    try:
+        return (parsedate_to_datetime(date) - parsedate_to_datetime(now)).total_seconds() if now else -1.0
+    except (TypeError, ValueError):
+        return -1.0
 
 
 # ---------------------------------------------------------------------------------------------- small shapes

@@ -1,9 +1,9 @@
 """Errors as OpenAI and those who speak its wires tell them: every shape in which they say that something failed."""
 
 from collections.abc import Mapping
-from email.utils import parsedate_to_datetime
 from typing import Any
 
+from interlingua.adapters._kit import retry_after
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
@@ -153,7 +153,7 @@ def error_from_body(status: int | None, headers: Mapping[str, str], body: Any, e
         found["status"] = number
     if words:
         found["code"] = words[0]
-    if (seconds := _retry_after(lower)) is not None:
+    if (seconds := retry_after(lower)) is not None:
         found["retry_after"] = seconds
     if body is not None:
         found["raw"] = body
@@ -227,26 +227,3 @@ def _verdict(status: int | None, words: list[str], text: str) -> tuple[str, bool
             return _BY_STATUS[status]
         return ("server_error", True) if status >= 500 else ("invalid_request", False)
     return _BY_WORD[known[0]] if known else ("other", False)
-
-
-def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait: `retry-after-ms`, or `retry-after` in seconds."""
-    for name, unit in (("retry-after-ms", 1_000.0), ("retry-after", 1.0)):
-        if (text := headers.get(name)) is None:
-            continue
-        seconds: float | None
-        try:
-            seconds = float(text) / unit
-        except ValueError:
-            seconds = _until(text, headers.get("date"))
-        if seconds is not None and 0 <= seconds < float("inf"):
-            return seconds
-    return None
-
-
-def _until(date: str, now: str | None) -> float | None:
-    """Seconds between the date of the answer and the date to wait for: no clock is needed."""
-    try:
-        return (parsedate_to_datetime(date) - parsedate_to_datetime(now)).total_seconds() if now else None
-    except (TypeError, ValueError):
-        return None

@@ -13,18 +13,25 @@ from interlingua.canonical.loss import Path, pointer
 Message = dict[str, Any]
 Moves = list[tuple[int, int]]
 
+PLAIN = frozenset(
+    ("role", "content", "metadata", "id", "session_id", "created_at", "schema_version", "priority", "critical", "extra")
+)
+"""The members that a message may have without anything to write or to report."""
+
 
 def ordered(messages: list[Message], first: int) -> tuple["range | list[int]", Moves]:
     """The positions of messages from `first` on as the wire wants them, and the moves (position, before) behind that.
 
     Raises `InvalidRequest` with a pointer when calls and results do not pair.
     """
-    if _in_order(messages, first):
+    if surveyed(messages, first)[0]:
         return range(first, len(messages)), []
     return arranged(messages, first)
 
 
-def _in_order(messages: list[Message], first: int) -> bool:
+def surveyed(messages: list[Message], first: int) -> tuple[bool, bool]:
+    """Whether results follow their calls directly and in order, and whether each turn is one message of plain members."""
+    in_order = plain = True
     calls: list[str] = []
     answered = 0
     previous = ""
@@ -34,20 +41,23 @@ def _in_order(messages: list[Message], first: int) -> bool:
         if role == "tool":
             content = message["content"]
             if answered == len(calls) or len(content) != 1 or content[0].get("tool_use_id") != calls[answered]:
-                return False
+                return False, False
             answered += 1
         elif role == "assistant":
             if previous != "assistant":
-                if answered != len(calls):
-                    return False
+                in_order = in_order and answered == len(calls)
                 calls, answered = [], 0
             for block in message["content"]:
                 if block["type"] == "tool_use":
                     calls.append(block["id"])
-        elif answered != len(calls):
-            return False
+            plain = plain and previous != "assistant"
+        else:
+            in_order = in_order and answered == len(calls)
+            plain = plain and role == "user" and previous != "user"
+        if len(message) > 2 and not message.keys() <= PLAIN:
+            plain = False
         previous = role
-    return answered == len(calls) or previous == "assistant"
+    return in_order and (answered == len(calls) or previous == "assistant"), plain
 
 
 def arranged(messages: list[Message], first: int) -> tuple[list[int], Moves]:

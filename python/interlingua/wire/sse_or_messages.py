@@ -58,7 +58,7 @@ def _frame(message: eventstream.Frame) -> Frame | None:
         return None
     try:
         return Frame(None, b64decode(json.loads(message.data)["bytes"], validate=True).decode())
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return Frame(None, "a damaged message")
 
 
@@ -66,7 +66,7 @@ def _failure(message: eventstream.Frame) -> Frame:
     try:
         told: Any = json.loads(message.data)
         text = told["message"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         text = message.data
     said = {"type": _FAILURES.get(message.event or "", "api_error"), "message": str(text)}
     return Frame("error", json.dumps({"type": "error", "error": said}))

@@ -2,21 +2,20 @@
 
 import base64
 import binascii
-import re
 from collections.abc import Callable
 from typing import Any
 
-from interlingua.adapters._kit import Wire, parse_data_uri, report_foreign_state, report_unknown
-from interlingua.adapters.anthropic_messages.tables import (
-    IMAGE_TYPES,
-    MEDIA_TYPE,
-    NAME,
+from interlingua.adapters._claude import (
+    IMAGE_STARTS,
     THINKING_TYPES,
     UNREADABLE,
     Reading,
-    Writing,
-    cache_from_wire,
+    free_text_call,
+    may_be_base64,
+    string,
 )
+from interlingua.adapters._kit import Wire, parse_data_uri, report_foreign_state, report_unknown
+from interlingua.adapters.anthropic_messages.tables import IMAGE_TYPES, MEDIA_TYPE, NAME, Writing, cache_from_wire
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.loss import Path, pointer
 
@@ -53,7 +52,7 @@ def block_from_wire(block: Wire, reading: Reading) -> Block:
             canonical = {"type": "redacted_thinking", "data": string(block["data"])}
             return _extras(block, canonical, _REDACTED_WIRE, reading, reading.state())
         case kind:
-            return opaque_from_wire(block, string(kind), reading)
+            return reading.opaque(string(kind), block)
 
 
 def blocks_from_wire(
@@ -81,18 +80,6 @@ def unreadable(what: str, path: Path, failure: type[InvalidWire] = InvalidWire) 
     return failure(
         f"{what} cannot be read: a member is missing or has the wrong type", path=pointer(path), adapter=NAME
     )
-
-
-def opaque_from_wire(block: Wire, kind: str, reading: Reading) -> Block:
-    """An item of the wire without canonical meaning, verbatim."""
-    return {"type": "opaque", **reading.whose, "kind": kind, "value": block}
-
-
-def string(value: Any) -> str:
-    """The value, when it is text."""
-    if type(value) is not str:
-        raise TypeError("not a string")
-    return value
 
 
 def named(value: Any) -> str:
@@ -194,7 +181,7 @@ def _thinking_from_wire(block: Wire, reading: Reading) -> Block:
 def _image_from_wire(block: Wire, reading: Reading) -> Block:
     source = _source_from_wire(block["source"], reading)
     if source is None or source[0]["kind"] == "text":
-        return opaque_from_wire(block, "image", reading)
+        return reading.opaque("image", block)
     canonical: Block = {"type": "image", "source": source[0]}
     if source[1] is not None:
         canonical["media_type"] = source[1]
@@ -206,7 +193,7 @@ def _source_from_wire(source: Wire, reading: Reading) -> tuple[dict[str, Any], s
     match source.get("type"):
         case "base64" if len(source) == 3 and _is_media_type(source.get("media_type")):
             data = string(source["data"])
-            return ({"kind": "base64", "data": data}, source["media_type"]) if _may_be_base64(data) else None
+            return ({"kind": "base64", "data": data}, source["media_type"]) if may_be_base64(data) else None
         case "text" if len(source) == 3 and _is_media_type(source.get("media_type")):
             return {"kind": "text", "data": string(source["data"])}, source["media_type"]
         case "url" if len(source) == 2:
@@ -215,14 +202,6 @@ def _source_from_wire(source: Wire, reading: Reading) -> tuple[dict[str, Any], s
             return {"kind": "file_id", "data": string(source["file_id"]), "provider": reading.provider}, None
         case _:
             return None
-
-
-_BASE64_START = re.compile(r"[A-Za-z0-9+/=]{0,64}")
-
-
-def _may_be_base64(data: str) -> bool:
-    # a look at the form; the provider reads the bytes
-    return len(data) % 4 == 0 and data.isascii() and _BASE64_START.fullmatch(data, 0, min(len(data), 64)) is not None
 
 
 def _is_media_type(value: Any) -> bool:
@@ -242,7 +221,7 @@ def _document_from_wire(block: Wire, reading: Reading) -> Block:
     else:
         source = _source_from_wire(wire_source, reading)
     if source is None:
-        return opaque_from_wire(block, "document", reading)
+        return reading.opaque("document", block)
     canonical: Block = {"type": "document", "source": source[0]}
     if source[1] is not None:
         canonical["media_type"] = source[1]
@@ -265,7 +244,7 @@ def _document_part_from_wire(part: Wire, reading: Reading) -> Block:
     return (
         block_from_wire(part, reading)
         if part["type"] in ("text", "image")
-        else opaque_from_wire(part, string(part["type"]), reading)
+        else reading.opaque(string(part["type"]), part)
     )
 
 
@@ -273,7 +252,7 @@ def _result_part_from_wire(part: Wire, reading: Reading) -> Block:
     kind = part["type"]
     if kind == "text" or kind == "image" or kind == "document":
         return block_from_wire(part, reading)
-    return opaque_from_wire(part, string(kind), reading)
+    return reading.opaque(string(kind), part)
 
 
 def result_from_wire(block: Wire, reading: Reading) -> Block:
@@ -392,6 +371,8 @@ def replayed(state: dict[str, Any], wire: Wire, writing: Writing, path: Path) ->
                 writing.loss.drop(where, "combination", "shape", "the canonical member says it already")
             else:
                 wire[name] = value
+                if name == "cache_control":
+                    writing.marked(wire)
     if form := state.get("form"):
         for name in form.get("null") or ():
             wire.setdefault(name, None)
@@ -416,14 +397,6 @@ def finished(block: Block, wire: Wire, known: frozenset[str], writing: Writing, 
     return wire
 
 
-def own_form(item: Block, writing: Writing) -> dict[str, Any]:
-    """How an item of this wire was spelt; nothing for an item of another origin."""
-    state = item.get("provider_state")
-    if state is None or "form" not in state or not writing.endpoint.owns(state):
-        return {}
-    return state["form"]
-
-
 def is_blank(text: str, place: str) -> bool:
     """Whether the wire refuses a text: an empty one everywhere, white space alone outside of assistant messages."""
     return not text or (place != ASSISTANT and text.isspace())
@@ -431,7 +404,7 @@ def is_blank(text: str, place: str) -> bool:
 
 def _text_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
     text: str = block["text"]
-    if is_blank(text, place) and not own_form(block, writing).get("blank"):
+    if is_blank(text, place) and not (writing.own and writing.form_of(block).get("blank")):
         writing.loss.drop(path, "empty_content", "shape", "the target takes no text without visible characters")
         return None
     wire: Wire = {"type": "text", "text": text}
@@ -502,13 +475,9 @@ def _fit_image(media_type: str | None, data: str) -> str | None:
     if media_type in IMAGE_TYPES:
         return media_type
     if media_type in (None, "image/*"):
-        return next((kind for start, kind in _IMAGE_STARTS.items() if data.startswith(start)), None)
+        return next((kind for start, kind in IMAGE_STARTS.items() if data.startswith(start)), None)
     bare = media_type.partition(";")[0].strip().lower()
     return "image/jpeg" if bare == "image/jpg" else bare if bare in IMAGE_TYPES else None
-
-
-# the first bytes of each format, in base64
-_IMAGE_STARTS = {"/9j/": "image/jpeg", "iVBORw0KGgo": "image/png", "R0lGOD": "image/gif", "UklGR": "image/webp"}
 
 
 def _fit_document(media_type: str | None, data: str) -> str | None:
@@ -530,7 +499,7 @@ def _media_source(
         case "base64":
             fitted = media_type
             if not writing.own:
-                fitted = fit(media_type, source["data"]) if _may_be_base64(source["data"]) else None
+                fitted = fit(media_type, source["data"]) if may_be_base64(source["data"]) else None
             if fitted is None:
                 return None
             if fitted != media_type:
@@ -543,7 +512,7 @@ def _media_source(
                 return _inline_source(block, parsed, fit, writing, path)
             _drop_media_type(media_type, writing, path)
             wire = {"type": "url", "url": source["data"]}
-        case "file_id" if _is_own_file(source, writing):
+        case "file_id" if writing.owns_file(source):
             _drop_media_type(media_type, writing, path)
             wire = {"type": "file", "file_id": source["data"]}
         case _:
@@ -563,7 +532,7 @@ def _inline_source(
     path: Path,
 ) -> Wire | None:
     fitted = fit(parsed[0] or block.get("media_type"), parsed[1])
-    if fitted is None or not _may_be_base64(parsed[1]):
+    if fitted is None or not may_be_base64(parsed[1]):
         return None
     source = {"kind": "base64", "data": parsed[1]}
     writing.loss.replace((*path, "source"), source, "unsupported_source", "shape", "the target takes no data address")
@@ -575,11 +544,6 @@ def _inline_source(
 def _drop_media_type(media_type: str | None, writing: Writing, path: Path) -> None:
     if media_type is not None:
         writing.loss.drop((*path, "media_type"), "unsupported_field", "shape", "the target finds the type by itself")
-
-
-def _is_own_file(source: dict[str, Any], writing: Writing) -> bool:
-    provider = source.get("provider")
-    return provider is None or writing.endpoint.owns({"adapter": writing.endpoint.adapter, "provider": provider})
 
 
 def _document_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
@@ -637,7 +601,7 @@ def _document_blocks(block: Block, writing: Writing, path: Path) -> Wire | None:
         content = [{"type": "text", "text": "(empty)"}]
     _drop_media_type(block.get("media_type"), writing, path)
     report_unknown(source, _SOURCE | {"content"}, writing.loss, (*path, "source"))
-    if own_form(block, writing).get("string") and len(content) == 1 and content[0].keys() == {"type", "text"}:
+    if writing.form_of(block).get("string") and len(content) == 1 and content[0].keys() == {"type", "text"}:
         return {"type": "content", "content": content[0]["text"]}
     return {"type": "content", "content": content}
 
@@ -672,35 +636,19 @@ def _tool_use_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
 def _free_text_to_wire(block: Block, wire: Wire, writing: Writing, path: Path) -> None:
     """The arguments that are not an object: a free text travels as the one argument `input`."""
     if block.get("kind", "function") != "function":
-        arguments = {"input": block.get("input_raw", "")}
-        message = "a free-text call travels as a call with one text argument"
-        wire["input"] = arguments
-        writing.loss.replace((*path, "input"), arguments, "custom_tool", "shape", message)
-        writing.loss.drop((*path, "kind"), "custom_tool", "shape", message)
-        if "input_raw" in block:
-            writing.loss.drop((*path, "input_raw"), "custom_tool", "shape", message)
+        wire["input"] = free_text_call(block, writing.loss, path)
     elif "input_raw" in block:
         where = (*path, "input_raw")
         writing.loss.drop(where, "arguments_invalid", "lost", "the wire takes a JSON object as arguments")
 
 
-def is_own_thinking(block: Block, writing: Writing) -> bool:
-    """Whether reasoning came from here; a block that says no origin has that of its message, if that says one."""
-    state = block.get("provider_state")
-    if state is not None:
-        return writing.endpoint.owns(state)
-    metadata = writing.message.get("metadata") or {}
-    provider = metadata.get("provider")
-    return provider is None or writing.endpoint.owns({"adapter": writing.endpoint.adapter, "provider": provider})
-
-
 def _thinking_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
-    if not is_own_thinking(block, writing):
+    if not writing.owns_thinking(block):
         return _instead(block, writing, path, "foreign_state", "reasoning of another provider cannot be replayed")
     signature = block.get("signature")
     # an empty signature is what a stream begins with: it proves nothing and is refused
     unproved = signature == "" or (signature is None and not writing.own)
-    if unproved and not writing.endpoint.dialect.get("unsigned_thinking"):
+    if unproved and not (writing.answering or writing.endpoint.dialect.get("unsigned_thinking")):
         return _instead(block, writing, path, "unsigned_thinking", "reasoning is only taken back with its signature")
     wire: Wire = {"type": "thinking", "thinking": block["text"]}
     if signature is not None:
@@ -709,7 +657,7 @@ def _thinking_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None
 
 
 def _redacted_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
-    if not is_own_thinking(block, writing):
+    if not writing.owns_thinking(block):
         return _instead(block, writing, path, "foreign_state", "reasoning of another provider cannot be replayed")
     wire = {"type": "redacted_thinking", "data": block["data"]}
     return finished(_uncached(block, writing, path), wire, _REDACTED, writing, path)
@@ -726,7 +674,7 @@ def can_replay(block: Block, writing: Writing) -> bool:
     """Whether a reasoning block goes onto the wire."""
     return (
         block["type"] in THINKING_TYPES
-        and is_own_thinking(block, writing)
+        and writing.owns_thinking(block)
         and (
             block["type"] == "redacted_thinking"
             or bool(block.get("signature"))
@@ -764,6 +712,7 @@ def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> W
                     where = (*path, "provider_state", name)
                     writing.loss.drop(where, "unsupported_field", "lost", "the item goes back verbatim")
     report_unknown(block, _OPAQUE, writing.loss, path)
+    writing.marked(value)
     return value
 
 
@@ -783,11 +732,11 @@ def result_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
             if (
                 len(parts) == 1
                 and "provider_state" in block
-                and own_form(block, writing).get("string")
+                and writing.form_of(block).get("string")
                 and parts[0].keys() == {"type", "text"}
             ):
                 wire["content"] = parts[0]["text"]
-    elif own_form(block, writing).get("list"):
+    elif writing.form_of(block).get("list"):
         wire["content"] = []
     if len(block) == 3:
         return wire

@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from interlingua.canonical import json
+from interlingua.adapters import _aws as aws
+from interlingua.adapters._kit import error_body, retry_after
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidRequest
 
 _BY_TYPE = {
     "invalid_request_error": "invalid_request",
@@ -19,18 +19,6 @@ _BY_TYPE = {
     "timeout_error": "timeout",
     "api_error": "server_error",
     "overloaded_error": "overloaded",
-    # Bedrock names the error in a header or in the body
-    "ValidationException": "invalid_request",
-    "AccessDeniedException": "permission",
-    "ResourceNotFoundException": "not_found",
-    "ThrottlingException": "rate_limit",
-    "ServiceQuotaExceededException": "rate_limit",
-    "ModelTimeoutException": "timeout",
-    "ModelNotReadyException": "overloaded",
-    "ServiceUnavailableException": "overloaded",
-    "InternalServerException": "server_error",
-    "ModelErrorException": "server_error",
-    "ModelStreamErrorException": "server_error",
 }
 _BY_STATUS = {
     400: "invalid_request",
@@ -63,7 +51,7 @@ def error(status: int, headers: Mapping[str, str] | None, body: Any, endpoint: E
     The message holds nothing of what the provider said; that is in `raw`.
     """
     lower = {name.lower(): value for name, value in (headers or {}).items()}
-    parsed = _parsed(body)
+    parsed = error_body(body)
     code, text = _said(parsed, lower)
     category = _category(status, code, text)
     retryable = category in _RETRYABLE or status == _CONFLICT
@@ -94,17 +82,6 @@ def error(status: int, headers: Mapping[str, str] | None, body: Any, endpoint: E
     return found
 
 
-def _parsed(body: Any) -> Any:
-    if isinstance(body, (bytes, bytearray, memoryview)):
-        body = bytes(body).decode("utf-8", "replace")
-    if isinstance(body, str):
-        try:
-            return json.loads(body)
-        except InvalidRequest:
-            return body
-    return body
-
-
 _CODE = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
 
@@ -131,7 +108,7 @@ def _said(body: Any, headers: dict[str, str]) -> tuple[str | None, str]:
 
 
 def _category(status: int, code: str | None, text: str) -> str:
-    category = _BY_TYPE.get(code or "") or _BY_STATUS.get(status)
+    category = _BY_TYPE.get(code or "") or aws.category(code) or _BY_STATUS.get(status)
     if category is None:
         category = "server_error" if status >= 500 else "other" if status != 200 else "server_error"
     if category == "invalid_request":
@@ -142,15 +119,3 @@ def _category(status: int, code: str | None, text: str) -> str:
         if _FILTERED.search(text):
             return "content_filter"
     return category
-
-
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait, from lower-case headers; a date needs a clock and gives None."""
-    for name, scale in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        try:
-            seconds = float(headers[name]) * scale
-        except (KeyError, ValueError, TypeError):
-            continue
-        if 0 <= seconds < float("inf"):
-            return seconds
-    return None

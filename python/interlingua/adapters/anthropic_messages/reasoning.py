@@ -1,122 +1,37 @@
-"""How much the model may think: effort, budget and mode in the terms that the model takes."""
+"""How much the model may think, as this wire says it."""
 
 from typing import Any
 
+from interlingua.adapters import _reasoning as claude
+from interlingua.adapters._claude import THINKING_TYPES
 from interlingua.adapters._kit import Wire, report_unknown
-from interlingua.adapters.anthropic_messages.tables import (
-    BUDGETS,
-    EFFORTS,
-    MIN_BUDGET,
-    MODES,
-    THINKING_TYPES,
-    Writing,
-)
-
-Reasoning = dict[str, Any]
-
-_MEMBERS = ("mode", "effort", "budget_tokens", "display")
+from interlingua.adapters.anthropic_messages.tables import MODES, Writing
 
 
 def reasoning_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
     """Writes `thinking` and `output_config.effort`; what is fitted to the model or the request is reported."""
-    reasoning: Reasoning | None = request.get("reasoning")
+    reasoning: dict[str, Any] | None = request.get("reasoning")
     if not reasoning:
         return
-    fitted = reasoning
+    chosen = reasoning
     if not writing.exact:
-        fitted = _fitted(reasoning, body.get("max_tokens", 0), writing)
+        chosen = claude.fitted(reasoning, body.get("max_tokens"), MODES, writing.capabilities)
         code = "reasoning_mapped"
-        if fitted.get("mode") == "enabled" and _refused(body):
-            fitted = {name: value for name, value in fitted.items() if name == "effort"}
+        if chosen.get("mode") == "enabled" and _refused(body):
+            chosen = {name: value for name, value in chosen.items() if name == "effort"}
             code = "combination"
-        _report(reasoning, fitted, code, writing)
+        claude.report(reasoning, chosen, code, writing.loss)
     thinking: Wire = {}
-    if "mode" in fitted:
-        thinking["type"] = fitted["mode"]
+    if "mode" in chosen:
+        thinking["type"] = chosen["mode"]
     for name in ("budget_tokens", "display"):
-        if name in fitted:
-            thinking[name] = fitted[name]
+        if name in chosen:
+            thinking[name] = chosen[name]
     if thinking:
         body["thinking"] = thinking
-    if "effort" in fitted:
-        body["output_config"] = {"effort": fitted["effort"]}
-    report_unknown(reasoning, frozenset(_MEMBERS), writing.loss, ("reasoning",))
-
-
-def _report(reasoning: Reasoning, fitted: Reasoning, code: str, writing: Writing) -> None:
-    for name in _MEMBERS:
-        before, after = reasoning.get(name), fitted.get(name)
-        if before == after:
-            continue
-        where = ("reasoning", name)
-        if after is None:
-            writing.loss.drop(where, code, "weakened", f"the target does not take this {name} of reasoning")
-        else:
-            severity = "shape" if before is None else "weakened"
-            writing.loss.replace(where, after, code, severity, "reasoning in the target's terms")
-
-
-def _fitted(reasoning: Reasoning, limit: int, writing: Writing) -> Reasoning:
-    """What the model takes of a wish for reasoning."""
-    modes, efforts = writing.capabilities.get("thinking"), writing.capabilities.get("effort")
-    mode, effort = reasoning.get("mode"), reasoning.get("effort")
-    budget = reasoning.get("budget_tokens")
-    if effort == "none":
-        effort, mode = None, mode or "disabled"
-    wish = _word(effort)
-    effort = _nearest(wish, efforts)
-    if mode is None and budget is not None:
-        mode = "enabled"
-    elif mode is None and wish is not None and effort is None:
-        mode = "enabled"  # a model without effort: the wish becomes a budget
-    mode = _mode(mode, modes)
-    fitted: Reasoning = {}
-    if mode == "enabled":
-        budget = _budget(budget if budget is not None else BUDGETS[wish or "medium"], limit, writing)
-        if budget is None:
-            mode = None
-        else:
-            fitted["budget_tokens"] = budget
-    if mode is not None:
-        fitted["mode"] = mode
-    if effort is not None:
-        fitted["effort"] = effort
-    if mode in ("adaptive", "enabled") and reasoning.get("display") is not None:
-        fitted["display"] = reasoning["display"]
-    return fitted
-
-
-def _word(effort: str | None) -> str | None:
-    if effort == "minimal":
-        return "low"
-    return effort if effort in EFFORTS else None
-
-
-def _nearest(effort: str | None, taken: list[str] | None) -> str | None:
-    """The strongest word that the model takes and that asks for no more, else the weakest."""
-    if effort is None or taken is None or effort in taken:
-        return effort
-    known = [word for word in EFFORTS if word in taken]
-    weaker = [word for word in known if EFFORTS.index(word) < EFFORTS.index(effort)]
-    return weaker[-1] if weaker else known[0] if known else None
-
-
-def _mode(mode: str | None, taken: list[str] | None) -> str | None:
-    if mode is None or mode not in MODES:
-        return None
-    if taken is None or mode in taken:
-        return mode
-    other = {"enabled": "adaptive", "adaptive": "enabled"}.get(mode)
-    return other if other in taken else None
-
-
-def _budget(budget: int, limit: int, writing: Writing) -> int | None:
-    """A budget that leaves room for an answer; None when there is no room for any."""
-    least = writing.capabilities.get("min_thinking_budget", MIN_BUDGET)
-    if limit <= least:
-        return None
-    budget = max(budget, least)
-    return budget if budget < limit else max(least, limit // 2)
+    if "effort" in chosen:
+        body["output_config"] = {"effort": chosen["effort"]}
+    report_unknown(reasoning, frozenset(claude.MEMBERS), writing.loss, ("reasoning",))
 
 
 def _refused(body: Wire) -> bool:

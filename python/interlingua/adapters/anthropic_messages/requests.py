@@ -4,20 +4,28 @@ from decimal import Decimal
 from typing import Any
 from urllib.parse import quote, unquote
 
+from interlingua.adapters._claude import (
+    ACCOUNTED_FOR,
+    REQUEST,
+    UNREADABLE,
+    UNSUPPORTED,
+    Reading,
+    kept_stops,
+    string,
+    wanted_schema,
+    wire_model,
+)
 from interlingua.adapters._kit import Wire, report_foreign_options, report_foreign_state, report_unknown
-from interlingua.adapters.anthropic_messages.blocks import string, unreadable
+from interlingua.adapters.anthropic_messages.blocks import unreadable
 from interlingua.adapters.anthropic_messages.reasoning import reasoning_to_wire
 from interlingua.adapters.anthropic_messages.schemas import can_be_enforced, enforced
 from interlingua.adapters.anthropic_messages.tables import (
     DEFAULT_MAX_TOKENS,
     PATH,
     STRICTER_VERSION,
-    UNREADABLE,
     VERSION,
-    Reading,
     Writing,
     cache_from_wire,
-    wire_model,
 )
 from interlingua.adapters.anthropic_messages.tools import (
     tool_choice_from_wire,
@@ -25,11 +33,7 @@ from interlingua.adapters.anthropic_messages.tools import (
     tool_from_wire,
     tools_to_wire,
 )
-from interlingua.adapters.anthropic_messages.turns import (
-    messages_from_wire,
-    messages_to_wire,
-    system_from_wire,
-)
+from interlingua.adapters.anthropic_messages.turns import messages_from_wire, messages_to_wire, system_from_wire
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
@@ -58,7 +62,7 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     messages: list[Any] = []
     request["messages"] = messages
     options: dict[str, Any] = {}
-    _members_from_wire(body, request, options, form, reading, endpoint)
+    _members_from_wire(body, body, request, options, form, reading, endpoint)
     if body.get("system") is not None:
         messages.append(system_from_wire(body["system"], reading))
     messages_from_wire(body["messages"], reading, messages)
@@ -70,9 +74,16 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
 
 
 def _members_from_wire(
-    body: Wire, request: Request, options: dict[str, Any], form: dict[str, Any], reading: Reading, endpoint: Endpoint
+    members: Wire,
+    body: Wire,
+    request: Request,
+    options: dict[str, Any],
+    form: dict[str, Any],
+    reading: Reading,
+    endpoint: Endpoint,
 ) -> None:
-    for name, value in body.items():
+    """Reads members of a body; `body` tells what stands beside them."""
+    for name, value in members.items():
         match name:
             case "messages":
                 pass
@@ -213,7 +224,7 @@ def _output_format_from_wire(
     """The old spelling of `output_config.format`."""
     config = body.get("output_config")
     found = _format_from_wire(value)
-    if found is None or (isinstance(config, dict) and "format" in config):
+    if found is None or (isinstance(config, dict) and config.get("format") is not None):
         options["output_format"] = value
     else:
         request["response_format"] = found
@@ -224,20 +235,25 @@ def _address_from_wire(wire: Wire, request: Request, form: dict[str, Any], endpo
     """What path and headers say: the model and whether to stream on clouds, versions and betas."""
     path = wire.get("path")
     if isinstance(path, str):
+        bare = path.partition("?")[0]
         for template, streamed in _templates(endpoint):
             before, placed, after = template.partition("{model}")
-            bare = path.partition("?")[0]
-            at = bare.find(before) if placed else -1  # the address of a cloud may stand before it
-            if bare != template and not (at >= 0 and bare.endswith(after)):
+            if not placed and bare != template:
                 continue
-            if placed and (model := unquote(bare[at + len(before) : len(bare) - len(after)])):
-                request.setdefault("model", endpoint.model_id(model) or "")
+            if placed:
+                # behind what the address of a cloud begins with: projects, regions
+                _, found, model = bare.removesuffix(after).rpartition(before)
+                if not found or not model or not bare.endswith(after):
+                    continue
+                request.setdefault("model", endpoint.model_id(unquote(model)) or "")
             if streamed and endpoint.dialect.get("stream_in_body") is False:
                 request["stream"] = True
             break
     headers = wire.get("headers")
     if isinstance(headers, dict):
-        kept = {name.lower(): value for name, value in headers.items() if name.lower() in _HEADERS}
+        kept = {
+            name.lower(): value for name, value in headers.items() if name.lower() in _HEADERS and type(value) is str
+        }
         if kept:
             form["headers"] = kept
 
@@ -252,42 +268,6 @@ def _templates(endpoint: Endpoint) -> list[tuple[str, bool]]:
 
 
 # ---------------------------------------------------------------------------------------------- to the wire
-
-_KNOWN = frozenset(
-    (
-        "model",
-        "system",
-        "messages",
-        "tools",
-        "tool_choice",
-        "parallel_tool_calls",
-        "response_format",
-        "max_output_tokens",
-        "temperature",
-        "top_p",
-        "top_k",
-        "stop",
-        "reasoning",
-        "service_tier",
-        "user",
-        "metadata",
-        "cache",
-        "stream",
-        "options",
-        "loss_policy",
-        "provider_state",
-    )
-)
-_UNSUPPORTED = {
-    "frequency_penalty": "weakened",
-    "presence_penalty": "weakened",
-    "seed": "weakened",
-    "n": "lost",
-    "logprobs": "lost",
-    "top_logprobs": "lost",
-    "verbosity": "weakened",
-}
-_ACCOUNTED_FOR = frozenset((*_KNOWN, *_UNSUPPORTED))
 
 
 def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
@@ -318,24 +298,37 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     return {
         "method": "POST",
         "path": _path(request, model, endpoint),
-        "headers": _headers(form, version, endpoint),
+        "headers": _headers(request, form, version, endpoint),
         "body": body,
     }, loss.entries
 
 
 def _version(form: dict[str, Any], endpoint: Endpoint) -> str:
-    asked = form.get("headers", {}).get("anthropic-version")
-    return asked if isinstance(asked, str) and asked else endpoint.dialect.get("api_version") or VERSION
+    return _header(form, "anthropic-version") or endpoint.dialect.get("api_version") or VERSION
 
 
-def _headers(form: dict[str, Any], version: str, endpoint: Endpoint) -> dict[str, str]:
+def _header(form: dict[str, Any], name: str) -> str | None:
+    """A header of the request that was read from this wire."""
+    headers = form.get("headers")
+    value = headers.get(name) if isinstance(headers, dict) else None
+    return value if isinstance(value, str) else None
+
+
+def _headers(request: Request, form: dict[str, Any], version: str, endpoint: Endpoint) -> dict[str, str]:
+    dialect = endpoint.dialect
     headers = {"content-type": "application/json"}
-    if "body_version" not in endpoint.dialect:
+    if "body_version" not in dialect:
         headers["anthropic-version"] = version
-    beta = form.get("headers", {}).get("anthropic-beta") or endpoint.dialect.get("beta")
-    if beta:
-        headers["anthropic-beta"] = beta
+    betas = _betas(form, endpoint)
+    if betas and not dialect.get("beta_in_body"):
+        headers["anthropic-beta"] = betas
+    if request.get("stream") and dialect.get("framing") == "sse_or_messages":
+        headers["accept"] = "application/vnd.amazon.eventstream"
     return headers
+
+
+def _betas(form: dict[str, Any], endpoint: Endpoint) -> str | None:
+    return _header(form, "anthropic-beta") or endpoint.dialect.get("beta")
 
 
 def _path(request: Request, model: str | None, endpoint: Endpoint) -> str:
@@ -343,6 +336,7 @@ def _path(request: Request, model: str | None, endpoint: Endpoint) -> str:
     template = dialect.get("path", PATH)
     if request.get("stream"):
         template = dialect.get("stream_path", template)
+    # an id may be an ARN, which holds slashes
     return template.replace("{model}", quote(model or "", safe="@")) if "{model}" in template else template
 
 
@@ -367,8 +361,8 @@ def _limit_to_wire(request: Request, body: Wire, writing: Writing) -> None:
 
 def _members_to_wire(request: Request, body: Wire, form: dict[str, Any], writing: Writing) -> None:
     _sampling_to_wire(request, body, writing)
-    if "stop" in request:
-        _stop_to_wire(request["stop"], body, writing)
+    if "stop" in request and ((stop := kept_stops(request["stop"], writing)) or writing.own):
+        body["stop_sequences"] = stop
     if "response_format" in request:
         _format_to_wire(request["response_format"], body, form, writing)
     if "metadata" in request or "user" in request:
@@ -378,31 +372,42 @@ def _members_to_wire(request: Request, body: Wire, form: dict[str, Any], writing
     if "stream" in request and writing.endpoint.dialect.get("stream_in_body") is not False:
         body["stream"] = request["stream"]
     if "cache" in request:
-        control: Wire = {}
-        writing.mark(control, request["cache"], ())
-        if control:
-            body["cache_control"] = control["cache_control"]
+        writing.mark(body, request["cache"], ())
     body_version = writing.endpoint.dialect.get("body_version", form.get("body_version"))
     if body_version is not None:
         body["anthropic_version"] = body_version
     if request.get("options"):
         _options_to_wire(request["options"], body, writing)
+    if writing.endpoint.dialect.get("beta_in_body") and _BETAS not in body:
+        _betas_to_wire(form, body, writing)
     for name in form.get("null") or ():
         body.setdefault(name, None)
     for name, members in (form.get("null_in") or {}).items():
         body[name] = {**dict.fromkeys(members), **(body.get(name) or {})}
-    if not request.keys() <= _KNOWN:
+    if not request.keys() <= REQUEST:
         _unsupported(request, writing)
     if "provider_state" in request and not writing.own:
         report_foreign_state(request, writing.endpoint, writing.loss, ())
 
 
+_BETAS = "anthropic_beta"
+
+
+def _betas_to_wire(form: dict[str, Any], body: Wire, writing: Writing) -> None:
+    """A cloud that passes no headers on takes the names of betas in the body."""
+    betas = [name for part in (_betas(form, writing.endpoint) or "").split(",") if (name := part.strip())]
+    if betas:
+        body[_BETAS] = betas
+        where = ("options", writing.endpoint.adapter, _BETAS)
+        writing.loss.replace(where, betas, "unsupported_field", "shape", "betas stand in the body here, in no header")
+
+
 def _unsupported(request: Request, writing: Writing) -> None:
-    found = request.keys() & _UNSUPPORTED.keys()
-    for name, severity in _UNSUPPORTED.items() if found else ():
+    found = request.keys() & UNSUPPORTED.keys()
+    for name, severity in UNSUPPORTED.items() if found else ():
         if name in found and request[name] is not None:
             writing.loss.drop((name,), "unsupported_field", severity, f"the wire has no {name}")
-    report_unknown(request, _ACCOUNTED_FOR, writing.loss, ())
+    report_unknown(request, ACCOUNTED_FOR, writing.loss, ())
 
 
 # ---------------------------------------------------------------------------------------------- sampling
@@ -451,35 +456,10 @@ def _fitted_sampling(name: str, value: Any) -> Any:
 # ---------------------------------------------------------------------------------------------- other members
 
 
-def _stop_to_wire(stop: list[str], body: Wire, writing: Writing) -> None:
-    kept: list[str] = []
-    for position, text in enumerate(stop):
-        if writing.own or text.strip():
-            kept.append(text)
-        else:
-            writing.loss.drop(
-                ("stop", position), "unsupported_value", "weakened", "the target takes no stop text of white space"
-            )
-    if kept or writing.own:
-        body["stop_sequences"] = kept
-
-
 def _format_to_wire(wanted: dict[str, Any], body: Wire, form: dict[str, Any], writing: Writing) -> None:
     path = ("response_format",)
-    match wanted["type"]:
-        case "json_schema" if "schema" in wanted:
-            pass
-        case "text":
-            for name in wanted:
-                if name != "type":
-                    writing.loss.drop((*path, name), "unsupported_field", "shape", "free text has no such member")
-            return
-        case _:
-            writing.loss.drop(path, "unsupported_value", "lost", "the target only takes a format that has a schema")
-            return
-    schema: dict[str, Any] = wanted["schema"]
-    if writing.lacks("supports_structured_output"):
-        writing.loss.drop(path, "unsupported_model", "lost", "the model does not enforce schemas")
+    schema = wanted_schema(wanted, writing)
+    if schema is None:
         return
     if not writing.own:
         if not can_be_enforced(schema):
@@ -543,21 +523,24 @@ def _options_to_wire(options: dict[str, Any], body: Wire, writing: Writing) -> N
     report_foreign_options(writing.source, writing.endpoint, writing.loss)
     for name, value in (options.get(writing.endpoint.adapter) or {}).items():
         where = ("options", writing.endpoint.adapter, name)
-        if _is_option(name, value, writing):
+        if value == {} and name in body:
+            writing.loss.drop(where, "combination", "shape", "the request has a value for this member")
+        elif _is_option(name, value, body, writing):
             body[name] = _merged(body.get(name), value, writing, where)
         else:
             writing.loss.drop(where, "unsupported_field", "lost", "the request has a member of its own for this")
 
 
-def _is_option(name: str, value: Any, writing: Writing) -> bool:
-    """Whether this member, read from the wire, would be an option again."""
+def _is_option(name: str, value: Any, body: Wire, writing: Writing) -> bool:
+    """Whether this member, read from the wire beside what is written already, would be an option again."""
     if name in ("messages", "system") or value is None:
         return False
     read: Request = {}
     options: dict[str, Any] = {}
     form: dict[str, Any] = {}
+    reading = Reading(writing.endpoint, DERIVED_IDS)
     try:
-        _members_from_wire({name: value}, read, options, form, Reading(writing.endpoint, DERIVED_IDS), writing.endpoint)
+        _members_from_wire({name: value}, body, read, options, form, reading, writing.endpoint)
     except InvalidWire:
         return False
     return not read and not form and options == {name: value}

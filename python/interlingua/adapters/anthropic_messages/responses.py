@@ -3,6 +3,7 @@
 import hashlib
 from typing import Any
 
+from interlingua.adapters._claude import UNREADABLE, Reading, wire_model
 from interlingua.adapters._kit import Wire, report_foreign_state
 from interlingua.adapters.anthropic_messages.blocks import (
     ASSISTANT,
@@ -13,7 +14,7 @@ from interlingua.adapters.anthropic_messages.blocks import (
     replayed,
 )
 from interlingua.adapters.anthropic_messages.errors import error
-from interlingua.adapters.anthropic_messages.tables import FINISH, STOP_REASON, UNREADABLE, Reading, Writing, wire_model
+from interlingua.adapters.anthropic_messages.tables import FINISH, STOP_REASON, Writing
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest, ProviderError
@@ -91,8 +92,10 @@ def assembled(body: Wire, blocks: list[Any], reading: Reading, endpoint: Endpoin
 def finish_reason(raw: str | None, blocks: list[Any]) -> str:
     """Why an answer ended. Content decides: an answer that holds calls to run waits for their results."""
     reason = FINISH.get(raw, "other") if raw is not None else "other"
-    if reason not in ("length", "refusal") and any(block["type"] == "tool_use" for block in blocks):
-        return "tool_calls"
+    if reason not in ("length", "refusal"):
+        for block in blocks:
+            if block["type"] == "tool_use":
+                return "tool_calls"
     return reason
 
 
@@ -102,21 +105,25 @@ def usage_from_wire(wire: Wire) -> dict[str, Any]:
         "input_tokens": _count(wire.get("input_tokens")) or 0,
         "output_tokens": _count(wire.get("output_tokens")) or 0,
     }
-    for canonical, value in (
-        ("cached_input_tokens", wire.get("cache_read_input_tokens")),
-        ("cache_creation_input_tokens", wire.get("cache_creation_input_tokens")),
-        ("cache_creation_1h_input_tokens", _part(wire, "cache_creation", "ephemeral_1h_input_tokens")),
-        ("reasoning_tokens", _part(wire, "output_tokens_details", "thinking_tokens")),
-    ):
-        if (count := _count(value)) is not None:
+    for canonical, name in _COUNTS:
+        if (count := _count(wire.get(name))) is not None:
+            usage[canonical] = count
+    for canonical, name, member in _PARTS:
+        part = wire.get(name)
+        if type(part) is dict and (count := _count(part.get(member))) is not None:
             usage[canonical] = count
     usage["raw"] = wire
     return usage
 
 
-def _part(wire: Wire, name: str, member: str) -> Any:
-    part = wire.get(name)
-    return part.get(member) if isinstance(part, dict) else None
+_COUNTS = (
+    ("cached_input_tokens", "cache_read_input_tokens"),
+    ("cache_creation_input_tokens", "cache_creation_input_tokens"),
+)
+_PARTS = (
+    ("cache_creation_1h_input_tokens", "cache_creation", "ephemeral_1h_input_tokens"),
+    ("reasoning_tokens", "output_tokens_details", "thinking_tokens"),
+)
 
 
 def _count(value: Any) -> int | None:
@@ -135,6 +142,7 @@ def to_wire_response(response: Response, endpoint: Endpoint) -> tuple[Wire, Entr
     writing = Writing(response, endpoint, loss)
     message = response["message"]
     writing.message = message
+    writing.answering = True
     try:
         content = _content_to_wire(message["content"], writing)
     except UNREADABLE as problem:

@@ -110,6 +110,30 @@ def _limited(schema: Schema, loss: Loss, path: Path) -> Schema:
     return {name: value for name, value in schema.items() if name not in dropped} | {"description": description}
 
 
+def demands(schema: Any, level: int = 0) -> tuple[int, int]:
+    """How many parameters of a schema may be left out, and how many have more than one type."""
+    if not isinstance(schema, dict) or level > _MOST_LEVELS:
+        return 0, 0
+    parts: list[Any] = [schema.get("items")]
+    for name in _NAMED:
+        if isinstance(named := schema.get(name), dict):
+            parts += named.values()
+    for name in _LISTED:
+        if isinstance(listed := schema.get(name), list):
+            parts += listed
+    properties, required = schema.get("properties"), schema.get("required")
+    optional = 0
+    if isinstance(properties, dict):
+        needed = required if isinstance(required, list) else ()
+        optional = sum(name not in needed for name in properties)
+    unions = int("anyOf" in schema or "oneOf" in schema or isinstance(schema.get("type"), list))
+    for part in parts:
+        inner = demands(part, level + 1)
+        optional += inner[0]
+        unions += inner[1]
+    return optional, unions
+
+
 def can_be_enforced(schema: Schema) -> bool:
     """Whether a schema refers to nothing outside of it and not to itself, and is not nested beyond reason."""
     if _depth_exceeds(schema, _MOST_LEVELS):

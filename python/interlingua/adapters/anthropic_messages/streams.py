@@ -9,16 +9,12 @@ import hashlib
 from collections.abc import Generator, Iterable, Iterator
 from typing import Any
 
+from interlingua.adapters._claude import UNREADABLE, Reading, string, wire_model
 from interlingua.adapters._kit import Repetition, Wire, arguments_text, parse_arguments
-from interlingua.adapters.anthropic_messages.blocks import ASSISTANT, block_from_wire, block_to_wire, string
+from interlingua.adapters.anthropic_messages.blocks import ASSISTANT, block_from_wire, block_to_wire
 from interlingua.adapters.anthropic_messages.errors import error as error_from_wire
-from interlingua.adapters.anthropic_messages.responses import (
-    assembled,
-    to_wire_response,
-    usage_begun,
-    usage_from_wire,
-)
-from interlingua.adapters.anthropic_messages.tables import UNREADABLE, Reading, Writing, wire_model
+from interlingua.adapters.anthropic_messages.responses import assembled, to_wire_response, usage_begun, usage_from_wire
+from interlingua.adapters.anthropic_messages.tables import Writing
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest

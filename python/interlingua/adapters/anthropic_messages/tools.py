@@ -2,21 +2,16 @@
 
 from typing import Any
 
+from interlingua.adapters._claude import TOOL, UNREADABLE, Reading, free_text_tool, object_at_root, string
 from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
-from interlingua.adapters.anthropic_messages.blocks import finished, named, replayed, string
-from interlingua.adapters.anthropic_messages.schemas import can_be_enforced, enforced
-from interlingua.adapters.anthropic_messages.tables import (
-    MAX_STRICT_TOOLS,
-    TOOL_CHOICE,
-    UNREADABLE,
-    Reading,
-    Writing,
-    cache_from_wire,
-)
+from interlingua.adapters.anthropic_messages.blocks import finished, named, replayed
+from interlingua.adapters.anthropic_messages.schemas import can_be_enforced, demands, enforced
+from interlingua.adapters.anthropic_messages.tables import MAX_STRICT, TOOL_CHOICE, Writing, cache_from_wire
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.loss import Path, pointer
 
 Tool = dict[str, Any]
+Demands = tuple[int, int, int]
 
 # ---------------------------------------------------------------------------------------------- from the wire
 
@@ -45,10 +40,12 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
                 form.setdefault("null", []).append(name)
             case "description":
                 canonical["description"] = string(value)
-            case "input_schema":
-                if type(value) is not dict:
-                    raise TypeError(name)
+            case "input_schema" if type(value) is dict:
                 canonical["input_schema"] = value
+            case "input_schema" if type(value) is bool:
+                fields[name] = value  # a JSON Schema too, though of no arguments that can be named
+            case "input_schema":
+                raise TypeError(name)
             case "strict":
                 if type(value) is not bool:
                     raise TypeError(name)
@@ -101,23 +98,6 @@ def tool_choice_from_wire(choice: Wire, request: dict[str, Any]) -> dict[str, An
 
 # ---------------------------------------------------------------------------------------------- to the wire
 
-_TOOL = frozenset(
-    (
-        "kind",
-        "name",
-        "description",
-        "input_schema",
-        "strict",
-        "side_effects",
-        "requires_workspace",
-        "cache",
-        "provider_state",
-        "format",
-        "adapter",
-        "definition",
-    )
-)
-
 
 def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
     """The tools of a request."""
@@ -126,44 +106,55 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
         return
     wires: list[Wire] = []
     names: set[str] = set()
-    strict = 0
+    strict: Demands | None = None
     taken = not writing.lacks("supports_tools")
     for position, tool in enumerate(tools):
         path = ("tools", position)
-        if not writing.own:
-            if not taken:
-                writing.loss.drop(path, "unsupported_model", "lost", "the model takes no tools")
-                continue
-            if tool["name"] in names:
-                raise InvalidRequest("two tools have one name; give each its own", path=pointer((*path, "name")))
-            names.add(tool["name"])
+        if not writing.own and not taken:
+            writing.loss.drop(path, "unsupported_model", "lost", "the model takes no tools")
+            continue
         try:
             wire = _function_to_wire(tool, writing, path) if "kind" not in tool else _tool_to_wire(tool, writing, path)
         except UNREADABLE as problem:
             raise InvalidRequest("the tool lacks a member or has one of a wrong type", path=pointer(path)) from problem
         if wire is None:
             continue
+        if not writing.own and "name" in wire:  # sets of tools have none
+            if wire["name"] in names:
+                raise InvalidRequest("two tools have one name; give each its own", path=pointer((*path, "name")))
+            names.add(wire["name"])
         if wire.get("strict") is True and not writing.own and tool.get("kind") != "provider":
-            strict += _strict_to_wire(wire, strict, writing, path)
+            if strict is None:
+                strict = (0, *demands((request.get("response_format") or {}).get("schema")))
+            strict = _strict_to_wire(wire, strict, writing, path)
         wires.append(wire)
     if wires or not tools:
         body["tools"] = wires
 
 
-def _strict_to_wire(wire: Wire, others: int, writing: Writing, path: Path) -> bool:
-    """Brings the schema of a strict tool into the enforced dialect; False when the tool cannot be strict."""
+def _strict_to_wire(wire: Wire, others: Demands, writing: Writing, path: Path) -> Demands:
+    """Brings the schema of a strict tool into the enforced dialect; gives what is demanded with it or without it."""
+    optional, unions = demands(wire["input_schema"])
+    together = (others[0] + 1, others[1] + optional, others[2] + unions)
     if writing.lacks("supports_structured_output"):
         code, message = "unsupported_model", "the model does not enforce schemas"
-    elif others >= MAX_STRICT_TOOLS:
-        code, message = "limit_exceeded", "the target takes twenty strict tools"
     elif not can_be_enforced(wire["input_schema"]):
         code, message = "unsupported_value", "the target does not enforce schemas that refer to themselves"
+    elif over := [what for count, most, what in zip(together, MAX_STRICT, _DEMANDED, strict=True) if count > most]:
+        code, message = "limit_exceeded", f"the target enforces {over[0]} in a request"
     else:
         wire["input_schema"] = enforced(wire["input_schema"], writing.loss, (*path, "input_schema"))
-        return True
+        return together
     del wire["strict"]
     writing.loss.drop((*path, "strict"), code, "weakened", message)
-    return False
+    return others
+
+
+_DEMANDED = (
+    f"{MAX_STRICT[0]} tools",
+    f"{MAX_STRICT[1]} parameters that may be left out",
+    f"{MAX_STRICT[2]} parameters of several types",
+)
 
 
 def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
@@ -171,7 +162,7 @@ def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
         case "provider":
             return _provider_tool_to_wire(tool, writing, path)
         case "custom":
-            return _custom_tool_to_wire(tool, writing, path)
+            return _function_to_wire(free_text_tool(tool, writing.loss, path), writing, path)
         case _:
             return _function_to_wire(tool, writing, path)
 
@@ -181,10 +172,10 @@ def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
     if "description" in tool:
         wire["description"] = tool["description"]
     schema = tool.get("input_schema")
-    if schema is not None and (writing.own or (schema.get("type") == "object" and _has_no_union(schema))):
+    if not writing.own:
+        wire["input_schema"] = object_at_root(schema, writing.loss, (*path, "input_schema"))
+    elif schema is not None:
         wire["input_schema"] = schema
-    elif not writing.own:
-        wire["input_schema"] = _schema_to_wire(schema, writing, (*path, "input_schema"))
     if "strict" in tool:
         wire["strict"] = tool["strict"]
     if tool.keys() <= _SIMPLE:
@@ -193,56 +184,16 @@ def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
     state = tool.get("provider_state")
     if state is not None and writing.endpoint.owns(state) and "type" in (state.get("form") or ()):
         wire["type"] = state["form"]["type"]
-    return finished(tool, wire, _TOOL, writing, path)
+    return finished(tool, wire, TOOL, writing, path)
 
 
 _SIMPLE = frozenset(("name", "description", "input_schema", "strict", "kind", "side_effects", "requires_workspace"))
-_ROOT_UNIONS = ("oneOf", "anyOf", "allOf")
 
 
 def _drop_members(tool: Tool, names: tuple[str, ...], writing: Writing, path: Path, message: str) -> None:
     for name in names:
         if name in tool:
             writing.loss.drop((*path, name), "unsupported_field", "weakened", message)
-
-
-def _has_no_union(schema: dict[str, Any]) -> bool:
-    return "anyOf" not in schema and "oneOf" not in schema and "allOf" not in schema
-
-
-def _schema_to_wire(schema: dict[str, Any] | None, writing: Writing, path: Path) -> dict[str, Any]:
-    """The schema of the arguments: its root is an object and no union."""
-    if schema is None:
-        default: dict[str, Any] = {"type": "object", "properties": {}}
-        writing.loss.replace(path, default, "required_default", "shape", "the target demands a schema")
-        return default
-    kind = schema.get("type")
-    fitted = dict(schema)
-    if kind != "object":
-        fitted["type"] = "object"
-        severity = "shape" if kind is None or (isinstance(kind, list) and "object" in kind) else "weakened"
-        code = "schema_rewritten" if severity == "shape" else "schema_weakened"
-        writing.loss.replace((*path, "type"), "object", code, severity, "the target takes an object at the root")
-    for name in _ROOT_UNIONS:
-        if name in fitted:
-            del fitted[name]
-            writing.loss.drop(
-                (*path, name), "schema_weakened", "weakened", "the target takes no union at the root of a schema"
-            )
-    return fitted
-
-
-def _custom_tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
-    """A free-text tool as a function with the one text argument `input`."""
-    schema = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
-    message = "a free-text tool travels as a function with one text argument"
-    writing.loss.replace((*path, "input_schema"), schema, "custom_tool", "shape", message)
-    writing.loss.drop((*path, "kind"), "custom_tool", "shape", message)
-    if "format" in tool:
-        severity = "shape" if tool["format"].get("type") == "text" else "weakened"
-        writing.loss.drop((*path, "format"), "custom_tool", severity, "the text is not held to a grammar")
-    plain = {name: value for name, value in tool.items() if name not in ("kind", "format")}
-    return _function_to_wire(plain | {"input_schema": schema}, writing, path)
 
 
 def _provider_tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
@@ -264,7 +215,8 @@ def _provider_tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | N
             # a copy: what is verbatim stays the caller's
             definition = dict(definition)
             replayed(state, definition, writing, path)
-    report_unknown(tool, _TOOL, writing.loss, path)
+    report_unknown(tool, TOOL, writing.loss, path)
+    writing.marked(definition)
     return definition
 
 

@@ -8,8 +8,20 @@ instructions stand in `system`, in a native system message, or marked in a user 
 
 from typing import Any
 
+from interlingua.adapters._claude import (
+    FILLER,
+    INSTRUCTIONS,
+    THINKING_TYPES,
+    UNMARKED_TYPES,
+    UNREADABLE,
+    Reading,
+    before_answer,
+    check_prefill,
+    marked,
+    says_something,
+)
 from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
-from interlingua.adapters._order import arranged
+from interlingua.adapters._order import PLAIN, arranged, surveyed
 from interlingua.adapters.anthropic_messages.blocks import (
     ASSISTANT,
     SYSTEM,
@@ -19,27 +31,16 @@ from interlingua.adapters.anthropic_messages.blocks import (
     blocks_to_wire,
     can_replay,
     is_server_item,
-    own_form,
     replayed,
     result_from_wire,
     result_to_wire,
     unreadable,
 )
-from interlingua.adapters.anthropic_messages.order import PLAIN, surveyed
-from interlingua.adapters.anthropic_messages.tables import (
-    FILLER,
-    THINKING_TYPES,
-    UNMARKED_TYPES,
-    UNREADABLE,
-    Reading,
-    Writing,
-)
-from interlingua.canonical.errors import CannotAdapt, InvalidRequest, InvalidWire
+from interlingua.adapters.anthropic_messages.tables import Writing
+from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.loss import Path, pointer
 
 Message = dict[str, Any]
-
-INSTRUCTIONS = ("system", "developer")
 
 # ---------------------------------------------------------------------------------------------- from the wire
 
@@ -184,9 +185,9 @@ def _leading_to_wire(request: dict[str, Any], messages: list[Message], body: Wir
         blocks.extend(found)
     if blocks:
         body["system"] = blocks
-        if count == 1 and len(blocks) == 1 and own_form(messages[0], writing).get("string") and _is_plain(blocks[0]):
+        if count == 1 and len(blocks) == 1 and writing.form_of(messages[0]).get("string") and _is_plain(blocks[0]):
             body["system"] = blocks[0]["text"]
-    elif count and own_form(messages[0], writing).get("blank"):
+    elif count and writing.form_of(messages[0]).get("blank"):
         body["system"] = []
     elif count:
         _drop_leading(count, writing)
@@ -196,7 +197,7 @@ def _leading_to_wire(request: dict[str, Any], messages: list[Message], body: Wir
 def _leading(messages: list[Message], writing: Writing) -> int:
     count = 0
     for message in messages:
-        if message["role"] not in INSTRUCTIONS or own_form(message, writing).get("in_messages"):
+        if message["role"] not in INSTRUCTIONS or writing.form_of(message).get("in_messages"):
             break
         count += 1
     # instructions alone are no conversation: the last of them is said by the user
@@ -235,7 +236,7 @@ def _plain_turns(messages: list[Message], first: int, writing: Writing) -> list[
         elif role == "user" and previous == "tool":
             found = blocks_to_wire(message["content"], USER, writing, ("messages", position, "content"))
             content += found
-            if not found and not writing.own:
+            if not found:
                 _drop(("messages", position), writing)
         else:
             if role == "assistant":
@@ -250,7 +251,7 @@ def _plain_turns(messages: list[Message], first: int, writing: Writing) -> list[
             content = blocks_to_wire(blocks, role, writing, ("messages", position, "content"))
             if role == "assistant" and content and content[-1]["type"] in THINKING_TYPES:
                 _trim_thinking(message["content"], content, ("messages", position), writing)
-            if not content and not writing.own and not (role == "assistant" and position == last):
+            if not content and not (role == "assistant" and position == last):
                 content = _filler(("messages", position), writing)
             wires.append({"role": role, "content": content})
         previous = role
@@ -282,6 +283,7 @@ class _Turns:
         "messages",
         "order",
         "speaker",
+        "spoke",
         "string",
         "wires",
         "writing",
@@ -299,6 +301,7 @@ class _Turns:
         self.string = False  # the open wire message was spelt as a string
         self.blank = False  # the open wire message came without content
         self.members: Message | None = None  # whose verbatim members the open wire message gets
+        self.spoke = 0  # the last message of the model
 
     def add(self, at: int, position: int) -> None:
         """Writes one message."""
@@ -307,6 +310,7 @@ class _Turns:
         role, blocks = message["role"], message["content"]
         if role == "assistant":
             writing.message = message
+            self.spoke = position
             if self.speaker != ASSISTANT or "provider_state" in message:
                 self._turn(ASSISTANT, message)
             content = blocks_to_wire(blocks, ASSISTANT, writing, ("messages", position, "content"))
@@ -320,7 +324,7 @@ class _Turns:
             if self.speaker != USER or "provider_state" in message:
                 self._turn(USER, message)
             content = blocks_to_wire(blocks, USER, writing, ("messages", position, "content"))
-        elif writing.own or _says_something(blocks):
+        elif says_something(message, writing):
             role, content = self._instructions(at, message, path)
         else:
             _drop(path, writing)
@@ -354,14 +358,14 @@ class _Turns:
         state = message["provider_state"]
         if self.writing.endpoint.owns(state):
             form = state.get("form") or {}
-            self.string, self.blank = form.get("string", False), form.get("blank", False)
+            self.string, self.blank = form.get("string", False), self.writing.own and form.get("blank", False)
             self.members = message
 
     def _join(self, role: str, content: list[Wire], path: Path) -> None:
         """Adds a message to the open wire message."""
         if role == self.anchor_role != "tool":
             self.writing.merges.append((path, self.anchor or ()))
-        elif content or self.writing.own:
+        elif content:
             self.anchor, self.anchor_role = path, role
         else:
             _drop(path, self.writing)
@@ -374,7 +378,7 @@ class _Turns:
         wire = {"role": self.speaker, "content": content}
         self.wires.append(wire)
         if not content:
-            if not self.blank and not self.writing.own and not (last and self.speaker == ASSISTANT):
+            if not self.blank and not (last and self.speaker == ASSISTANT):
                 wire["content"] = _filler(self.anchor or (), self.writing)
         elif self.string and len(content) == 1 and _is_plain(content[0]):
             wire["content"] = content[0]["text"]
@@ -386,8 +390,7 @@ class _Turns:
     def done(self) -> list[Wire]:
         """The wire messages."""
         if self.speaker == ASSISTANT and not self.writing.exact:
-            position = self.order[-1]
-            _settle_prefill(self.messages[position]["content"], self.content, position, self.writing)
+            _settle_prefill(self.messages[self.spoke]["content"], self.content, self.spoke, self.writing)
         self._close(last=True)
         if not self.wires and not self.writing.own:
             raise InvalidRequest("a conversation needs a message with content", path="/messages")
@@ -400,42 +403,25 @@ class _Turns:
         writing = self.writing
         where = (*path, "content")
         known = writing.capabilities.get("system_in_messages")
-        given = own_form(message, writing).get("in_messages") and (writing.exact or known is not False)
+        given = writing.form_of(message).get("in_messages") and (writing.exact or known is not False)
         if given or self._may_stand(at):
             if message["role"] == "developer":
                 writing.loss.replace((*path, "role"), "system", "role_folded", "shape", "instructions have one role")
             self._turn(SYSTEM, message)
             return SYSTEM, blocks_to_wire(message["content"], SYSTEM, writing, where)
         self._turn(USER, message)
-        note = "instructions inside a conversation travel marked in a user turn"
-        writing.loss.replace((*path, "role"), "user", "marker", "weakened", note)
-        blocks: list[Any] = []
-        for index, block in enumerate(message["content"]):
-            if block["type"] == "text" and block["text"] and not block["text"].isspace():
-                text = f"<system-message>\n{block['text']}\n</system-message>"
-                writing.loss.replace((*where, index, "text"), text, "marker", "weakened", note)
-                block = {**block, "text": text}
-            blocks.append(block)
-        return USER, blocks_to_wire(blocks, USER, writing, where)
+        return USER, blocks_to_wire(marked(message, writing, path), USER, writing, where)
 
     def _may_stand(self, at: int) -> bool:
         """Whether a system message may stand here: after a user turn, and last or before an answer."""
-        if not self.writing.capabilities.get("system_in_messages"):
+        if not self.writing.capabilities.get("system_in_messages") and self.speaker != SYSTEM:
             return False
         after_server_tool = (
             self.speaker == ASSISTANT and bool(self.content) and is_server_item(self.content[-1]["type"])
         )
         if self.speaker not in (USER, SYSTEM) and not after_server_tool:
             return False
-        for position in self.order[at + 1 :]:
-            role = self.messages[position]["role"]
-            if role not in INSTRUCTIONS:
-                return role == "assistant"
-        return True
-
-
-def _says_something(blocks: list[Any]) -> bool:
-    return any(block["type"] != "text" or (block["text"] and not block["text"].isspace()) for block in blocks)
+        return before_answer(self.messages, self.order[at + 1 :])
 
 
 # ------------------------------------------------------------------------------------------ reasoning, prefill
@@ -462,12 +448,7 @@ def _trim_thinking(blocks: list[Any], content: list[Wire], path: Path, writing: 
 
 def _settle_prefill(blocks: list[Any], content: list[Wire], position: int, writing: Writing) -> None:
     """The answer is to continue the last message: it may not end in white space."""
-    if writing.lacks("prefill"):
-        raise CannotAdapt(
-            "the model does not continue an answer that was begun; end with a user message",
-            path=pointer(("messages", position)),
-            adapter=writing.endpoint.adapter,
-        )
+    check_prefill(position, writing)
     for index in range(len(blocks) - 1, -1, -1):
         if not content or blocks[index]["type"] != "text" or content[-1]["type"] != "text":
             return

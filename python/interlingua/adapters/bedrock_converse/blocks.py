@@ -5,9 +5,18 @@ A wire block is an object with one member that names what it holds; a mark for t
 it is for. What a block holds without canonical meaning is kept as a tree of the same shape and laid over the written block.
 """
 
-import re
 from typing import Any
 
+from interlingua.adapters._claude import (
+    FILLER,
+    IMAGE_STARTS,
+    THINKING_TYPES,
+    UNREADABLE,
+    Reading,
+    free_text_call,
+    may_be_base64,
+    string,
+)
 from interlingua.adapters._kit import (
     Mirror,
     Wire,
@@ -20,17 +29,12 @@ from interlingua.adapters.bedrock_converse.tables import (
     ALIASES,
     AUDIO_FORMATS,
     DOCUMENT_FORMATS,
-    FILLER,
     IMAGE_FORMATS,
     S3,
     TEXTS,
-    THINKING_TYPES,
-    UNREADABLE,
     VIDEO_FORMATS,
-    Reading,
     Writing,
     cache_from_wire,
-    string,
     unreadable,
 )
 from interlingua.canonical import json
@@ -75,7 +79,8 @@ def blocks_from_wire(
             if type(wire) is not dict:
                 raise TypeError("block")
             reader = _READERS.get(kind)
-            blocks.append((reader(wire, place, reading) if reader else None) or reading.opaque(kind, wire))
+            found = reader(wire, place, reading) if reader else None
+            blocks.append(found or reading.opaque("unknown" if kind == "type" else kind, wire))
     except UNREADABLE as problem:
         position = next(number for number, item in enumerate(content) if item is wire)
         raise unreadable("a block", (*path, position), failure) from problem
@@ -291,7 +296,7 @@ def _source_from_wire(source: Wire, reading: Reading) -> tuple[dict[str, Any], W
     """A canonical source and what is left of the wire's; None for a source that is not shaped as documented."""
     if len(source) != 1:
         return None
-    if type(data := source.get("bytes")) is str and _may_be_base64(data):
+    if type(data := source.get("bytes")) is str and may_be_base64(data):
         return {"kind": "base64", "data": data}, None
     place = source.get("s3Location")
     if type(place) is dict and type(uri := place.get("uri")) is str:
@@ -299,14 +304,6 @@ def _source_from_wire(source: Wire, reading: Reading) -> tuple[dict[str, Any], W
         canonical = {"kind": "file_id", "data": uri, "provider": reading.provider}
         return canonical, None if left is None else {"s3Location": left}
     return None
-
-
-_BASE64_START = re.compile(r"[A-Za-z0-9+/=]{0,64}")
-
-
-def _may_be_base64(data: str) -> bool:
-    # a look at the form; the provider reads the bytes
-    return len(data) % 4 == 0 and data.isascii() and _BASE64_START.fullmatch(data, 0, min(len(data), 64)) is not None
 
 
 def _document_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
@@ -475,15 +472,32 @@ KINDS = frozenset((*_READERS, "cachePoint", "searchResult", "toolAddition", "too
 
 def overlaid(wire: Wire, fields: Wire, writing: Writing, path: Path) -> Wire:
     """The wire with the members of a tree that it lacks; what it holds already is reported. Changes neither."""
+    made, said_already, _ = _laid_over(wire, fields, path)
+    for where in said_already:
+        writing.loss.drop(where, "combination", "shape", "the canonical member says it already")
+    return made
+
+
+def _laid_over(wire: Wire, fields: Wire, path: Path) -> tuple[Wire, list[Path], bool]:
+    """The wire with the tree laid over it, the branches that found no place, and whether anything did."""
     made = dict(wire)
+    said_already: list[Path] = []
+    found_place = not fields  # an empty tree is only there
     for name, value in fields.items():
         if name not in made:
             made[name] = value
-        elif isinstance(made[name], dict) and isinstance(value, dict):
-            made[name] = overlaid(made[name], value, writing, (*path, name))
+            found_place = True
+        elif (
+            isinstance(made[name], dict)
+            and isinstance(value, dict)
+            and (laid := _laid_over(made[name], value, (*path, name)))[2]
+        ):
+            made[name] = laid[0]
+            said_already += laid[1]
+            found_place = True
         else:
-            writing.loss.drop((*path, name), "combination", "shape", "the canonical member says it already")
-    return made
+            said_already.append((*path, name))
+    return made, said_already, found_place
 
 
 # ------------------------------------------------------------------------------------------ text
@@ -603,12 +617,8 @@ def _fitted_type(block: Block, formats: Mirror[str, str]) -> str | None:
     bare = media_type.partition(";")[0].strip().lower()
     bare = ALIASES.get(bare, bare)
     if bare == "image/*":
-        return next((kind for start, kind in _IMAGE_STARTS.items() if data.startswith(start)), None)
+        return next((kind for start, kind in IMAGE_STARTS.items() if data.startswith(start)), None)
     return bare if bare in formats.back else None
-
-
-# the first bytes of each format, in base64
-_IMAGE_STARTS = {"/9j/": "image/jpeg", "iVBORw0KGgo": "image/png", "R0lGOD": "image/gif", "UklGR": "image/webp"}
 
 
 def _type_of_name(uri: str, formats: Mirror[str, str]) -> str | None:
@@ -631,14 +641,14 @@ def _source_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
     match source["kind"]:
         case "base64" if data or writing.own:
             wire: Wire = {"bytes": data}
-        case "file_id" if S3.fullmatch(data) and _is_own_file(source, writing):
+        case "file_id" if S3.fullmatch(data) and writing.owns_file(source):
             wire = {"s3Location": {"uri": data}}
         case "url" if S3.fullmatch(data):
             wire = {"s3Location": {"uri": data}}
             read = {"kind": "file_id", "data": data}
             writing.loss.replace(where, read, "unsupported_source", "shape", "an address of S3 is a file here")
             return wire
-        case "url" if (inline := parse_data_uri(data)) is not None and inline[1] and _may_be_base64(inline[1]):
+        case "url" if (inline := parse_data_uri(data)) is not None and inline[1] and may_be_base64(inline[1]):
             read = {"kind": "base64", "data": inline[1]}
             writing.loss.replace(where, read, "unsupported_source", "shape", "the target takes no data address")
             return {"bytes": inline[1]}
@@ -646,11 +656,6 @@ def _source_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
             return None
     report_unknown(source, _SOURCE, writing.loss, where)
     return wire
-
-
-def _is_own_file(source: dict[str, Any], writing: Writing) -> bool:
-    provider = source.get("provider")
-    return provider is None or writing.endpoint.owns({"adapter": writing.endpoint.adapter, "provider": provider})
 
 
 def _document_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
@@ -784,12 +789,7 @@ def _tool_use_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
 def _free_text_to_wire(block: Block, inner: Wire, writing: Writing, path: Path) -> None:
     """The arguments that are not an object: a free text travels as the one argument `input`."""
     if block.get("kind", "function") != "function":
-        inner["input"] = arguments = {"input": block.get("input_raw", "")}
-        message = "a free-text call travels as a call with one text argument"
-        writing.loss.replace((*path, "input"), arguments, "custom_tool", "shape", message)
-        writing.loss.drop((*path, "kind"), "custom_tool", "shape", message)
-        if "input_raw" in block:
-            writing.loss.drop((*path, "input_raw"), "custom_tool", "shape", message)
+        inner["input"] = free_text_call(block, writing.loss, path)
     elif "input_raw" in block:
         value = _json_value(block["input_raw"]) if writing.own else _NO_JSON
         if value is not _NO_JSON and type(value) is not dict:
@@ -836,17 +836,8 @@ def _hint_within(parts: list[Block]) -> int | None:
     return None
 
 
-def is_own_thinking(block: Block, writing: Writing) -> bool:
-    """Whether reasoning came from here; a block that says no origin has that of its message, if that says one."""
-    state = block.get("provider_state")
-    if state is not None:
-        return writing.endpoint.owns(state)
-    provider = (writing.message.get("metadata") or {}).get("provider")
-    return provider is None or writing.endpoint.owns({"adapter": writing.endpoint.adapter, "provider": provider})
-
-
 def _thinking_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
-    if not is_own_thinking(block, writing):
+    if not writing.owns_thinking(block):
         return _instead(block, writing, path, "foreign_state", "reasoning of another provider cannot be replayed")
     signature = block.get("signature")
     inner: Wire = {"text": block["text"]}
@@ -865,7 +856,7 @@ def takes_unsigned(writing: Writing) -> bool:
 
 
 def _redacted_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
-    if not is_own_thinking(block, writing):
+    if not writing.owns_thinking(block):
         return _instead(block, writing, path, "foreign_state", "reasoning of another provider cannot be replayed")
     return finished(block, "reasoningContent", {"redactedContent": block["data"]}, _REDACTED, writing, path)
 
@@ -874,7 +865,7 @@ def can_replay(block: Block, writing: Writing) -> bool:
     """Whether a reasoning block goes onto the wire."""
     return (
         block["type"] in THINKING_TYPES
-        and is_own_thinking(block, writing)
+        and writing.owns_thinking(block)
         and (block["type"] == "redacted_thinking" or bool(block.get("signature")) or takes_unsigned(writing))
     )
 

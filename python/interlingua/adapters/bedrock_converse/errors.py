@@ -4,28 +4,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from interlingua.canonical import json
+from interlingua.adapters import _aws as aws
+from interlingua.adapters._kit import error_body, retry_after
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidRequest
 
-_BY_TYPE = {
-    "accessdeniedexception": "permission",
-    "expiredtokenexception": "authentication",
-    "unrecognizedclientexception": "authentication",
-    "invalidsignatureexception": "authentication",
-    "incompletesignatureexception": "authentication",
-    "missingauthenticationtokenexception": "authentication",
-    "validationexception": "invalid_request",
-    "resourcenotfoundexception": "not_found",
-    "modeltimeoutexception": "timeout",
-    "modelerrorexception": "server_error",
-    "modelstreamerrorexception": "server_error",
-    "throttlingexception": "rate_limit",
-    "servicequotaexceededexception": "rate_limit",
-    "modelnotreadyexception": "overloaded",
-    "internalserverexception": "server_error",
-    "serviceunavailableexception": "overloaded",
-}
 _BY_STATUS = {
     400: "invalid_request",
     401: "authentication",
@@ -57,7 +39,7 @@ def error(status: int, headers: Mapping[str, str] | None, body: Any, endpoint: E
     The message holds nothing of what the provider said; that is in `raw`.
     """
     lower = {name.lower(): value for name, value in (headers or {}).items()}
-    parsed = _parsed(body)
+    parsed = error_body(body)
     named = lower.get("x-amzn-errortype", "").partition(":")[0]
     text = ""
     origin = None
@@ -75,7 +57,7 @@ def error(status: int, headers: Mapping[str, str] | None, body: Any, endpoint: E
 
 def in_band(name: str | None, data: str, endpoint: Endpoint) -> dict[str, Any]:
     """The canonical error of an exception inside a stream: its name and its payload."""
-    parsed = _parsed(data)
+    parsed = error_body(data)
     members = parsed if isinstance(parsed, dict) else {}
     text = members.get("message")
     code = name if name is not None and _CODE.fullmatch(name) else None
@@ -103,7 +85,7 @@ def described(
         found["provider"] = endpoint.provider
     if code:
         found["code"] = code
-    after = _retry_after(headers)
+    after = retry_after(headers)
     if after is not None:
         found["retry_after"] = after
     if raw is not None and raw != "":
@@ -111,19 +93,8 @@ def described(
     return found
 
 
-def _parsed(body: Any) -> Any:
-    if isinstance(body, (bytes, bytearray, memoryview)):
-        body = bytes(body).decode("utf-8", "replace")
-    if isinstance(body, str):
-        try:
-            return json.loads(body)
-        except InvalidRequest:
-            return body
-    return body
-
-
 def _category(status: int, code: str | None, text: str) -> str:
-    category = _BY_TYPE.get((code or "").lower()) or _BY_STATUS.get(status)
+    category = aws.category(code) or _BY_STATUS.get(status)
     if category is None:
         category = "server_error" if status >= _FIRST_SERVER_STATUS or status == 200 else "other"
     if category == "invalid_request" and _OVERFLOW.search(text):
@@ -131,12 +102,3 @@ def _category(status: int, code: str | None, text: str) -> str:
     if category == "permission" and code is None and _TOKEN.search(text):
         return "authentication"
     return category
-
-
-def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait, from lower-case headers; a date needs a clock and gives None."""
-    try:
-        seconds = float(headers["retry-after"])
-    except (KeyError, ValueError, TypeError):
-        return None
-    return seconds if 0 <= seconds < float("inf") else None

@@ -7,12 +7,12 @@ The words of other makers stay options.
 
 from typing import Any
 
+from interlingua.adapters import _reasoning as claude
 from interlingua.adapters._kit import Wire, report_unknown
-from interlingua.adapters.bedrock_converse.tables import BUDGETS, EFFORTS, MIN_BUDGET, MODES, Writing
+from interlingua.adapters.bedrock_converse.tables import MODES, Writing
 
 Reasoning = dict[str, Any]
 
-_MEMBERS = ("mode", "effort", "budget_tokens", "display")
 _WIRE: dict[str, tuple[str, type[Any]]] = {
     "type": ("mode", str),
     "budget_tokens": ("budget_tokens", int),
@@ -55,13 +55,15 @@ def reasoning_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> 
     chosen = reasoning
     if not writing.exact:
         limit = request.get("max_output_tokens")
-        chosen = _fitted_nova(reasoning) if spelt == NOVA else _fitted(reasoning, limit, writing)
+        chosen = (
+            _fitted_nova(reasoning) if spelt == NOVA else claude.fitted(reasoning, limit, MODES, writing.capabilities)
+        )
         code = "reasoning_mapped"
         if "budget_tokens" in chosen and _refused(body):
             chosen = {name: value for name, value in chosen.items() if name == "effort"}
             code = "combination"
-        _report(reasoning, chosen, code, writing)
-    report_unknown(reasoning, frozenset(_MEMBERS), writing.loss, ("reasoning",))
+        claude.report(reasoning, chosen, code, writing.loss)
+    report_unknown(reasoning, frozenset(claude.MEMBERS), writing.loss, ("reasoning",))
     if spelt == NOVA:
         wire = {name: chosen[member] for name, member in _NOVA if member in chosen}
         return ({NOVA: wire} if wire else {}), None
@@ -83,77 +85,10 @@ def _fitted_nova(reasoning: Reasoning) -> Reasoning:
         return {"mode": "disabled"}
     if effort is None and budget is not None:
         effort = next((word for most, word in _NOVA_BUDGETS if budget <= most), "high")
-    wish = "low" if effort == "minimal" else effort if effort in EFFORTS else None
+    wish = claude.known_effort(effort)
     if wish is None and mode is None:
         return {}
-    return {"mode": "enabled", "effort": _nearest(wish or "medium", _NOVA_EFFORTS)}
-
-
-def _report(reasoning: Reasoning, chosen: Reasoning, code: str, writing: Writing) -> None:
-    for name in _MEMBERS:
-        before, after = reasoning.get(name), chosen.get(name)
-        if before == after:
-            continue
-        where = ("reasoning", name)
-        if after is None:
-            writing.loss.drop(where, code, "weakened", f"the target does not take this {name} of reasoning")
-        else:
-            severity = "shape" if before is None else "weakened"
-            writing.loss.replace(where, after, code, severity, "reasoning in the target's terms")
-
-
-def _fitted(reasoning: Reasoning, limit: int | None, writing: Writing) -> Reasoning:
-    """What the model takes of a wish for reasoning."""
-    modes, efforts = writing.capabilities.get("thinking"), writing.capabilities.get("effort")
-    mode, effort, budget = (reasoning.get(name) for name in ("mode", "effort", "budget_tokens"))
-    if effort == "none":
-        effort, mode = None, mode or "disabled"
-    wish = "low" if effort == "minimal" else effort if effort in EFFORTS else None
-    effort = _nearest(wish, efforts)
-    if mode is None and (budget is not None or (wish is not None and effort is None)):
-        mode = "enabled"  # a model without effort: the wish becomes a budget
-    mode = _mode(mode, modes)
-    chosen: Reasoning = {}
-    if mode == "enabled":
-        budget = _budget(budget if budget is not None else BUDGETS[wish or "medium"], limit, writing)
-        if budget is None:
-            mode = None
-        else:
-            chosen["budget_tokens"] = budget
-    if mode is not None:
-        chosen["mode"] = mode
-    if effort is not None:
-        chosen["effort"] = effort
-    if mode in ("adaptive", "enabled") and reasoning.get("display") is not None:
-        chosen["display"] = reasoning["display"]
-    return chosen
-
-
-def _nearest(effort: str | None, taken: list[str] | None) -> str | None:
-    """The strongest word that the model takes and that asks for no more, else the weakest."""
-    if effort is None or taken is None or effort in taken:
-        return effort
-    known = [word for word in EFFORTS if word in taken]
-    weaker = [word for word in known if EFFORTS.index(word) < EFFORTS.index(effort)]
-    return weaker[-1] if weaker else known[0] if known else None
-
-
-def _mode(mode: str | None, taken: list[str] | None) -> str | None:
-    if mode is None or mode not in MODES:
-        return None
-    if taken is None or mode in taken:
-        return mode
-    other = {"enabled": "adaptive", "adaptive": "enabled"}.get(mode)
-    return other if other in taken else None
-
-
-def _budget(budget: int, limit: int | None, writing: Writing) -> int | None:
-    """A budget that leaves room for an answer; None when there is no room for any."""
-    least = writing.capabilities.get("min_thinking_budget", MIN_BUDGET)
-    budget = max(budget, least)
-    if limit is None or budget < limit:
-        return budget
-    return max(least, limit // 2) if limit > least else None
+    return {"mode": "enabled", "effort": claude.nearest(wish or "medium", _NOVA_EFFORTS)}
 
 
 def _refused(body: Wire) -> bool:

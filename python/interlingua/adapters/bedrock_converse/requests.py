@@ -4,6 +4,16 @@ from decimal import Decimal
 from typing import Any
 from urllib.parse import quote, unquote
 
+from interlingua.adapters._claude import (
+    ACCOUNTED_FOR,
+    UNMARKED_TYPES,
+    UNREADABLE,
+    UNSUPPORTED,
+    Reading,
+    kept_stops,
+    wanted_schema,
+    wire_model,
+)
 from interlingua.adapters._kit import (
     Wire,
     arguments_text,
@@ -13,16 +23,7 @@ from interlingua.adapters._kit import (
     report_unknown,
 )
 from interlingua.adapters.bedrock_converse.reasoning import NOVA, nova_from_wire, reasoning_to_wire, thinking_from_wire
-from interlingua.adapters.bedrock_converse.tables import (
-    METADATA,
-    TIERS,
-    UNMARKED_TYPES,
-    UNREADABLE,
-    Reading,
-    Writing,
-    unreadable,
-    wire_model,
-)
+from interlingua.adapters.bedrock_converse.tables import METADATA, TIERS, Writing, unreadable
 from interlingua.adapters.bedrock_converse.tools import choice_to_wire, enforced, tool_config_from_wire, tools_to_wire
 from interlingua.adapters.bedrock_converse.turns import messages_from_wire, messages_to_wire, system_from_wire
 from interlingua.canonical.endpoint import Endpoint
@@ -233,42 +234,6 @@ def _address_from_wire(wire: Wire, request: Request, endpoint: Endpoint) -> None
 
 # ---------------------------------------------------------------------------------------------- to the wire
 
-_KNOWN = frozenset(
-    (
-        "model",
-        "system",
-        "messages",
-        "tools",
-        "tool_choice",
-        "parallel_tool_calls",
-        "response_format",
-        "max_output_tokens",
-        "temperature",
-        "top_p",
-        "top_k",
-        "stop",
-        "reasoning",
-        "service_tier",
-        "user",
-        "metadata",
-        "cache",
-        "stream",
-        "options",
-        "loss_policy",
-        "provider_state",
-    )
-)
-_UNSUPPORTED = {
-    "frequency_penalty": "weakened",
-    "presence_penalty": "weakened",
-    "seed": "weakened",
-    "n": "lost",
-    "logprobs": "lost",
-    "top_logprobs": "lost",
-    "verbosity": "weakened",
-}
-_ACCOUNTED_FOR = frozenset((*_KNOWN, *_UNSUPPORTED))
-
 
 def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     """Writes a request for this wire, with the report of all that changes (spec/6-loss.md).
@@ -397,10 +362,10 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
             body[name] = None
     if "messages" in (form.get("absent") or ()) and not body["messages"]:
         del body["messages"]
-    for name, severity in _UNSUPPORTED.items():
+    for name, severity in UNSUPPORTED.items():
         if request.get(name) is not None:
             writing.loss.drop((name,), "unsupported_field", severity, f"the wire has no {name}")
-    report_unknown(request, _ACCOUNTED_FOR, writing.loss, ())
+    report_unknown(request, ACCOUNTED_FOR, writing.loss, ())
     report_foreign_state(request, writing.endpoint, writing.loss, ())
 
 
@@ -422,8 +387,8 @@ def _inference_to_wire(request: Request, inference: Wire, additional: Wire, writ
             _sampling_to_wire(name, wire_name, request[name], inference, budgeted, writing)
     if request.get("top_k") is not None:
         _top_k_to_wire(request["top_k"], additional, budgeted, writing)
-    if "stop" in request:
-        _stop_to_wire(request["stop"], inference, writing)
+    if "stop" in request and ((stop := kept_stops(request["stop"], writing)) or writing.own):
+        inference["stopSequences"] = stop
 
 
 _TOP_P = 0.95  # the least that is taken together with reasoning of a fixed budget
@@ -432,7 +397,12 @@ _TOP_P = 0.95  # the least that is taken together with reasoning of a fixed budg
 def _sampling_to_wire(name: str, wire_name: str, value: Any, inference: Wire, budgeted: bool, writing: Writing) -> None:
     if writing.lacks("sampling"):
         writing.loss.drop((name,), "unsupported_model", "weakened", f"the model takes no {name}")
-    elif name == "top_p" and "temperature" in inference and writing.capabilities.get("temperature_or_top_p"):
+    elif (
+        name == "top_p"
+        and "temperature" in inference
+        and writing.capabilities.get("temperature_or_top_p")
+        and not writing.exact
+    ):
         writing.loss.drop((name,), "combination", "weakened", "the model takes temperature or top_p")
     elif budgeted and (value != 1 if name == "temperature" else value < _TOP_P):
         message = f"the target does not take this {name} together with reasoning"
@@ -445,7 +415,7 @@ def _sampling_to_wire(name: str, wire_name: str, value: Any, inference: Wire, bu
 
 
 def _top_k_to_wire(value: Any, additional: Wire, budgeted: bool, writing: Writing) -> None:
-    if writing.lacks("sampling") or writing.endpoint.dialect.get("top_k") is False:
+    if writing.lacks("sampling") or (writing.endpoint.dialect.get("top_k") is False and not writing.exact):
         writing.loss.drop(("top_k",), "unsupported_model", "weakened", "the model takes no top_k")
     elif budgeted:
         message = "the target does not take this top_k together with reasoning"
@@ -461,34 +431,11 @@ def _top_k_to_wire(value: Any, additional: Wire, budgeted: bool, writing: Writin
             additional["top_k"] = fitted
 
 
-def _stop_to_wire(stop: list[str], inference: Wire, writing: Writing) -> None:
-    kept: list[str] = []
-    for position, text in enumerate(stop):
-        if writing.own or text.strip():
-            kept.append(text)
-        else:
-            message = "the target takes no stop text of white space"
-            writing.loss.drop(("stop", position), "unsupported_value", "weakened", message)
-    if kept or writing.own:
-        inference["stopSequences"] = kept
-
-
 def _format_to_wire(wanted: dict[str, Any], output: Wire, writing: Writing) -> None:
     path = ("response_format",)
-    match wanted["type"]:
-        case "json_schema" if "schema" in wanted:
-            pass
-        case "text":
-            for name in wanted.keys() - {"type"}:
-                writing.loss.drop((*path, name), "unsupported_field", "shape", "free text has no such member")
-            return
-        case _:
-            writing.loss.drop(path, "unsupported_value", "lost", "the target only takes a format that has a schema")
-            return
-    if writing.lacks("supports_structured_output"):
-        writing.loss.drop(path, "unsupported_model", "lost", "the model does not enforce schemas")
+    schema = wanted_schema(wanted, writing)
+    if schema is None:
         return
-    schema: dict[str, Any] = wanted["schema"]
     if not writing.own:
         schema = enforced(schema, writing, (*path, "schema"))
     spelt = writing.form.get("schema")

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from interlingua.adapters._claude import UNREADABLE, Reading
 from interlingua.adapters._kit import Wire, report_foreign_state
 from interlingua.adapters.bedrock_converse.blocks import (
     ASSISTANT,
@@ -11,7 +12,7 @@ from interlingua.adapters.bedrock_converse.blocks import (
     can_replay,
     overlaid,
 )
-from interlingua.adapters.bedrock_converse.tables import FINISH, NAME, STOP_REASON, UNREADABLE, Reading, Writing
+from interlingua.adapters.bedrock_converse.tables import FINISH, NAME, STOP_REASON, Writing
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS, IdSource

@@ -10,16 +10,12 @@ The last message is `metadata`, which brings the usage and comes behind `message
 from collections.abc import Generator, Iterable, Iterator
 from typing import Any
 
+from interlingua.adapters._claude import UNREADABLE, Reading, string
 from interlingua.adapters._kit import Wire, arguments_text, parse_arguments
 from interlingua.adapters.bedrock_converse.blocks import ASSISTANT, block_from_wire
 from interlingua.adapters.bedrock_converse.errors import in_band
-from interlingua.adapters.bedrock_converse.responses import (
-    assembled,
-    played_block,
-    to_wire_response,
-    usage_from_wire,
-)
-from interlingua.adapters.bedrock_converse.tables import UNREADABLE, Reading, Writing, string
+from interlingua.adapters.bedrock_converse.responses import assembled, played_block, to_wire_response, usage_from_wire
+from interlingua.adapters.bedrock_converse.tables import Writing
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest
@@ -175,10 +171,12 @@ class _Answer:
     # ------------------------------------------------------------------------------------------ blocks
 
     def _start(self, index: int, start: Wire) -> list[Event]:
+        self._started()
         kind = next((name for name in start if name != "type"), None)
+        if kind is None and type(start) is dict:
+            return []  # a text or a thought, which begins with its first delta
         if type(index) is not int or index in self.open or kind is None:
             raise TypeError("contentBlockStart")
-        self._started()
         raw = {kind: dict(start[kind])} if isinstance(start[kind], dict) else dict(start)
         if kind == "toolUse":
             raw[kind].setdefault("input", {})

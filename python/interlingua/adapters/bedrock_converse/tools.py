@@ -2,17 +2,11 @@
 
 from typing import Any
 
+from interlingua.adapters._claude import TOOL, UNREADABLE, Reading, free_text_tool, object_at_root, string
 from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
 from interlingua.adapters._schema import ANTHROPIC_STRICT, fitted, misfit
 from interlingua.adapters.bedrock_converse.blocks import overlaid
-from interlingua.adapters.bedrock_converse.tables import (
-    UNREADABLE,
-    Reading,
-    Writing,
-    cache_from_wire,
-    string,
-    unreadable,
-)
+from interlingua.adapters.bedrock_converse.tables import Writing, cache_from_wire, unreadable
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Path, pointer
@@ -80,8 +74,10 @@ def _tool_from_wire(wire: Wire, reading: Reading) -> Tool:
                 pass
             case "description":
                 tool["description"] = string(value)
-            case "inputSchema" if type(value) is dict and value.keys() == {"json"} and type(value["json"]) is dict:
+            case "inputSchema" if type(value) is dict and type(value.get("json")) is dict:
                 tool["input_schema"] = value["json"]
+                if len(value) > 1:
+                    left[name] = {member: item for member, item in value.items() if member != "json"}
             case "strict" if type(value) is bool:
                 tool["strict"] = value
             case _:
@@ -109,23 +105,6 @@ def _choice_from_wire(choice: Any) -> dict[str, Any] | None:
 
 # ---------------------------------------------------------------------------------------------- to the wire
 
-_TOOL = frozenset(
-    (
-        "kind",
-        "name",
-        "description",
-        "input_schema",
-        "strict",
-        "side_effects",
-        "requires_workspace",
-        "cache",
-        "provider_state",
-        "format",
-        "adapter",
-        "definition",
-    )
-)
-
 
 def tools_to_wire(request: dict[str, Any], writing: Writing) -> list[Wire] | None:
     """The tools of a request, marks for the cache among them; None when it says nothing of tools."""
@@ -136,19 +115,19 @@ def tools_to_wire(request: dict[str, Any], writing: Writing) -> list[Wire] | Non
     names: set[str] = set()
     for position, tool in enumerate(tools):
         path: Path = ("tools", position)
-        if not writing.own:
-            if writing.lacks("supports_tools"):
-                writing.loss.drop(path, "unsupported_model", "lost", "the model takes no tools")
-                continue
-            if tool["name"] in names:
-                raise InvalidRequest("two tools have one name; give each its own", path=pointer((*path, "name")))
-            names.add(tool["name"])
+        if not writing.own and writing.lacks("supports_tools"):
+            writing.loss.drop(path, "unsupported_model", "lost", "the model takes no tools")
+            continue
         try:
             wire = _tool_to_wire(tool, writing, path)
         except UNREADABLE as problem:
             raise InvalidRequest("the tool lacks a member or has one of a wrong type", path=pointer(path)) from problem
         if wire is None:
             continue
+        if not writing.own and tool.get("kind") != "provider":
+            if tool["name"] in names:
+                raise InvalidRequest("two tools have one name; give each its own", path=pointer((*path, "name")))
+            names.add(tool["name"])
         wires.append(wire)
         if "cache" in tool and (mark := writing.mark(tool["cache"], path)) is not None:
             wires.append(mark)
@@ -160,7 +139,7 @@ def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
         case "provider":
             return _provider_tool_to_wire(tool, writing, path)
         case "custom":
-            return _custom_tool_to_wire(tool, writing, path)
+            return _function_to_wire(free_text_tool(tool, writing.loss, path), writing, path)
         case _:
             return _function_to_wire(tool, writing, path)
 
@@ -174,7 +153,7 @@ def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
             writing.loss.drop((*path, "description"), "empty_content", "shape", "an empty description is not taken")
     schema = tool.get("input_schema")
     if not writing.own:
-        schema = _schema_to_wire(schema, writing, (*path, "input_schema"))
+        schema = object_at_root(schema, writing.loss, (*path, "input_schema"))
         if tool.get("strict"):
             schema = _strict_to_wire(tool, schema, writing, path)
     if schema is not None:
@@ -195,7 +174,7 @@ _SIMPLE = frozenset(
 
 
 def _with_state(tool: Tool, wire: Wire, writing: Writing, path: Path) -> Wire:
-    report_unknown(tool, _TOOL, writing.loss, path)
+    report_unknown(tool, TOOL, writing.loss, path)
     state = tool.get("provider_state")
     if state is None:
         return wire
@@ -206,33 +185,6 @@ def _with_state(tool: Tool, wire: Wire, writing: Writing, path: Path) -> Wire:
     if state.get("signature"):
         writing.loss.drop((*where, "signature"), "unsupported_field", "lost", "the wire has no signature in this place")
     return overlaid(wire, state["fields"], writing, (*where, "fields")) if state.get("fields") else wire
-
-
-_ROOT_UNIONS = ("oneOf", "anyOf", "allOf")
-
-
-def _schema_to_wire(schema: dict[str, Any] | None, writing: Writing, path: Path) -> dict[str, Any]:
-    """The schema of the arguments: its root is an object and no union."""
-    if schema is None:
-        default: dict[str, Any] = {"type": "object", "properties": {}}
-        writing.loss.replace(path, default, "required_default", "shape", "the target demands a schema")
-        return default
-    kind = schema.get("type")
-    if kind == "object" and schema.keys().isdisjoint(_ROOT_UNIONS):
-        return schema
-    made = dict(schema)
-    if kind != "object":
-        made["type"] = "object"
-        severity = "shape" if kind is None or (isinstance(kind, list) and "object" in kind) else "weakened"
-        code = "schema_rewritten" if severity == "shape" else "schema_weakened"
-        writing.loss.replace((*path, "type"), "object", code, severity, "the target takes an object at the root")
-    for name in _ROOT_UNIONS:
-        if name in made:
-            del made[name]
-            writing.loss.drop(
-                (*path, name), "schema_weakened", "weakened", "the target takes no union at the root of a schema"
-            )
-    return made
 
 
 def _never_strict(tool: Tool, writing: Writing) -> bool:
@@ -255,19 +207,6 @@ def enforced(schema: dict[str, Any], writing: Writing, path: Path) -> dict[str, 
         code, severity = ("schema_weakened", "weakened") if weakened else ("schema_rewritten", "shape")
         writing.loss.replace(path, made, code, severity, "the schema in the dialect that the target enforces")
     return made
-
-
-def _custom_tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
-    """A free-text tool as a function with the one text argument `input`."""
-    schema = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
-    message = "a free-text tool travels as a function with one text argument"
-    writing.loss.replace((*path, "input_schema"), schema, "custom_tool", "shape", message)
-    writing.loss.drop((*path, "kind"), "custom_tool", "shape", message)
-    if "format" in tool:
-        severity = "shape" if tool["format"].get("type") == "text" else "weakened"
-        writing.loss.drop((*path, "format"), "custom_tool", severity, "the text is not held to a grammar")
-    plain = {name: value for name, value in tool.items() if name not in ("kind", "format")}
-    return _function_to_wire(plain | {"input_schema": schema}, writing, path)
 
 
 def _provider_tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
@@ -305,7 +244,7 @@ def choice_to_wire(request: dict[str, Any], tools: list[Wire], writing: Writing)
         message = "the target takes a choice only together with tools"
         writing.loss.drop(("tool_choice",), "combination", severity, message)
         return None
-    if kind in _FORCED and writing.lacks("forced_tool_choice") and not writing.exact:
+    if kind in _FORCED and writing.lacks("forced_tool_choice"):
         return _instead("auto", "weakened", "the model cannot be made to call a tool", writing)
     match kind:
         case "auto" | "required":

@@ -8,8 +8,19 @@ calls; instructions stand in `system`, in a native system message, or marked in 
 
 from typing import Any
 
+from interlingua.adapters._claude import (
+    FILLER,
+    INSTRUCTIONS,
+    UNMARKED_TYPES,
+    UNREADABLE,
+    Reading,
+    before_answer,
+    check_prefill,
+    marked,
+    says_something,
+)
 from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
-from interlingua.adapters._order import ordered
+from interlingua.adapters._order import PLAIN, ordered
 from interlingua.adapters.bedrock_converse.blocks import (
     ASSISTANT,
     SYSTEM,
@@ -20,16 +31,8 @@ from interlingua.adapters.bedrock_converse.blocks import (
     overlaid,
     result_to_wire,
 )
-from interlingua.adapters.bedrock_converse.tables import (
-    DOCUMENT_FILLER,
-    FILLER,
-    INSTRUCTIONS,
-    UNMARKED_TYPES,
-    UNREADABLE,
-    Reading,
-    Writing,
-)
-from interlingua.canonical.errors import CannotAdapt, InvalidRequest, InvalidWire
+from interlingua.adapters.bedrock_converse.tables import DOCUMENT_FILLER, Writing
+from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.loss import Path, pointer
 
 Message = dict[str, Any]
@@ -95,10 +98,7 @@ def _user_from_wire(blocks: list[Any], messages: list[Message]) -> None:
 
 # ---------------------------------------------------------------------------------------------- to the wire
 
-_PLAIN = frozenset(
-    ("role", "content", "metadata", "id", "session_id", "created_at", "schema_version", "priority", "critical", "extra")
-)
-_KNOWN = _PLAIN | {"name", "cache", "provider_state"}
+_KNOWN = PLAIN | {"name", "cache", "provider_state"}
 
 
 def messages_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
@@ -179,6 +179,7 @@ class _Turns:
         "messages",
         "order",
         "speaker",
+        "spoke",
         "wires",
         "writing",
     )
@@ -197,6 +198,7 @@ class _Turns:
             None  # the first document of the open wire message: path, number of block
         )
         self.members: Message | None = None  # whose verbatim members the open wire message gets
+        self.spoke = 0  # the last message of the model
 
     def add(self, at: int, position: int) -> None:
         """Writes one message."""
@@ -206,29 +208,34 @@ class _Turns:
         role, blocks = message["role"], message["content"]
         if role == "assistant":
             writing.message = message
-            self._turn(ASSISTANT, message, path)
+            self.spoke = position
+            if self.speaker != ASSISTANT or "provider_state" in message:
+                self._turn(ASSISTANT, message, path)
             content = blocks_to_wire(blocks, ASSISTANT, writing, where)
             if content and "reasoningContent" in content[-1] and not writing.own:
                 self._trim_thinking(blocks, content, path)
         elif role == "tool":
-            self._turn(USER, message, path)
+            if self.speaker != USER or "provider_state" in message:
+                self._turn(USER, message, path)
             wire, mark = result_to_wire(blocks[0], writing, (*where, 0))
             content = [wire] if mark is None else [wire, mark]
         elif role == "user":
-            self._turn(USER, message, path)
+            if self.speaker != USER or "provider_state" in message:
+                self._turn(USER, message, path)
             content = blocks_to_wire(blocks, USER, writing, where)
             if writing.document is not None:
                 self._note_document(content)
-        elif writing.own or _says_something(blocks):
+        elif says_something(message, writing):
             role, content = self._instructions(at, message, path)
         else:
             self._drop(path)
             return
-        if not message.keys() <= _PLAIN:
+        if len(message) > 2 and not message.keys() <= PLAIN:
             _message_members(message, content, writing, path)
         if self.anchor is None:
             self.content, self.anchor, self.anchor_role = content, path, role
-            self._spelt(message)
+            if "provider_state" in message:
+                self._spelt(message)
         else:
             self._join(role, content, path)
 
@@ -236,7 +243,10 @@ class _Turns:
         """Closes the wire message before, unless this one continues it."""
         if speaker == self.speaker and not self._begins(message):
             return
-        self._close()
+        if self.content and self.documents is None and self.members is None:
+            self.wires.append({"role": self.speaker, "content": self.content})
+        else:
+            self._close()
         if speaker == ASSISTANT:
             self.writing.next_turn()
             if not self.wires and not self.writing.own:
@@ -259,16 +269,16 @@ class _Turns:
         return self.writing.endpoint.owns(state) and bool(state.get("fields") or (state.get("form") or {}).get("start"))
 
     def _spelt(self, message: Message) -> None:
-        state = message.get("provider_state")
-        if state is not None and self.writing.endpoint.owns(state):
-            self.blank = (state.get("form") or {}).get("blank", False)
+        state = message["provider_state"]
+        if self.writing.endpoint.owns(state):
+            self.blank = self.writing.own and (state.get("form") or {}).get("blank", False)
             self.members = message
 
     def _join(self, role: str, content: list[Wire], path: Path) -> None:
         """Adds a message to the open wire message."""
         if role == self.anchor_role != "tool":
             self.writing.merges.append((path, self.anchor or ()))
-        elif content or self.writing.own:
+        elif content:
             self.anchor, self.anchor_role = path, role
             _report_members(self.messages[int(path[1])], self.writing, path)
         else:
@@ -283,7 +293,7 @@ class _Turns:
         if not self.speaker:
             return
         wire = {"role": self.speaker, "content": self.content}
-        if not self.content and not self.blank and not self.writing.own:
+        if not self.content and not self.blank:
             self._fill(wire)
         elif self.documents is not None and not self.writing.own:
             self._speak(wire)
@@ -360,13 +370,8 @@ class _Turns:
 
     def _settle_prefill(self) -> None:
         """The answer is to continue the last message: it may not end in white space."""
-        position = self.order[-1]
-        if self.writing.lacks("prefill"):
-            raise CannotAdapt(
-                "the model does not continue an answer that was begun; end with a user message",
-                path=pointer(("messages", position)),
-                adapter=self.writing.endpoint.adapter,
-            )
+        position = self.spoke
+        check_prefill(position, self.writing)
         if not self.content or self.content[-1].keys() != {"text"}:
             return
         text: str = self.content[-1]["text"]
@@ -393,30 +398,11 @@ class _Turns:
             self._turn(SYSTEM, message, path)
             return SYSTEM, blocks_to_wire(message["content"], SYSTEM, writing, where)
         self._turn(USER, message, path)
-        note = "instructions inside a conversation travel marked in a user turn"
-        writing.loss.replace((*path, "role"), "user", "marker", "weakened", note)
-        blocks: list[Any] = []
-        for index, block in enumerate(message["content"]):
-            if block["type"] == "text" and block["text"] and not block["text"].isspace():
-                text = f"<system-message>\n{block['text']}\n</system-message>"
-                writing.loss.replace((*where, index, "text"), text, "marker", "weakened", note)
-                block = {**block, "text": text}
-            blocks.append(block)
-        return USER, blocks_to_wire(blocks, USER, writing, where)
+        return USER, blocks_to_wire(marked(message, writing, path), USER, writing, where)
 
     def _may_stand(self, at: int) -> bool:
         """Whether a system message may stand here: after a user turn, and last or before an answer."""
-        if self.speaker not in (USER, SYSTEM):
-            return False
-        for position in self.order[at + 1 :]:
-            role = self.messages[position]["role"]
-            if role not in INSTRUCTIONS:
-                return role == "assistant"
-        return True
-
-
-def _says_something(blocks: list[Any]) -> bool:
-    return any(block["type"] != "text" or (block["text"] and not block["text"].isspace()) for block in blocks)
+        return self.speaker in (USER, SYSTEM) and before_answer(self.messages, self.order[at + 1 :])
 
 
 # ------------------------------------------------------------------------------------------ members of a message

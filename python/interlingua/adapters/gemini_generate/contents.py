@@ -14,7 +14,7 @@ from interlingua.adapters.gemini_generate.parts import (
     MODEL,
     SYSTEM,
     USER,
-    block_from_part,
+    blocks_from_parts,
     parts_to_wire,
     result_to_wire,
 )
@@ -35,7 +35,7 @@ def system_from_wire(content: Any, reading: Reading) -> Message:
     path: Path = ("systemInstruction",)
     form: dict[str, Any] = {}
     parts = _parts(content, form, path)
-    message: Message = {"role": "system", "content": [block_from_part(part, SYSTEM, reading) for part in parts]}
+    message: Message = {"role": "system", "content": blocks_from_parts(parts, SYSTEM, reading)}
     if "role" in content:
         form["role"] = content["role"]
     return _kept(message, content, form, reading)
@@ -45,29 +45,30 @@ def contents_from_wire(contents: list[Any], reading: Reading, messages: list[Mes
     """Appends what the contents hold. Raises `InvalidWire` with the pointer of what cannot be read."""
     previous = ""
     for position, content in enumerate(contents):
-        path: Path = ("contents", position)
         form: dict[str, Any] = {}
-        parts = _parts(content, form, path)
-        role = content.get("role", USER)
+        parts = _parts(content, form, ("contents", position))
+        role = content.get("role")
         if role == MODEL:
             if previous != MODEL:
                 reading.turn()
-            blocks = [block_from_part(part, MODEL, reading) for part in parts]
-            found: list[Message] = [{"role": "assistant", "content": blocks}]
+            message: Message = {"role": "assistant", "content": blocks_from_parts(parts, MODEL, reading)}
+            messages.append(message)
+            previous = MODEL
         else:
             if role is not None and type(role) is not str:
-                raise InvalidWire("the role must be user or model", path=pointer((*path, "role")))
+                raise InvalidWire("the role must be user or model", path=pointer(("contents", position, "role")))
             found = _user_from_wire(parts, reading)
+            message = found[0]
+            messages += found
             if role != USER:
                 form["role"] = role
-        if "role" not in content:
-            form["role"] = None
-            form["absent"] = True
-        elif previous == "tool" == found[0]["role"]:
-            form["joined"] = False
-        _kept(found[0], content, form, reading)
-        messages += found
-        previous = MODEL if role == MODEL else found[-1]["role"]
+                if "role" not in content:
+                    form["absent"] = True
+            if previous == "tool" == message["role"]:
+                form["joined"] = False
+            previous = found[-1]["role"]
+        if form or len(content) > 2:
+            _kept(message, content, form, reading)
 
 
 def _parts(content: Any, form: dict[str, Any], path: Path) -> list[Wire]:
@@ -77,34 +78,33 @@ def _parts(content: Any, form: dict[str, Any], path: Path) -> list[Wire]:
     if type(parts) is dict:
         form["parts"] = "object"
         return [parts]
-    if parts is None:
-        form["parts"] = "null" if "parts" in content else "absent"
+    if not parts and (parts is None or type(parts) is list):
+        form["parts"] = "empty" if parts is not None else "null" if "parts" in content else "absent"
         return []
     if type(parts) is not list:
         raise InvalidWire("parts must be a list", path=pointer((*path, "parts")))
-    for position, part in enumerate(parts):
+    for part in parts:
         if type(part) is not dict:
-            raise InvalidWire("a part must be an object", path=pointer((*path, "parts", position)))
+            raise InvalidWire("a part must be an object", path=pointer((*path, "parts", parts.index(part))))
     return parts
 
 
 def _kept(message: Message, content: Wire, form: dict[str, Any], reading: Reading) -> Message:
-    if form or len(content) > 2 or not content.keys() <= _CONTENT:
-        state = reading.state()
-        if fields := {name: value for name, value in content.items() if name not in _CONTENT}:
+    """The message with what its content says beside role and parts, and how it was spelt."""
+    fields = {name: value for name, value in content.items() if name not in _CONTENT}
+    if fields or form:
+        message["provider_state"] = state = reading.state()
+        if fields:
             state["fields"] = fields
         if form:
             state["form"] = form
-        if len(state) > 2:
-            message["provider_state"] = state
     return message
 
 
 def _user_from_wire(parts: list[Wire], reading: Reading) -> list[Message]:
     found: list[Message] = []
     run: list[Any] | None = None
-    for part in parts:
-        block = block_from_part(part, USER, reading)
+    for block in blocks_from_parts(parts, USER, reading):
         if block["type"] == "tool_result":
             message: Message = {
                 "role": "tool",
@@ -131,13 +131,14 @@ def _user_from_wire(parts: list[Wire], reading: Reading) -> list[Message]:
 _PLAIN = frozenset(
     ("role", "content", "metadata", "id", "session_id", "created_at", "schema_version", "priority", "critical", "extra")
 )
+_USUAL = frozenset(("role", "content", "metadata"))
 _KNOWN = _PLAIN | {"name", "cache", "provider_state"}
 
 
 def contents_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
     """Writes `systemInstruction` and `contents`."""
     messages: list[Message] = request["messages"]
-    if not messages and not writing.own:
+    if not messages:
         raise InvalidRequest("a conversation needs at least one message", path="/messages")
     position = 0
     merges: list[tuple[Path, Path]] = []
@@ -202,7 +203,7 @@ def _leading_to_wire(
     count = 0
     while count < len(messages) and messages[count]["role"] in INSTRUCTIONS:
         count += 1
-    if count and count == len(messages) and not writing.own:
+    if count and count == len(messages):
         count -= 1  # instructions alone are no conversation: the last of them is said by the user
     parts: list[Wire] = []
     anchor: Path | None = None
@@ -220,7 +221,7 @@ def _leading_to_wire(
         else:
             merges.append((path, anchor))
     own = count == 1 and anchor == ("messages", 0) and bool(writing.owned(messages[0]))
-    if parts or own:
+    if parts or (own and _came_empty(writing.owned(messages[0]))):
         body["systemInstruction"] = wire = {"parts": parts}
         if own:
             _spelt(wire, messages[0], writing, ("messages", 0), "")
@@ -258,7 +259,7 @@ def _spelt(wire: Wire, message: Message, writing: Writing, path: Path, role: str
         else:
             wire[name] = value
     form = state.get("form")
-    if not form:
+    if not form or (role and message["role"] in INSTRUCTIONS):
         return
     if form.get("absent"):
         wire.pop("role", None)
@@ -273,6 +274,11 @@ def _spelt(wire: Wire, message: Message, writing: Writing, path: Path, role: str
             wire.pop("parts", None)
         case _:
             pass
+
+
+def _came_empty(state: Any) -> bool:
+    """Whether a content of this wire had no parts from the beginning."""
+    return (state.get("form") or {}).get("parts") in ("empty", "null", "absent")
 
 
 # ------------------------------------------------------------------------------------------ signatures
@@ -312,6 +318,12 @@ class _Contents:
         """Writes one message. `demand`: a step that begins here needs a signature."""
         message, writing = self.messages[position], self.writing
         role, blocks = message["role"], message["content"]
+        if role == "user" and len(message) == 2 and len(blocks) == 1 and not writing.outside:
+            block = blocks[0]
+            if len(block) == 2 and block["type"] == "text" and block["text"]:  # the usual turn, on a straight way
+                self.wires.append({"role": USER, "parts": [{"text": block["text"]}]})
+                self.previous, self.step_begun = role, False
+                return
         path: Path = ("messages", position)
         if writing.outside and role != "tool":
             # a message that moves takes its place behind the media
@@ -329,9 +341,10 @@ class _Contents:
             parts = self._instructions(message, path)
         if role != "assistant":
             self.step_begun = False
-        state = writing.owned(message) if len(message) > 2 else {}
-        self._put(MODEL if role == "assistant" else USER, parts, message, state, path)
-        if len(message) > 2:
+        if parts and (len(message) == 2 or message.keys() <= _USUAL) and not (role == "tool" == self.previous):
+            self.wires.append({"role": MODEL if role == "assistant" else USER, "parts": parts})
+        else:
+            self._put(MODEL if role == "assistant" else USER, parts, message, writing.owned(message), path)
             _members(message, writing, path)
         self.previous = role
 
@@ -339,8 +352,9 @@ class _Contents:
         joined = (state.get("form") or {}).get("joined") if state else None
         if joined is None:
             joined = message["role"] == "tool" == self.previous
-        elif joined and (not self.wires or role == MODEL or self.previous == "assistant"):
-            joined = False
+        elif joined:
+            beside = ("tool",) if message["role"] == "user" else ("tool", "user")
+            joined = bool(parts) and message["role"] in ("tool", "user") and self.previous in beside
         if joined and isinstance(before := self.wires[-1].get("parts"), list):
             before += parts
             for name in state.get("fields") or ():
@@ -348,7 +362,7 @@ class _Contents:
                 note = "the message travels in the content before it"
                 self.writing.loss.drop(where, "combination", "weakened", note)
             return
-        if not parts and role == USER and not self.writing.own:
+        if not parts and role == USER and not _came_empty(state):
             filler = [{"type": "text", "text": FILLER}]
             self.writing.loss.replace((*path, "content"), filler, "filler", "shape", "the target takes no empty turn")
             parts = [{"text": FILLER}]

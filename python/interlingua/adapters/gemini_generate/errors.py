@@ -4,9 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from interlingua.canonical import json
+from interlingua.adapters._kit import error_body, retry_after
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidRequest
 
 _BY_WORD = {
     "INVALID_ARGUMENT": "invalid_request",
@@ -40,7 +39,7 @@ _RETRYABLE = frozenset(("rate_limit", "timeout", "server_error", "overloaded"))
 
 # what the provider says in words only
 _OVERFLOW = re.compile(r"token count .*exceeds|exceeds the maximum number of tokens|input token count", re.IGNORECASE)
-_KEY = re.compile(r"API[_ ]key", re.IGNORECASE)
+_KEY = re.compile(r"API_KEY_INVALID|API key (?:not valid|expired|not found)", re.IGNORECASE)
 _BILLING = re.compile(r"billing", re.IGNORECASE)
 _CODE = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)s")
@@ -52,7 +51,7 @@ def error(status: int, headers: Mapping[str, str] | None, body: Any, endpoint: E
     The message holds nothing of what the provider said; that is in `raw`.
     """
     lower = {name.lower(): value for name, value in (headers or {}).items()}
-    parsed = _parsed(body)
+    parsed = error_body(body)
     inner = _inner(parsed)
     code = inner.get("status")
     code = code if isinstance(code, str) and _CODE.fullmatch(code) else None
@@ -80,17 +79,6 @@ def error(status: int, headers: Mapping[str, str] | None, body: Any, endpoint: E
     return found
 
 
-def _parsed(body: Any) -> Any:
-    if isinstance(body, (bytes, bytearray, memoryview)):
-        body = bytes(body).decode("utf-8", "replace")
-    if isinstance(body, str):
-        try:
-            return json.loads(body)
-        except InvalidRequest:
-            return body
-    return body
-
-
 def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
@@ -110,7 +98,7 @@ def _category(status: int, code: str | None, message: Any, details: list[dict[st
     reasons = {detail.get("reason") for detail in details}
     if category == "invalid_request":
         # a key that is not valid is status 400 here
-        if reasons & {"API_KEY_INVALID", "API_KEY_EXPIRED"} or ("API_KEY_INVALID" in text and _KEY.search(text)):
+        if reasons & {"API_KEY_INVALID", "API_KEY_EXPIRED"} or _KEY.search(text):
             return "authentication"
         if _OVERFLOW.search(text):
             return "context_overflow"
@@ -132,13 +120,9 @@ def _is_daily(details: list[dict[str, Any]]) -> bool:
 
 
 def _retry_after(headers: Mapping[str, str], details: list[dict[str, Any]]) -> float | None:
-    """Seconds to wait, from the details or the headers; a date needs a clock and gives None."""
+    """Seconds to wait, from the details or the headers."""
     for detail in details:
         found = _DURATION.fullmatch(str(detail.get("retryDelay", "")))
         if found and str(detail.get("@type", "")).endswith("RetryInfo"):
             return float(found[1])
-    try:
-        seconds = float(headers["retry-after"])
-    except (KeyError, ValueError, TypeError):
-        return None
-    return seconds if 0 <= seconds < float("inf") else None
+    return retry_after(headers)

@@ -14,6 +14,7 @@ from interlingua.adapters._kit import (
 )
 from interlingua.adapters.gemini_generate.tables import (
     CAMEL,
+    DETAIL,
     MEDIA_TYPE,
     UNREADABLE,
     Reading,
@@ -35,6 +36,17 @@ _SIBLINGS = frozenset(("thought", "thoughtSignature"))
 _NOTHING: Mapping[str, Any] = {}
 
 # ---------------------------------------------------------------------------------------------- from the wire
+
+
+def blocks_from_parts(parts: list[Wire], place: str, reading: Reading) -> list[Block]:
+    """The parts of one place, each as a block."""
+    blocks: list[Block] = []
+    for part in parts:
+        if len(part) == 1 and type(text := part.get("text")) is str:
+            blocks.append({"type": "text", "text": text})
+        else:
+            blocks.append(block_from_part(part, place, reading))
+    return blocks
 
 
 def block_from_part(part: Wire, place: str, reading: Reading) -> Block:
@@ -117,6 +129,8 @@ def _known_part(part: Wire, place: str, reading: Reading) -> Block | None:
             continue
         if name == "thought" and value is False:
             form["thought"] = False
+        elif name == "mediaResolution" and block["type"] == "image" and (detail := _detail(value)) is not None:
+            block["detail"] = detail
         elif not (name == "thought" and block["type"] == "thinking"):
             fields[name] = value
     if snake:
@@ -147,9 +161,15 @@ def _block_type(media_type: str | None, uri: str = "") -> str:
     return _BLOCK_TYPES.get(media_type.partition("/")[0].lower(), "document")
 
 
+def _detail(resolution: Any) -> str | None:
+    """How closely to look at an image; None for a resolution that the contract has no word for."""
+    level = resolution.get("level") if type(resolution) is dict and len(resolution) == 1 else None
+    return DETAIL.back.get(level) if type(level) is str else None
+
+
 def _inline_from_wire(inner: Any, fields: dict[str, Any], form: dict[str, Any]) -> Block:
     media_type, data = inner["mimeType"], inner["data"]
-    if type(data) is not str or not MEDIA_TYPE.fullmatch(media_type):
+    if type(data) is not str or not data or not MEDIA_TYPE.fullmatch(media_type):
         raise TypeError("inlineData")
     plain = _plain_base64(data)
     if plain != data:
@@ -298,8 +318,11 @@ def parts_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path)
     """The blocks of one place on the wire; those that it cannot carry are reported."""
     parts: list[Wire] = []
     for position, block in enumerate(blocks):
-        if len(block) == 2 and block["type"] == "text" and block["text"]:
+        kind = block["type"]
+        if kind == "text" and len(block) == 2 and block["text"]:
             parts.append({"text": block["text"]})
+        elif kind == "tool_use" and len(block) == 4 and place == MODEL:
+            parts.append(_plain_call_to_wire(block, writing, (*path, position)))
         elif (part := part_to_wire(block, place, writing, (*path, position))) is not None:
             parts.append(part)
     return parts
@@ -445,14 +468,18 @@ def _thinking_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None
     return _finished(block, part, "text", _THINKING, writing, path)
 
 
+def _plain_call_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
+    """A call that says no more than it must."""
+    return {"functionCall": {"name": writing.call(block, path, None), "args": block["input"]}}
+
+
 def _call_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
-    name, wire_id = writing.call(block, path)
-    arguments = block["input"]
-    call: Wire = {"name": name, "args": arguments}
+    if len(block) == 4:
+        return _plain_call_to_wire(block, writing, path)
+    wire_id = writing.owned(block).get("id")
+    call: Wire = {"name": writing.call(block, path, wire_id or None), "args": block["input"]}
     if wire_id is not None:
         call["id"] = wire_id
-    if len(block) == 4:
-        return {"functionCall": call}
     if "input_raw" in block or block.get("kind", "function") != "function":
         _free_text_to_wire(block, call, writing, path)
     if not call["args"] and (missing := (writing.owned(block).get("form") or _NOTHING).get("args")):
@@ -575,16 +602,26 @@ def _medium_to_wire(block: Block, place: str, writing: Writing, path: Path) -> W
             new_source = {"kind": _uri_kind(data), "data": data}
         elif kind == "base64" and (plain := _plain_base64(data)) != data:
             data, new_source = plain, {"kind": "base64", "data": plain}
-    _report_medium(block, fitted, data if kind != "base64" else "", new_source, writing, path)
+    part: Wire = {}
+    if block_type == "image" and block.get("detail") in DETAIL.there and _takes_detail(place, writing):
+        part["mediaResolution"] = {"level": DETAIL.there[block["detail"]]}
+    _report_medium(block, fitted, data if kind != "base64" else "", new_source, part, writing, path)
     if kind == "base64":
         form = writing.owned(block).get("form") or _NOTHING
         if "base64" in form:
             data = _base64_as(data, form["base64"])
-        return _finished(block, {"inlineData": {"mimeType": fitted, "data": data}}, "inlineData", _KNOWN_MEDIUM, writing, path)  # fmt: skip
-    file: Wire = {"fileUri": data}
+        part["inlineData"] = {"mimeType": fitted, "data": data}
+        return _finished(block, part, "inlineData", _KNOWN_MEDIUM, writing, path)
+    part["fileData"] = file = {"fileUri": data}
     if fitted is not None:
         file["mimeType"] = fitted
-    return _finished(block, {"fileData": file}, "fileData", _KNOWN_MEDIUM, writing, path)
+    return _finished(block, part, "fileData", _KNOWN_MEDIUM, writing, path)
+
+
+def _takes_detail(place: str, writing: Writing) -> bool:
+    """Whether a part says how closely to look at it."""
+    taken = writing.capabilities.get("media_resolution")
+    return writing.own or (place != RESULT and (writing.generation(0) > 2 if taken is None else taken is True))
 
 
 _KNOWN_MEDIUM = _MEDIUM | frozenset(_MEDIA_EXTRAS)
@@ -619,7 +656,13 @@ def _fitted_type(kind: str, data: str, media_type: str | None, block_type: str) 
 
 
 def _report_medium(
-    block: Block, media_type: str | None, uri: str, source: dict[str, Any] | None, writing: Writing, path: Path
+    block: Block,
+    media_type: str | None,
+    uri: str,
+    source: dict[str, Any] | None,
+    part: Wire,
+    writing: Writing,
+    path: Path,
 ) -> None:
     loss = writing.loss
     if source is not None:
@@ -632,8 +675,8 @@ def _report_medium(
     if read != block["type"]:
         loss.replace((*path, "type"), read, "unsupported_value", "shape", "the media type says what a medium is")
     for name in _MEDIA_EXTRAS:
-        if block.get(name) not in (None, False):
-            severity = "shape" if block[name] == "" else "weakened"
+        if block.get(name) not in (None, False) and not (name == "detail" and part):
+            severity = "shape" if block[name] in ("", "auto") else "weakened"
             loss.drop((*path, name), "unsupported_field", severity, f"the wire has no {name.replace('_', ' ')} here")
 
 
@@ -642,6 +685,12 @@ def _report_medium(
 
 def result_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
     """A tool result. Media that cannot stand in one are noted to travel in the next user content."""
+    if len(block) == 3 and len(said := block["content"]) == 1 and len(said[0]) == 2 and said[0]["type"] == "text":
+        called, call_id = _answered(block, writing, _NOTHING, path)
+        answer: Wire = {"name": called, "response": {"result": said[0]["text"]}}
+        if call_id is not None:
+            answer["id"] = call_id
+        return {"functionResponse": answer}
     texts: list[str] = []
     media: list[Wire] = []
     late: list[Wire] = []
@@ -665,25 +714,32 @@ def result_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
             late.append(part)
         else:
             media.append(part)
-    name, wire_id = writing.calls.get(block["tool_use_id"], ("", None))
     form = writing.owned(block).get("form") or _NOTHING
+    name, wire_id = _answered(block, writing, form, path)
     response: Wire = {"name": name, "response": _wrapped(texts, bool(block.get("is_error")), form)}
     if wire_id is not None:
         response["id"] = wire_id
     if form and writing.own:
-        _result_form(response, form, texts)
+        _result_form(response, form)
     if media or late or (form.get("parts") and writing.own):
         response["parts"] = media + late
     if block.get("is_error"):
         message = "the failure travels as the member error of the response"
         writing.loss.replace((*path, "is_error"), True, "envelope", "shape", message)
-        if texts == [""] and not writing.own:
+        if texts == [""]:
             first = next(at for at, item in enumerate(content) if item["type"] == "text")
             message = "a failure without a text is the empty text on the wire"
             writing.loss.drop((*path, "content", first), "empty_content", "shape", message)
-    if len(block) == 3:
-        return {"functionResponse": response}
     return _finished(block, {"functionResponse": response}, "functionResponse", _RESULT, writing, path)
+
+
+def _answered(block: Block, writing: Writing, form: Mapping[str, Any], path: Path) -> tuple[str, str | None]:
+    """The wire name and id of the call that a result answers. A result of none goes back only as it came."""
+    call = writing.calls.get(block["tool_use_id"])
+    if call is None and not (writing.own and "name" in form):
+        message = "the result answers no call before it"
+        raise InvalidRequest(message, path=pointer((*path, "tool_use_id")))
+    return call or ("", None)
 
 
 def _may_be_text(item: Block, inside: bool, writing: Writing) -> bool:
@@ -702,7 +758,7 @@ def _said(item: Block, writing: Writing, path: Path) -> Wire | None:
     return {"text": item["text"]}
 
 
-def _result_form(response: Wire, form: Mapping[str, Any], texts: list[str]) -> None:
+def _result_form(response: Wire, form: Mapping[str, Any]) -> None:
     if "name" in form:
         response["name"] = form["name"]
         if form["name"] is None:
@@ -712,9 +768,11 @@ def _result_form(response: Wire, form: Mapping[str, Any], texts: list[str]) -> N
             response.pop("id", None)
         else:
             response["id"] = form["id"]
-    if not texts and form.get("response") == "absent":
+    if response["response"]:
+        return
+    if form.get("response") == "absent":
         del response["response"]
-    elif not texts and form.get("response") == "null":
+    elif form.get("response") == "null":
         response["response"] = None
 
 

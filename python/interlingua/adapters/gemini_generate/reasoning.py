@@ -3,7 +3,7 @@
 from typing import Any
 
 from interlingua.adapters._kit import Wire, report_unknown
-from interlingua.adapters.gemini_generate.tables import BUDGETS, EFFORTS, Writing, camelised
+from interlingua.adapters.gemini_generate.tables import BUDGETS, EFFORTS, Reading, Writing
 
 Reasoning = dict[str, Any]
 
@@ -12,15 +12,15 @@ _MEMBERS = ("mode", "effort", "budget_tokens", "display")
 # ---------------------------------------------------------------------------------------------- from the wire
 
 
-def reasoning_from_wire(value: Any) -> Reasoning | None:
+def reasoning_from_wire(value: Any, reading: Reading) -> Reasoning | None:
     """A thinkingConfig; None for one that says more than the contract has words for."""
     if type(value) is not dict:
         return None
     reasoning: Reasoning = {}
-    for name, item in camelised(value).items():
+    for name, item in reading.camelised(value).items():
         match name:
             case _ if item is None:
-                pass
+                reading.odd = True
             case "includeThoughts" if type(item) is bool:
                 reasoning["display"] = "summarized" if item else "omitted"
             case "thinkingBudget" if type(item) is int:
@@ -32,6 +32,7 @@ def reasoning_from_wire(value: Any) -> Reasoning | None:
                     return None
             case "thinkingLevel" if type(item) is str and item.lower() in EFFORTS:
                 reasoning["effort"] = item.lower()
+                reading.odd = reading.odd or not item.isupper()
             case _:
                 return None
     return reasoning

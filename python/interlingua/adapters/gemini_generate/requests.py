@@ -1,5 +1,6 @@
 """Requests both ways: the members beside the contents."""
 
+import re
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -12,7 +13,7 @@ from interlingua.adapters._kit import (
 )
 from interlingua.adapters.gemini_generate.contents import contents_from_wire, contents_to_wire, system_from_wire
 from interlingua.adapters.gemini_generate.reasoning import reasoning_from_wire, reasoning_to_wire
-from interlingua.adapters.gemini_generate.schemas import fitted, json_schema
+from interlingua.adapters.gemini_generate.schemas import fitted, is_taken, json_schema
 from interlingua.adapters.gemini_generate.tables import (
     CAMEL,
     MODEL_IN_PATH,
@@ -21,7 +22,6 @@ from interlingua.adapters.gemini_generate.tables import (
     UNREADABLE,
     Reading,
     Writing,
-    camelised,
 )
 from interlingua.adapters.gemini_generate.tools import choice_from_wire, choice_to_wire, tools_from_wire, tools_to_wire
 from interlingua.canonical import json
@@ -48,7 +48,10 @@ _COUNTS = {
     "logprobs": ("top_logprobs", 0),
 }
 _FORMAT = ("responseMimeType", "responseJsonSchema", "responseSchema")
+_JSON_SCHEMA = frozenset(("responseMimeType", "responseJsonSchema"))
 _OPTION_OBJECTS = ("generationConfig", "toolConfig")
+_CONFIG = frozenset(("generationConfig", "generation_config"))
+_CACHED = frozenset(("systemInstruction", "tools", "toolConfig"))
 
 # ---------------------------------------------------------------------------------------------- from the wire
 
@@ -75,11 +78,10 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
                 form["system"] = name
             break
     contents_from_wire(contents, reading, messages)
-    request = members_from_wire(body, reading)
+    request, spelling = members_from_wire(body, reading)
     _address_from_wire(wire, body, endpoint, request, form)
     request["messages"] = messages
     request["provider_state"] = state = reading.state()
-    spelling = _spelling(body, request, endpoint)
     if spelling:
         form["members"] = spelling
     if form:
@@ -95,6 +97,8 @@ def _address_from_wire(wire: Wire, body: Wire, endpoint: Endpoint, request: Requ
     name = unquote(found[1]) if found else None
     if type(said := body.get("model")) is str:
         form["model"] = said
+        if name is not None and said.rpartition("/")[2] != name:
+            form["model_of_path"] = name
         name = name or said.rpartition("/")[2]
     if name:
         request["model"] = endpoint.model_id(name) or ""
@@ -107,67 +111,92 @@ def _address_from_wire(wire: Wire, body: Wire, endpoint: Endpoint, request: Requ
 _NOT_MEMBERS = frozenset(("contents", *_SYSTEM))
 
 
-def members_from_wire(body: Wire, reading: Reading) -> Request:
-    """The members of a request beside its messages. What is not shaped as documented becomes an option."""
+def members_from_wire(body: Wire, reading: Reading) -> tuple[Request, Wire]:
+    """
+    The members of a request beside its messages, and those that came in another spelling than the one that is written.
+
+    What is not shaped as documented becomes an option.
+    """
     request: Request = {}
     options: dict[str, Any] = {}
-    for name, value in camelised(body).items():
+    spelling: Wire = {}
+    for spelt, value in body.items():
+        name = CAMEL.get(spelt, spelt)
+        if name in _NOT_MEMBERS or (name == "model" and type(value) is str):
+            if value is None:
+                spelling[spelt] = None
+            continue
+        if name != spelt and name in body:
+            name = spelt
+        reading.odd = spelt != name or value is None
         match name:
-            case _ if name in _NOT_MEMBERS or value is None or (name == "model" and type(value) is str):
+            case _ if value is None:
                 pass
             case "tools" if (tools := tools_from_wire(value, reading)) is not None:
                 request["tools"] = tools
             case "toolConfig" if type(value) is dict:
-                choice, left = choice_from_wire(value)
+                choice, left = choice_from_wire(value, reading)
                 if choice is not None:
                     request["tool_choice"] = choice
                 if left:
                     options[name] = left
             case "generationConfig" if type(value) is dict:
-                if left := _generation_from_wire(camelised(value), request):
+                if left := _generation_from_wire(value, request, reading):
                     options[name] = left
             case "serviceTier" if type(value) is str:
                 request["service_tier"] = value
             case "labels" if type(value) is dict and all(type(label) is str for label in value.values()):
                 request["metadata"] = value
+                reading.odd = reading.odd or not value
             case _:
                 options[name] = value
+        if reading.odd:
+            spelling[spelt] = value
     if options:
         request["options"] = {reading.adapter: options}
-    return request
+    return request, spelling
 
 
-def _generation_from_wire(config: Wire, request: Request) -> Wire:
+def _generation_from_wire(config: Wire, request: Request, reading: Reading) -> Wire:
     """Reads a generationConfig; gives what has no canonical meaning."""
     left: Wire = {}
-    for name, value in config.items():
+    formats: Wire = {}
+    if not config:
+        reading.odd = True
+    for name, value in reading.camelised(config).items():
         if value is None:
-            continue
-        if name in _NUMBERS and (number := _number(value)) is not None:
+            reading.odd = True
+        elif name in _NUMBERS and (number := _number(value, reading)) is not None:
             request[_NUMBERS[name]] = number
-        elif name in _COUNTS and (count := _count(value, _COUNTS[name][1])) is not None:
+        elif name in _COUNTS and (count := _count(value, _COUNTS[name][1], reading)) is not None:
             request[_COUNTS[name][0]] = count
+        elif name in _FORMAT:
+            formats[name] = value
         elif name == "stopSequences" and type(value) is list and all(type(text) is str for text in value):
             if value:
                 request["stop"] = value
+            else:
+                reading.odd = True
         elif name == "responseLogprobs" and type(value) is bool:
             request["logprobs"] = value
-        elif name == "thinkingConfig" and (reasoning := reasoning_from_wire(value)) is not None:
+        elif name == "thinkingConfig" and (reasoning := reasoning_from_wire(value, reading)) is not None:
             if reasoning:
                 request["reasoning"] = reasoning
-        elif name not in _FORMAT:
+            else:
+                reading.odd = True
+        else:
             left[name] = value
-    formats = {name: config[name] for name in _FORMAT if config.get(name) is not None}
-    if formats and (found := _format_from_wire(formats)) is not None:
+    if formats and (found := _format_from_wire(formats, reading)) is not None:
         request["response_format"] = found
     else:
         left.update(formats)
     return left
 
 
-def _number(value: Any) -> int | float | None:
+def _number(value: Any, reading: Reading) -> int | float | None:
     """A number, also where a client wrote it as a text."""
     if type(value) is str:
+        reading.odd = True
         try:
             value = json.loads(value)
         except InvalidRequest:
@@ -175,14 +204,16 @@ def _number(value: Any) -> int | float | None:
     return value if type(value) in (int, float) else None
 
 
-def _count(value: Any, least: int | None) -> int | None:
-    number: Any = _number(value)
+def _count(value: Any, least: int | None, reading: Reading) -> int | None:
+    number: Any = _number(value, reading)
     return number if type(number) is int and (least is None or number >= least) else None
 
 
-def _format_from_wire(formats: Wire) -> dict[str, Any] | None:
+def _format_from_wire(formats: Wire, reading: Reading) -> dict[str, Any] | None:
     if len(formats) > 2:
         return None
+    if formats.keys() != _JSON_SCHEMA and (len(formats) > 1 or formats.get("responseMimeType") != "application/json"):
+        reading.odd = True
     schema = formats.get("responseJsonSchema")
     if schema is None and "responseSchema" in formats:
         schema = json_schema(formats["responseSchema"])
@@ -190,24 +221,12 @@ def _format_from_wire(formats: Wire) -> dict[str, Any] | None:
         case "application/json" if len(formats) == 1:
             return {"type": "json"}
         case "application/json" if type(schema) is dict:
+            reading.odd = reading.odd or not is_taken(schema)
             return {"type": "json_schema", "schema": schema}
         case "text/plain" if len(formats) == 1:
             return {"type": "text"}
         case _:
             return None
-
-
-def _spelling(body: Wire, request: Request, endpoint: Endpoint) -> Wire:
-    """The members that are spelt otherwise than this adapter would write them."""
-    plain: Wire = {}
-    members_to_wire(request, plain, Writing(request, endpoint, Loss()))
-    return {
-        name: value
-        for name, value in body.items()
-        if (name not in _NOT_MEMBERS or (value is None and name != "contents"))
-        and not (name == "model" and type(value) is str)
-        and (name not in plain or plain[name] != value)
-    }
 
 
 # ---------------------------------------------------------------------------------------------- to the wire
@@ -218,6 +237,9 @@ _KNOWN = _MESSAGES | frozenset(
     (*_NUMBERS.values(), *(name for name, _ in _COUNTS.values()), "stop", "logprobs", "reasoning", "response_format", "tools",
      "tool_choice", "parallel_tool_calls", "service_tier", "metadata", "cache", *_UNSUPPORTED)
 )  # fmt: skip
+
+
+_WRITTEN = _KNOWN - {"cache", *_UNSUPPORTED}
 
 
 def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
@@ -232,10 +254,13 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     form = writing.owned(request).get("form") or {}
     tools_body: Wire = {}
     try:
-        tools_to_wire(request, tools_body, writing)
+        spelling: Wire = form.get("members") or {}
+        writing.spelt = writing.own and not _CONFIG.isdisjoint(spelling)
+        if not _same_tools(request, spelling, tools_body, writing):
+            tools_to_wire(request, tools_body, writing)
         contents_to_wire(request, body, writing)
         body.update(tools_body)
-        members_to_wire(request, body, writing, tools_written=True)
+        members_to_wire(request, body, writing)
         if form:
             body = _respelt(request, body, form, writing)
     except UNREADABLE as problem:
@@ -246,6 +271,20 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     return wire, loss.entries
 
 
+def _same_tools(request: Request, spelling: Wire, body: Wire, writing: Writing) -> bool:
+    """Writes the tools as they came, when they still say what the request says."""
+    if "tools" not in spelling or "tools" not in request:
+        return False
+    read = tools_from_wire(spelling["tools"], Reading(writing.endpoint, DERIVED_IDS))
+    if read is None or difference(read, request["tools"]) is not None:
+        return False
+    body["tools"] = spelling["tools"]
+    return True
+
+
+_PLAIN_MODEL = re.compile(r"[A-Za-z0-9._@-]*")
+
+
 def _path(request: Request, model: str | None, form: dict[str, Any], endpoint: Endpoint) -> str:
     template: str = endpoint.dialect.get("path", PATH)
     name = model or ""
@@ -253,7 +292,7 @@ def _path(request: Request, model: str | None, form: dict[str, Any], endpoint: E
         template = template.replace("models/{model}", "{model}")
         path = template.replace("{model}", quote(name, safe="/@"))
     else:
-        path = template.replace("{model}", quote(name, safe="@"))
+        path = template.replace("{model}", name if _PLAIN_MODEL.fullmatch(name) else quote(name, safe="@"))
     if not request.get("stream"):
         return f"{path}:generateContent"
     return f"{path}:streamGenerateContent" + ("" if form.get("array") else "?alt=sse")
@@ -266,8 +305,9 @@ def _respelt(request: Request, body: Wire, form: dict[str, Any], writing: Writin
     if form.get("system") and _SYSTEM[0] in body:
         body[form["system"]] = body.pop(_SYSTEM[0])
     if type(said := form.get("model")) is str and writing.own:
-        wire_model = writing.model or said.rpartition("/")[2]
-        body["model"] = said[: len(said) - len(said.rpartition("/")[2])] + wire_model
+        place, slash, name = said.rpartition("/")
+        same = "model_of_path" in form and form["model_of_path"] == writing.model
+        body["model"] = said if same else place + slash + (writing.model or name)
     spelling: Wire = form.get("members") or {}
     if not spelling.keys().isdisjoint(_SYSTEM) and not body.keys().isdisjoint(_SYSTEM):
         spelling = {name: value for name, value in spelling.items() if name not in _SYSTEM}
@@ -276,14 +316,18 @@ def _respelt(request: Request, body: Wire, form: dict[str, Any], writing: Writin
     reading = Reading(writing.endpoint, DERIVED_IDS)
     replaced = _replaced(body, spelling)
     wanted = {name: request[name] for name in request.keys() & _READ}
-    if difference(members_from_wire(replaced, reading), wanted) is None:
+    if difference(members_from_wire(replaced, reading)[0], wanted) is None:
         return replaced
     # something was changed since: each member on its own
-    plain = members_from_wire(body, reading)
+    plain, _ = members_from_wire(body, reading)
     for name, value in spelling.items():
         trial = _replaced(body, {name: value})
-        if difference(members_from_wire(trial, reading), plain) is None:
+        if difference(members_from_wire(trial, reading)[0], plain) is None:
             body = trial
+            writing.spelt = writing.spelt and name not in _CONFIG
+    config: Wire = body.get("generationConfig") or {}
+    if writing.spelt and type(schema := config.get("responseJsonSchema")) is dict:
+        config["responseJsonSchema"] = fitted(schema, writing.loss, ("response_format", "schema"))
     return body
 
 
@@ -295,10 +339,8 @@ def _replaced(body: Wire, spelling: Wire) -> Wire:
     return {name: value for name, value in body.items() if name not in gone} | spelling
 
 
-def members_to_wire(request: Request, body: Wire, writing: Writing, *, tools_written: bool = False) -> None:
-    """Writes the members beside the messages."""
-    if not tools_written:
-        tools_to_wire(request, body, writing)
+def members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
+    """Writes the members beside messages and tools."""
     if "tool_choice" in request or "parallel_tool_calls" in request:
         choice_to_wire(request, body, writing)
     config: Wire = {}
@@ -315,7 +357,7 @@ def members_to_wire(request: Request, body: Wire, writing: Writing, *, tools_wri
         _metadata_to_wire(request["metadata"], body, writing)
     if request.get("options"):
         _options_to_wire(request, body, writing)
-    if not request.keys() <= _MESSAGES:
+    if not request.keys() <= _WRITTEN:
         for name, severity in _UNSUPPORTED.items():
             if request.get(name) is not None:
                 writing.loss.drop((name,), "unsupported_field", severity, f"the wire has no {name}")
@@ -406,7 +448,8 @@ def _format_to_wire(wanted: dict[str, Any], config: Wire, writing: Writing) -> N
     config["responseMimeType"] = "application/json"
     if kind == "json_schema" and "schema" in wanted:
         schema = wanted["schema"]
-        config["responseJsonSchema"] = schema if writing.own else fitted(schema, writing.loss, (*path, "schema"))
+        # one that was spelt otherwise waits for whether it still is
+        config["responseJsonSchema"] = schema if writing.spelt else fitted(schema, writing.loss, (*path, "schema"))
     elif "schema" in wanted:
         writing.loss.drop((*path, "schema"), "unsupported_field", "weakened", "a free JSON object has no schema")
     for name, severity in _FORMAT_MEMBERS.items():
@@ -461,16 +504,22 @@ def _options_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     name = writing.endpoint.adapter
     if len(options) > 1 or name not in options:
         report_foreign_options(request, writing.endpoint, writing.loss)
-    for member, value in (options.get(name) or {}).items():
+    own: Wire = options.get(name) or {}
+    for member, value in own.items():
         if member in _OPTION_OBJECTS and type(value) is dict:
-            present = body.get(member, {})
-            for inner, item in value.items():
-                if inner not in present and not _hides(inner, present) and _is_option({member: {inner: item}}, writing):
-                    present = {**present, inner: item}
-                else:
+            present: Wire = body.get(member, {})
+            said = present.keys() | (_FORMAT if not present.keys().isdisjoint(_FORMAT) else ())
+            taken = {k: v for k, v in value.items() if k not in said and _is_option({member: {k: v}}, writing)}
+            if taken or not value:
+                for inner in value.keys() - taken.keys():
                     _refuse_option((member, inner), writing)
-            if present or writing.own:
-                body[member] = present
+            else:
+                _refuse_option((member,), writing)
+            if present or taken or writing.own:
+                body[member] = {**present, **taken}
+        elif member == "cachedContent" and not writing.own and not _CACHED.isdisjoint((*body, *own)):
+            message = "the target takes a cache only in the place of instructions and tools"
+            writing.loss.drop(("options", name, member), "combination", "lost", message)
         elif member not in body and _is_option({member: value}, writing):
             body[member] = value
         else:
@@ -482,15 +531,11 @@ def _refuse_option(where: tuple[str, ...], writing: Writing) -> None:
     writing.loss.drop(("options", writing.endpoint.adapter, *where), "combination", "weakened", message)
 
 
-def _hides(name: str, config: Wire) -> bool:
-    return name in _FORMAT and any(other in config for other in _FORMAT)
-
-
 def _is_option(member: Wire, writing: Writing) -> bool:
     """Whether this member, read from the wire, would be an option again."""
     if writing.own:
         return not member.keys() & _NOT_MEMBERS
     if "model" in member:
         return False
-    read = members_from_wire(member, Reading(writing.endpoint, DERIVED_IDS))
+    read, _ = members_from_wire(member, Reading(writing.endpoint, DERIVED_IDS))
     return read == {"options": {writing.endpoint.adapter: member}}

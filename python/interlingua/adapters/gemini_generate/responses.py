@@ -5,7 +5,7 @@ from typing import Any
 
 from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
 from interlingua.adapters.gemini_generate.errors import error
-from interlingua.adapters.gemini_generate.parts import MODEL, Block, block_from_part, is_own_thinking, part_to_wire
+from interlingua.adapters.gemini_generate.parts import MODEL, Block, blocks_from_parts, is_own_thinking, part_to_wire
 from interlingua.adapters.gemini_generate.tables import (
     FINISH,
     FINISH_NUMBERS,
@@ -47,11 +47,9 @@ def from_wire_response(body: Any, endpoint: Endpoint, ids: IdSource = DERIVED_ID
         if not (parts is None or (type(parts) is list and all(type(part) is dict for part in parts))):
             raise InvalidAnswer("a candidate cannot be read", path=pointer(path), adapter=endpoint.adapter)
         reading = Reading(endpoint, ids, call_prefix(body, position))
-        blocks = [block_from_part(part, MODEL, reading) for part in parts or ()]
+        blocks = blocks_from_parts(parts or [], MODEL, reading)
         if "groundingMetadata" in candidate:
-            last = max((at for at, block in enumerate(blocks) if block["type"] == "text" and block["text"]), default=-1)
-            if last >= 0:
-                blocks[last] = cited(blocks[last], candidate, endpoint)
+            cite(blocks, candidate, endpoint)
         choices.append(choice_from_wire(candidate, blocks, position, endpoint))
     return assembled(body, choices, endpoint), []
 
@@ -109,37 +107,50 @@ def choice_from_wire(candidate: Wire, blocks: list[Block], position: int, endpoi
     return choice
 
 
-def cited(block: Block, candidate: Wire, endpoint: Endpoint) -> Block:
-    """The last text of a candidate with the sources that its grounding names; the metadata stay whole beside it.
+def cite(blocks: list[Block], candidate: Wire, endpoint: Endpoint) -> int:
+    """Gives texts the sources that the grounding names; the metadata stay whole beside them.
 
-    Segments are counted in bytes of the text; one that does not say what stands there is passed over.
+    Segments are counted in bytes of the part that they name, else of the last text; one that does not say what stands
+    there is passed over. Gives the position of the last text, -1 when there is none.
     """
+    last = max((at for at, block in enumerate(blocks) if block["type"] == "text" and block["text"]), default=-1)
     grounding = candidate.get("groundingMetadata")
-    if type(grounding) is not dict or block["type"] != "text" or not block["text"]:
-        return block
+    if last < 0 or type(grounding) is not dict:
+        return last
     supports, chunks = grounding.get("groundingSupports"), grounding.get("groundingChunks")
     if type(supports) is not list or type(chunks) is not list:
-        return block
-    raw = block["text"].encode()
-    citations: list[dict[str, Any]] = []
+        return last
+    citations: dict[int, list[dict[str, Any]]] = {}
     for support in supports:
         try:
             segment = support["segment"]
-            start, end = segment.get("startIndex", 0), segment["endIndex"]
-            before, said = raw[:start].decode(), raw[start:end].decode()
-            sources = [chunks[index]["web"] for index in support["groundingChunkIndices"] if index >= 0]
-        except UNREADABLE:
-            continue
-        if said != segment.get("text", said):
+            position, start, end = _place(segment, blocks, last)
+            # a chunk is an object of one member: web, retrievedContext, maps
+            sources = [next(iter(chunks[index].values())) for index in support["groundingChunkIndices"] if index >= 0]
+        except (*UNREADABLE, StopIteration):
             continue
         for source in sources:
             if type(source) is dict and type(source.get("uri")) is str:
                 citation: dict[str, Any] = {"type": "url_citation", "url": source["uri"]}
                 if type(source.get("title")) is str:
                     citation["title"] = source["title"]
-                citation |= {"start_index": len(before), "end_index": len(before) + len(said)}
-                citations.append({**citation, "provider_state": endpoint.state()})
-    return {**block, "citations": citations} if citations else block
+                citation |= {"start_index": start, "end_index": end, "provider_state": endpoint.state()}
+                citations.setdefault(position, []).append(citation)
+    for position, found in citations.items():
+        blocks[position] = {**blocks[position], "citations": found}
+    return last
+
+
+def _place(segment: Wire, blocks: list[Block], last: int) -> tuple[int, int, int]:
+    """The text that a segment is of, and its beginning and end in characters. Raises `ValueError` when there is none."""
+    start, end = segment.get("startIndex", 0), segment["endIndex"]
+    for position in (segment.get("partIndex", last), last):
+        if 0 <= position < len(blocks) and blocks[position]["type"] == "text":
+            raw: bytes = blocks[position]["text"].encode()
+            before, said = raw[:start].decode(), raw[start:end].decode()
+            if said == segment.get("text", said):
+                return position, len(before), len(before) + len(said)
+    raise ValueError("segment")
 
 
 def assembled(body: Wire, choices: list[dict[str, Any]], endpoint: Endpoint) -> Response:
@@ -155,9 +166,9 @@ def assembled(body: Wire, choices: list[dict[str, Any]], endpoint: Endpoint) -> 
     fields: dict[str, Any] = {}
     for name, value in body.items():
         match name:
-            case "candidates" if value is not None:
+            case "candidates":
                 pass
-            case "responseId" if type(value) is str:
+            case "responseId" if type(value) is str and value:
                 response["id"] = value
             case "modelVersion" if type(value) is str and value:
                 response["model"] = endpoint.model_id(value) or ""
@@ -167,8 +178,9 @@ def assembled(body: Wire, choices: list[dict[str, Any]], endpoint: Endpoint) -> 
                 fields[name] = value
     if fields:
         state["fields"] = {**fields, **state.get("fields", {})}
-    if not choices and "candidates" in body and body["candidates"] is not None:
-        state["form"] = {"candidates": True}
+    if not choices:
+        given: Any = body.get("candidates")
+        state["form"] = {"candidates": "absent" if "candidates" not in body else "null" if given is None else "empty"}
     return response
 
 
@@ -197,10 +209,9 @@ def usage_from_wire(wire: Wire) -> dict[str, Any]:
     cached = _count(wire.get("cachedContentTokenCount"))
     thoughts = _count(wire.get("thoughtsTokenCount"))
     prompt = (_count(wire.get("promptTokenCount")) or 0) + (_count(wire.get("toolUsePromptTokenCount")) or 0)
-    usage: dict[str, Any] = {
-        "input_tokens": max(prompt - (cached or 0), 0),
-        "output_tokens": (_count(wire.get("candidatesTokenCount")) or 0) + (thoughts or 0),
-    }
+    # live sessions have another name for what was said
+    said = _count(wire.get("candidatesTokenCount", wire.get("responseTokenCount"))) or 0
+    usage: dict[str, Any] = {"input_tokens": max(prompt - (cached or 0), 0), "output_tokens": said + (thoughts or 0)}
     if cached is not None:
         usage["cached_input_tokens"] = cached
     if thoughts is not None:
@@ -237,10 +248,11 @@ def to_wire_response(response: Response, endpoint: Endpoint) -> tuple[Wire, Entr
     except UNREADABLE as problem:
         message = "a block lacks a member or has one of a wrong type"
         raise InvalidRequest(message, path="/message/content") from problem
-    if writing.own and not response["message"]["content"] and not alternatives and _is_blocked(response, state):
-        candidates = []
-    if candidates or form.get("candidates"):
+    missing = form.get("candidates") or ("absent" if _is_blocked(response, state) else None)
+    if missing is None or response["message"]["content"] or alternatives:
         body["candidates"] = candidates
+    elif missing != "absent":
+        body["candidates"] = [] if missing == "empty" else None
     fields = {name: value for name, value in (state.get("fields") or {}).items() if name != "choice"}
     if "usage" in response:
         body["usageMetadata"] = usage_to_wire(response["usage"], own=writing.own)
@@ -261,10 +273,10 @@ def to_wire_response(response: Response, endpoint: Endpoint) -> tuple[Wire, Entr
 
 
 def _is_blocked(response: Response, state: Any) -> bool:
-    """Whether an own answer came without candidates."""
-    return "choice" not in (state.get("form") or {}) and "choice" not in (state.get("fields") or {}) and (
-        response.get("finish_reason_raw") is None or "promptFeedback" in (state.get("fields") or {})
-    )  # fmt: skip
+    """Whether an own answer says that its prompt was blocked, which is the reason of no candidate."""
+    feedback = (state.get("fields") or {}).get("promptFeedback")
+    reason = feedback.get("blockReason") if type(feedback) is dict else None
+    return reason is not None and response.get("finish_reason_raw") == str(reason)
 
 
 def _candidate(choice: dict[str, Any], position: int, writing: Writing, path: Path) -> Wire:

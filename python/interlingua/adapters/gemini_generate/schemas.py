@@ -63,8 +63,11 @@ _TAKEN = frozenset(
 _SILENT = frozenset(("$schema", "$comment", "default", "examples", "example", "deprecated", "readOnly", "writeOnly"))
 """Keywords that hold an answer to nothing: without them the same values satisfy the schema."""
 
-_MOST_LEVELS = 64
+_LEAF = _TAKEN - {"$defs", "$ref", "items", "prefixItems", "anyOf", "oneOf", "properties", "additionalProperties"}
+"""Keywords without a schema in them."""
+_PLAIN = _LEAF | {"properties", "items"}
 
+_MOST_LEVELS = 64
 
 _NAMED = ("properties", "$defs", "definitions")
 _LISTED = ("anyOf", "oneOf", "prefixItems")
@@ -75,24 +78,35 @@ def _fits(schema: Any, level: int) -> bool:
     """Whether nothing has to change in a schema: asked first, for it is so of nearly all."""
     if type(schema) is not dict:
         return schema is not True
-    if level > _MOST_LEVELS:
+    if level > _MOST_LEVELS or schema.keys() <= _LEAF:
         return True
-    if "$ref" in schema or not schema.keys() <= _TAKEN:
+    if not schema.keys() <= _PLAIN and not _others_fit(schema, level):
+        return False
+    if type(items := schema.get("items")) is list or (type(items) is dict and not _fits(items, level + 1)):
         return False
     if type(parts := schema.get("properties")) is dict:
         for part in parts.values():
-            if not _fits(part, level + 1):
+            if not (type(part) is dict and part.keys() <= _LEAF) and not _fits(part, level + 1):
                 return False
-    if len(schema) > 2 or parts is None:
-        for name in _SINGLE:
-            if type(part := schema.get(name)) is list or (type(part) is dict and not _fits(part, level + 1)):
-                return False
-        for name in _LISTED:
-            if type(listed := schema.get(name)) is list and not all(_fits(part, level + 1) for part in listed):
-                return False
-        if type(parts := schema.get("$defs")) is dict:
-            return all(_fits(part, level + 1) for part in parts.values())
     return True
+
+
+def _others_fit(schema: Schema, level: int) -> bool:
+    """The same of all that a schema can hold beside properties and items."""
+    if "$ref" in schema or not schema.keys() <= _TAKEN:
+        return False
+    if type(part := schema.get("additionalProperties")) is dict and not _fits(part, level + 1):
+        return False
+    for name in _LISTED:
+        if type(listed := schema.get(name)) is list and not all(_fits(part, level + 1) for part in listed):
+            return False
+    defined = schema.get("$defs")
+    return type(defined) is not dict or all(_fits(part, level + 1) for part in defined.values())
+
+
+def is_taken(schema: Schema) -> bool:
+    """Whether the wire takes a schema as it is."""
+    return _fits(schema, 0)
 
 
 def fitted(schema: Schema, loss: Loss, path: Path) -> Schema:

@@ -18,7 +18,7 @@ from interlingua.adapters.gemini_generate.responses import (
     assembled,
     call_prefix,
     choice_from_wire,
-    cited,
+    cite,
     to_wire_response,
     usage_from_wire,
 )
@@ -71,7 +71,6 @@ class _Choice:
         self.kind: str | None = None  # text or thinking, while such a block is open
         self.texts: list[str] = []
         self.call: _Call | None = None
-        self.last = False  # whether the chunk at hand is the last of this candidate
         self.finished = False
 
 
@@ -158,7 +157,6 @@ class _Decoder:
                 continue
             before = choice.members.get(name)
             choice.members[name] = {**before, **value} if type(before) is dict and type(value) is dict else value
-        choice.last = candidate.get("finishReason") is not None
         content = candidate.get("content")
         if type(content) is dict:
             if not content.keys() <= _CONTENT:
@@ -170,9 +168,10 @@ class _Decoder:
                     events.append({"type": "text_delta", "index": len(choice.blocks) - 1, "text": text})
                 else:
                     events += self._part(choice, part)
-        if choice.last:
+        if candidate.get("finishReason") is not None:
             choice.finished = True
             events += self._close(choice)
+            self._cite(choice, events)
         if number:
             for event in events:
                 event["choice"] = number
@@ -213,18 +212,13 @@ class _Decoder:
         if choice.kind is None:
             return []
         position = len(choice.blocks) - 1
-        block = _settled(choice)
-        if choice.last:
-            block = cited(block, choice.members, self.endpoint)
-        choice.blocks[position] = block
+        choice.blocks[position] = block = _settled(choice)
         choice.kind = None
         return [{"type": "block_stop", "index": position, "block": block}]
 
     def _whole(self, choice: _Choice, block: Block) -> list[Event]:
         """A part that arrived whole."""
         position = len(choice.blocks)
-        if choice.last:
-            block = cited(block, choice.members, self.endpoint)
         choice.blocks.append(block)
         stop: Event = {"type": "block_stop", "index": position, "block": block}
         match block["type"]:
@@ -243,6 +237,14 @@ class _Decoder:
             case _:
                 begun, deltas = block, []
         return [{"type": "block_start", "index": position, "block": begun}, *deltas, stop]
+
+    def _cite(self, choice: _Choice, events: list[Event]) -> None:
+        """Puts the sources on the last text, if it has not ended before they were named."""
+        blocks = list(choice.blocks)
+        last = cite(blocks, choice.members, self.endpoint)
+        for event in events:
+            if event["type"] == "block_stop" and event["index"] == last:
+                choice.blocks[last] = event["block"] = blocks[last]
 
     # ------------------------------------------------------------------------------------------ arguments in pieces
 
@@ -424,6 +426,7 @@ class _Encoder:
         self.endpoint = endpoint
         self.identity: Wire = {}
         self.sent: dict[tuple[int, int], int] = {}  # characters of the texts that go out in pieces
+        self.held: dict[int, Wire] = {}  # a last text with a signature goes out with the end, where its sources are
         self.usage: Wire | None = None
 
     def event(self, event: Event) -> Iterator[Frame]:
@@ -441,6 +444,8 @@ class _Encoder:
             case "message_complete":
                 yield self._finish(event["response"])
             case "error":
+                for choice, part in self.held.items():
+                    yield self._parts(choice, [part])
                 yield _frame({"error": _error_to_wire(event["error"])})
             case _:
                 pass  # calls go out whole; events of later versions
@@ -456,7 +461,11 @@ class _Encoder:
             self.identity["responseId"] = identity
 
     def _chunk(self, number: int, part: Wire) -> Frame:
-        candidate = {"content": {"role": MODEL, "parts": [part]}, "index": number}
+        held = self.held.pop(number, None)
+        return self._parts(number, [part] if held is None else [held, part])
+
+    def _parts(self, number: int, parts: list[Wire]) -> Frame:
+        candidate = {"content": {"role": MODEL, "parts": parts}, "index": number}
         return _frame({"candidates": [candidate], **self.identity})
 
     def _more(self, number: int, index: int, thought: bool, text: str) -> Iterator[Frame]:
@@ -475,7 +484,11 @@ class _Encoder:
                 return
             block = {**block, "text": ""}  # a signature that came late stands on an empty part
         part = self._part(block)
-        if part is not None:
+        if part is None:
+            return
+        if "text" in part and number not in self.held:
+            self.held[number] = part
+        else:
             yield self._chunk(number, part)
 
     def _part(self, block: Block) -> Wire | None:
@@ -496,8 +509,9 @@ class _Encoder:
                 {**choice, "message": {**choice["message"], "content": []}} for choice in alternatives
             ]
         body, _ = to_wire_response(bare, self.endpoint)
-        for candidate in body.get("candidates") or ():
-            candidate["content"] = {**(candidate.get("content") or {"role": MODEL}), "parts": [{"text": ""}]}
+        for number, candidate in enumerate(body.get("candidates") or ()):
+            last = self.held.get(number, {"text": ""})
+            candidate["content"] = {**(candidate.get("content") or {"role": MODEL}), "parts": [last]}
         return _frame({**body, **self.identity})
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from interlingua.adapters._kit import Wire
+from interlingua.adapters._kit import Mirror, Wire
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import IdSource
@@ -24,6 +24,7 @@ SENTINEL = "skip_thought_signature_validator"
 """What the provider takes in the place of a signature that another one's history does not have. It is sent as it stands."""
 
 TOOL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_:.-]{0,63}")
+LONG_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_:.-]{0,127}")
 MEDIA_TYPE = re.compile(r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*( *;.*)?")
 MODEL_MAJOR = re.compile(r"gemini-(\d+)")
 
@@ -73,6 +74,9 @@ FINISH_WORD = {
     "cancelled": "OTHER",
 }
 
+DETAIL = Mirror({"low": "MEDIA_RESOLUTION_LOW", "high": "MEDIA_RESOLUTION_HIGH"})
+"""How closely to look at an image. The wire has a level between these and one above, which stay state."""
+
 TYPE_NUMBERS = ("TYPE_UNSPECIFIED", "STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL")
 MODE_NUMBERS = ("MODE_UNSPECIFIED", "AUTO", "ANY", "NONE", "VALIDATED")
 
@@ -91,11 +95,12 @@ CAMEL = {
     ).split()
 }
 """The names that the wire takes in two cases: by the one that it documents second."""
+SNAKE = frozenset(CAMEL)
 
 
 def camelised(item: Wire) -> Wire:
     """The item under the names that the wire documents first; the item itself when it has only those."""
-    if item.keys().isdisjoint(CAMEL):
+    if SNAKE.isdisjoint(item):
         return item
     return {name if (camel := CAMEL.get(name, name)) != name and camel in item else camel: value
             for name, value in item.items()}  # fmt: skip
@@ -103,7 +108,7 @@ def camelised(item: Wire) -> Wire:
 
 def snaked(item: Wire) -> list[str]:
     """The names of an item that stand in the second case."""
-    if item.keys().isdisjoint(CAMEL):
+    if SNAKE.isdisjoint(item):
         return []
     return [name for name in item if name in CAMEL and CAMEL[name] not in item]
 
@@ -112,15 +117,17 @@ class Reading:
     """What a reader carries: whose wire it is, and which call of the latest turn waits for its result.
 
     `prefix` stands before the names of calls without an id, so that two answers do not give the same canonical id.
+    `odd` is set by whoever reads something that this adapter would write in another spelling.
     """
 
-    __slots__ = ("_ids", "_met", "_waiting", "adapter", "prefix", "provider", "whose")
+    __slots__ = ("_ids", "_met", "_waiting", "adapter", "odd", "prefix", "provider", "whose")
 
     def __init__(self, endpoint: Endpoint, ids: IdSource, prefix: str = "") -> None:
         self.adapter = endpoint.adapter
         self.provider = endpoint.provider
         self.whose = endpoint.state()
         self.prefix = prefix
+        self.odd = False
         self._ids = ids
         self._met: dict[str, int] = {}
         self._waiting: list[tuple[str | None, str, str]] = []
@@ -128,6 +135,13 @@ class Reading:
     def state(self, **members: Any) -> dict[str, Any]:
         """A provider state that originates on this wire."""
         return {**self.whose, **members}
+
+    def camelised(self, item: Wire) -> Wire:
+        """The item under the names that are written; notes when it had others."""
+        found = camelised(item)
+        if found is not item:
+            self.odd = True
+        return found
 
     def turn(self) -> None:
         """The model speaks anew: results answer its calls from here on."""
@@ -176,10 +190,11 @@ class Reading:
 class Writing:
     """What a writer carries: the target, the report, the calls written so far, and the names of tools.
 
-    `own`: the whole came from this wire, so it is written back as it was read and not repaired.
+    `own`: the whole came from this wire, so it is written back as it was read and not repaired. `spelt`: its
+    generationConfig came in another spelling, which is put back at the end when it still says the same.
     """
 
-    __slots__ = ("_names", "calls", "capabilities", "dialect", "endpoint", "loss", "message", "model", "moves", "outside", "own", "source")  # fmt: skip
+    __slots__ = ("_names", "calls", "capabilities", "dialect", "endpoint", "loss", "message", "model", "moves", "outside", "own", "source", "spelt")  # fmt: skip
 
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss, model: str | None = None) -> None:
         self.source = source
@@ -190,6 +205,7 @@ class Writing:
         self.model = model or ""
         state = source.get("provider_state")
         self.own = state is not None and endpoint.owns(state)
+        self.spelt = False
         self.message: dict[str, Any] = {}
         self.moves: list[tuple[Path, Path]] = []
         self.outside: list[tuple[Path, str, Wire]] = []
@@ -210,14 +226,14 @@ class Writing:
         found = MODEL_MAJOR.search(self.model)
         return int(found[1]) if found else unknown
 
-    def call(self, block: dict[str, Any], path: Path) -> tuple[str, str | None]:
-        """Wire name and id of a call, remembered for its result. Only the wire's own ids are written."""
+    def call(self, block: dict[str, Any], path: Path, wire_id: str | None) -> str:
+        """The wire name of a call, remembered for its result together with the id that the wire gave it, if any."""
         canonical: str = block["id"]
         if canonical in self.calls and not self.own:
             raise InvalidRequest("two tool calls have one id; give each call its own", path=pointer((*path, "id")))
-        call = self.name(block["name"], path), self.owned(block).get("id")
-        self.calls[canonical] = call
-        return call
+        name = self.name(block["name"], path)
+        self.calls[canonical] = name, wire_id
+        return name
 
     def name(self, name: str, path: Path) -> str:
         """The wire name of a tool; one that does not fit the grammar is rewritten, the same everywhere.
@@ -226,11 +242,15 @@ class Writing:
         """
         wire = self._names.get(name)
         if wire is None:
-            wire = self._names[name] = name if self.own or TOOL_NAME.fullmatch(name) else self._rewritten(name)
+            wire = self._names[name] = name if self._fits(name) else self._rewritten(name)
         if wire != name:
             message = "the name does not fit the target's grammar"
             self.loss.replace((*path, "name"), wire, "name_rewritten", "shape", message)
         return wire
+
+    def _fits(self, name: str) -> bool:
+        # newer surfaces take longer names, so those of an own request are not cut
+        return TOOL_NAME.fullmatch(name) is not None or (self.own and LONG_NAME.fullmatch(name) is not None)
 
     def renamed(self, name: str) -> str:
         """The wire name of a tool that has been written."""

@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
-from interlingua.adapters.gemini_generate.schemas import fitted, json_schema, rooted
+from interlingua.adapters._kit import Mirror, Wire, report_foreign_state, report_unknown
+from interlingua.adapters.gemini_generate.schemas import fitted, is_taken, json_schema, rooted
 from interlingua.adapters.gemini_generate.tables import MODE_NUMBERS, Reading, Writing, camelised
+from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Path
 
 Tool = dict[str, Any]
@@ -12,66 +13,93 @@ Tool = dict[str, Any]
 # ---------------------------------------------------------------------------------------------- from the wire
 
 _FUNCTION = frozenset(("name", "description", "parameters", "parametersJsonSchema"))
+_USUAL = _FUNCTION - {"parameters"}
 
 
 def tools_from_wire(value: Any, reading: Reading) -> list[Tool] | None:
     """The tools; None for what is not shaped as the wire documents it."""
     found: list[Tool] = []
-    for item in value if type(value) is list else [value]:
+    functions = 0
+    if type(value) is not list:
+        reading.odd, value = True, [value]
+    for item in value:
         if type(item) is not dict:
             return None
-        for name, definition in camelised(item).items():
+        members = reading.camelised(item)
+        for name, definition in members.items():
             if name != "functionDeclarations":
                 found.append({"kind": "provider", "name": name, "adapter": reading.adapter, "definition": {name: definition}})  # fmt: skip
                 continue
-            for function in definition if type(definition) is list else [definition]:
+            functions += 1
+            if type(definition) is not list:
+                reading.odd, definition = True, [definition]
+            for function in definition:
                 tool = _function_from_wire(function, reading)
                 if tool is None:
                     return None
                 found.append(tool)
+            reading.odd = reading.odd or not definition
+        reading.odd = reading.odd or len(members) != 1
+    reading.odd = reading.odd or functions > 1
     return found
 
 
 def _function_from_wire(function: Any, reading: Reading) -> Tool | None:
     if type(function) is not dict:
         return None
-    members = camelised(function)
+    if function.keys() == _USUAL:
+        name, description, schema = function["name"], function["description"], function["parametersJsonSchema"]
+        if type(name) is str and name and type(description) is str and type(schema) is dict:
+            if schema.get("type") != "object" or not is_taken(schema):
+                reading.odd = True  # it would not be written so
+            return {"name": name, "description": description, "input_schema": schema}
+    members = reading.camelised(function)
     name, description = members.get("name"), members.get("description")
     if type(name) is not str or not name or ("parameters" in members and "parametersJsonSchema" in members):
         return None
     tool: Tool = {"name": name}
     if type(description) is str:
         tool["description"] = description
+    elif description is not None:
+        return None
+    reading.odd = reading.odd or "parameters" in members or None in members.values()
     schema = members.get("parametersJsonSchema")
     if schema is None and (parameters := members.get("parameters")) is not None:
         schema = json_schema(parameters)
     if type(schema) is dict:
         tool["input_schema"] = schema
+        reading.odd = reading.odd or schema.get("type") != "object" or not is_taken(schema)
     elif schema is not None:
         return None
     fields = {key: item for key, item in members.items() if key not in _FUNCTION}
-    if description is not None and type(description) is not str:
-        fields["description"] = description
     if fields:
         tool["provider_state"] = reading.state(fields=fields)
     return tool
 
 
-def choice_from_wire(config: Any) -> tuple[dict[str, Any] | None, Wire]:
+_MODES = Mirror({"auto": "AUTO", "none": "NONE", "required": "ANY"})
+
+
+def choice_from_wire(config: Wire, reading: Reading) -> tuple[dict[str, Any] | None, Wire]:
     """The choice of a `toolConfig`, and what is left of it."""
-    members = camelised(config)
+    members = reading.camelised(config)
     calling = members.get("functionCallingConfig")
     if type(calling) is not dict:
+        reading.odd = reading.odd or not members
         return None, members
-    calling = camelised(calling)
+    mode = calling.get("mode")
+    if len(members) == len(calling) == 1 and type(mode) is str and mode in _MODES.back:
+        return {"type": _MODES.back[mode]}, {}
+    calling = reading.camelised(calling)
     if not calling.keys() <= {"mode", "allowedFunctionNames"}:
         return None, members
-    mode, names = calling.get("mode"), calling.get("allowedFunctionNames") or []
+    names: Any = calling.get("allowedFunctionNames") or []
     if type(mode) is int and 0 <= mode < len(MODE_NUMBERS):
-        mode = MODE_NUMBERS[mode]
+        reading.odd, mode = True, MODE_NUMBERS[mode]
     if type(mode) is not str or type(names) is not list or not all(type(name) is str for name in names):
         return None, members
     choice: dict[str, Any]
+    reading.odd = reading.odd or not mode.isupper() or (not names and "allowedFunctionNames" in calling)
     match mode.upper(), len(names):
         case "AUTO", 0:
             choice = {"type": "auto"}
@@ -141,8 +169,9 @@ def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
     schema = tool.get("input_schema")
     if tool.get("kind") == "custom":
         schema = _custom_schema(tool, writing, path)
-    elif schema is not None and not writing.own:
-        schema = rooted(fitted(schema, writing.loss, (*path, "input_schema")), writing.loss, (*path, "input_schema"))
+    elif schema is not None:
+        where = (*path, "input_schema")
+        schema = rooted(fitted(schema, writing.loss, where), writing.loss, where)
     if schema is not None:
         wire["parametersJsonSchema"] = schema
     if tool.keys() <= _SIMPLE:
@@ -219,9 +248,12 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
     if choice is None:
         return
     offered = [tool for tool in request.get("tools") or () if tool.get("kind") != "provider"]
-    if not writing.own and (not offered or "tools" not in body):
+    if not writing.own and not (offered and "tools" in body):
         severity = "shape" if choice["type"] in ("auto", "none") else "weakened"
         loss.drop(("tool_choice",), "combination", severity, "the target takes a choice only together with functions")
+        return
+    if len(choice) == 1 and (word := _MODES.there.get(choice["type"])) is not None:
+        body["toolConfig"] = {"functionCallingConfig": {"mode": word}}
         return
     names: list[str] = [choice["name"]] if choice["type"] == "tool" else choice.get("names") or []
     known = {tool["name"] for tool in offered}
@@ -230,7 +262,7 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
     if kept and calling["mode"] in ("ANY", "VALIDATED"):
         calling["allowedFunctionNames"] = kept
     body["toolConfig"] = {"functionCallingConfig": calling}
-    read, _ = choice_from_wire(body["toolConfig"])
+    read, _ = choice_from_wire(body["toolConfig"], Reading(writing.endpoint, DERIVED_IDS))
     if read != {name: value for name, value in choice.items() if (name, value) != ("kind", "function")}:
         said = len(kept) == len(names) and (bool(names) or choice["type"] not in ("tool", "allowed"))
         severity = "shape" if said else "weakened"

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from interlingua.adapters._kit import retry_after
 from interlingua.adapters.ollama_chat.tables import NAME
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
@@ -75,7 +76,7 @@ def error_from_body(status: int | None, headers: Mapping[str, str], body: Any, e
         found["status"] = status
     if endpoint.provider is not None:
         found["provider"] = endpoint.provider
-    seconds = _retry_after({name.lower(): value for name, value in headers.items()}.get("retry-after", ""))
+    seconds = retry_after({name.lower(): value for name, value in headers.items()})
     if seconds is not None:
         found["retry_after"] = seconds
     if body is not None:
@@ -97,11 +98,3 @@ def _text(body: Any) -> str:
     if isinstance(told, dict):
         told = told.get("message")
     return told if isinstance(told, str) else ""
-
-
-def _retry_after(text: str) -> float | None:
-    try:
-        seconds = float(text)
-    except ValueError:
-        return None
-    return seconds if 0 <= seconds < float("inf") else None

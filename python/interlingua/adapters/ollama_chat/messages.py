@@ -13,7 +13,7 @@ from interlingua.adapters._kit import (
     report_foreign_state,
     report_unknown,
 )
-from interlingua.adapters._media import refuses_image
+from interlingua.adapters._media import may_be_base64, refuses_image, sniff
 from interlingua.adapters._order import longest_rising, moves_to
 from interlingua.adapters.ollama_chat.tables import (
     CALLS,
@@ -26,7 +26,6 @@ from interlingua.adapters.ollama_chat.tables import (
     Reading,
     Writing,
     is_enveloped,
-    media_type_of,
     report_own_state,
 )
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
@@ -406,7 +405,7 @@ def _image_refused(block: Block, writing: Writing) -> tuple[str, str] | None:
     if source["kind"] == "url":
         inline = parse_data_uri(data)
         data = inline[1] if inline is not None else ""
-    if (source["kind"] in ("base64", "url") and data and _may_be_base64(data)) or _link(block, writing) is not None:
+    if (source["kind"] in ("base64", "url") and data and may_be_base64(data)) or _link(block, writing) is not None:
         return None
     return "unsupported_source", "the wire takes images as base64 data only"
 
@@ -436,7 +435,7 @@ def image_to_wire(block: Block, path: Path, writing: Writing) -> str:
         _, data = parse_data_uri(data) or ("", "")
         value = {"kind": "base64", "data": data}
         loss.replace((*path, "source"), value, "unsupported_source", "shape", "a data URI is written as its bytes")
-    told = media_type_of(data)
+    told = sniff("image", data)
     if block.get("media_type") != told:
         code = "unsupported_value" if block.get("media_type") else "required_default"
         message = "the server tells the type of an image from its bytes"
@@ -593,13 +592,14 @@ def message_from_wire(message: Wire, reading: Reading) -> Message:
     role: str = written if written in _ROLES else written.lower()
     if role not in _ROLES:
         raise ValueError(role)
+    if role == "assistant":
+        reading.turn()
     content = message.get("content")
     if len(message) == 2 and type(content) is str and role != "tool":
         read: Message = {"role": role, "content": [{"type": "text", "text": content}]}
         return read if role == written else reading.mark(read, None, {"role": written})
     calls = message.get("tool_calls")
     if len(message) == 3 and type(content) is str and type(calls) is list and calls and role == written == "assistant":
-        reading.turn()
         blocks: list[Block] = [{"type": "text", "text": content}] if content else []
         return {"role": role, "content": blocks + [call_from_wire(call, reading) for call in calls]}
     form: dict[str, Any] = {} if role == written else {"role": written}
@@ -660,7 +660,6 @@ def _blocks(message: Wire, role: str, reading: Reading, form: dict[str, Any], *,
     elif content or not (blocks or calls or answer):
         blocks.append({"type": "text", "text": content})
     if calls:
-        reading.turn()
         blocks += [call_from_wire(call, reading) for call in _list(calls)]
     elif "tool_calls" in message and role == "assistant":
         form.setdefault("empty", {})["tool_calls"] = calls
@@ -676,36 +675,23 @@ def _list(value: Any) -> list[Any]:
 def image_from_wire(image: Any, reading: Reading) -> Block:
     """An image. The wire wants bare base64 data; servers that also take addresses are taken at their word."""
     if isinstance(image, str):
-        if _may_be_base64(image):
+        if image and may_be_base64(image):
             source = {"kind": "base64", "data": image}
-            return {"type": "image", "source": source, "media_type": media_type_of(image)}
-        if (inline := parse_data_uri(image)) is not None and _may_be_base64(inline[1]):
+            return {"type": "image", "source": source, "media_type": sniff("image", image)}
+        if (inline := parse_data_uri(image)) is not None and inline[1] and may_be_base64(inline[1]):
             source = {"kind": "base64", "data": inline[1]}
-            block: Block = {"type": "image", "source": source, "media_type": media_type_of(inline[1])}
+            block: Block = {"type": "image", "source": source, "media_type": sniff("image", inline[1])}
             return reading.mark(block, None, {"image": image})
         if image.startswith(("http://", "https://")):
             return reading.mark({"type": "image", "source": {"kind": "url", "data": image}}, None, {"image": image})
     return _opaque({"image": image}, IMAGES, reading)
 
 
-def _may_be_base64(data: str) -> bool:
-    """Told by its length and its beginning: long data is never read through."""
-    return len(data) % 4 == 0 and data != "" and not data[:64].strip(_BASE64)
-
-
-_BASE64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="
-
-
 def _opaque(value: Any, kind: str, reading: Reading) -> Block:
     """An item of the wire, kept whole."""
     if not isinstance(value, dict):
         raise TypeError(value)
-    block: Block = {"type": "opaque", "adapter": reading.endpoint.adapter, "kind": kind, "value": value}
-    if reading.endpoint.provider is not None:
-        block["provider"] = reading.endpoint.provider
-    if reading.endpoint.origin is not None:
-        block["origin"] = reading.endpoint.origin
-    return block
+    return {"type": "opaque", **reading.endpoint.state(), "kind": kind, "value": value}
 
 
 def call_from_wire(call: Any, reading: Reading) -> Block:
@@ -780,7 +766,8 @@ def _result_from_wire(message: Wire, reading: Reading, form: dict[str, Any]) -> 
                 said = {"type": "tool_result", "tool_use_id": canonical, "content": [{"type": "text", "text": content}]}
                 return {"role": "tool", "content": [said], "metadata": {"parent_tool_use_id": canonical}}
             return _finish_result(message, canonical, by_id, reading, form)
-    canonical, by_id = reading.result(*(item if isinstance(item, str) else None for item in (wire_id, name)))
+    named = name if name is not None else message.get("name")  # as older clients say it
+    canonical, by_id = reading.result(*(item if isinstance(item, str) else None for item in (wire_id, named)))
     return _finish_result(message, canonical, by_id, reading, form)
 
 

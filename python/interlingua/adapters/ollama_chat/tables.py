@@ -48,17 +48,9 @@ IMAGES = "images"
 TEXT_ARGUMENT = "input"
 """Name of the one argument of a free-text tool that is written as a function."""
 
-BEGINNINGS = (("iVBOR", "image/png"), ("/9j/", "image/jpeg"), ("R0lG", "image/gif"), ("UklG", "image/webp"))
-"""The wire has no media types: the first characters of the base64 data tell one."""
-
 NOTHING: Mapping[str, Any] = {}
 _ANYTHING = re.compile("")
 _NUMBERS = (int, float, Decimal)
-
-
-def media_type_of(data: str) -> str:
-    """The media type that an image's base64 data begins like; PNG when it is like none."""
-    return next((media_type for start, media_type in BEGINNINGS if data.startswith(start)), "image/png")
 
 
 def is_number(value: Any) -> bool:
@@ -76,7 +68,7 @@ def is_enveloped(text: str) -> bool:
 class Reading:
     """Reads one body: whose it is, and which call has which canonical id.
 
-    Results find their call by id, by name, or, when they say neither, by their order among the open calls of the turn.
+    Results find their call by id, else by name, else, when they have no id, by their order among the open calls of the turn.
     `salt` tells apart the calls without ids of different answers.
     """
 
@@ -102,30 +94,34 @@ class Reading:
         return item
 
     def turn(self) -> None:
-        """An assistant turn with calls begins: results answer its calls from here on."""
+        """The assistant speaks anew: results answer its calls from here on."""
         self._open.clear()
 
     def call(self, wire_id: str | None, name: str) -> str:
         """The canonical id of a call; an id that the wire repeats names a further call."""
-        key = f"{self.salt}/{name}" if wire_id is None else wire_id
-        met = self._met.get(key, 0)
-        self._met[key] = met + 1
-        canonical = self._ids.tool(self.endpoint.adapter, key, met)
+        canonical = self._canonical(f"{self.salt}/{name}" if wire_id is None else wire_id)
         self.names[canonical] = name
         self._open.append((wire_id, canonical))
         if wire_id is not None:
             self._latest[wire_id] = canonical
         return canonical
 
+    def _canonical(self, key: str) -> str:
+        met = self._met.get(key, 0)
+        self._met[key] = met + 1
+        return self._ids.tool(self.endpoint.adapter, key, met)
+
     def result(self, wire_id: str | None, name: str | None) -> tuple[str, bool]:
         """The canonical id of the call that a result answers, and whether that is said by its id or for want of one."""
         if wire_id is None:
-            found = self._take(None, name) or self._take_any(name)
-            return found or self._ids.tool(self.endpoint.adapter, f"name:{name}", 0), True
+            # a name that no open call has is one that the client gave it: its place says whose it is
+            found = self._take(None, name) or self._take_any(name) or self._take_any(None)
+            return found or self._canonical(f"name:{name}"), True
         found = self._take(wire_id, None) or self._latest.get(wire_id)
         if found is not None:
             return found, True
-        return self._take(None, name) or self._ids.tool(self.endpoint.adapter, wire_id, 0), False
+        found = None if name is None else self._take(None, name) or self._take_any(name)
+        return found or self._ids.tool(self.endpoint.adapter, wire_id, 0), False
 
     def _take(self, wire_id: str | None, name: str | None) -> str | None:
         """Closes the first open call of this id and, when one is given, of this name."""

@@ -1,0 +1,88 @@
+"""How much Anthropic's models may think: effort, budget and mode in the terms that a model takes."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from interlingua.canonical.loss import Loss
+
+Reasoning = dict[str, Any]
+
+MEMBERS = ("mode", "effort", "budget_tokens", "display")
+EFFORTS = ("low", "medium", "high", "xhigh", "max")
+_BUDGETS = {"low": 2048, "medium": 8192, "high": 16384, "xhigh": 24576, "max": 32768}
+_MIN_BUDGET = 1024
+
+
+def fitted(
+    reasoning: Reasoning, limit: int | None, modes: tuple[str, ...], capabilities: Mapping[str, Any]
+) -> Reasoning:
+    """What the model takes of a wish for reasoning: `limit` is that of the answer, `modes` are those of the wire."""
+    efforts = capabilities.get("effort")
+    mode, effort, budget = reasoning.get("mode"), reasoning.get("effort"), reasoning.get("budget_tokens")
+    if effort == "none":
+        effort, mode = None, mode or "disabled"
+    wish = known_effort(effort)
+    effort = nearest(wish, efforts)
+    if mode is None and (budget is not None or (wish is not None and effort is None)):
+        mode = "enabled"  # a model without effort: the wish becomes a budget
+    mode = _mode(mode, modes, capabilities.get("thinking"))
+    chosen: Reasoning = {}
+    if mode == "enabled":
+        least = capabilities.get("min_thinking_budget", _MIN_BUDGET)
+        budget = _budget(budget if budget is not None else _BUDGETS[wish or "medium"], least, limit)
+        if budget is None:
+            mode = None
+        else:
+            chosen["budget_tokens"] = budget
+    if mode is not None:
+        chosen["mode"] = mode
+    if effort is not None:
+        chosen["effort"] = effort
+    if mode in ("adaptive", "enabled") and reasoning.get("display") is not None:
+        chosen["display"] = reasoning["display"]
+    return chosen
+
+
+def known_effort(effort: str | None) -> str | None:
+    """The word for an effort, as these models know it."""
+    return "low" if effort == "minimal" else effort if effort in EFFORTS else None
+
+
+def nearest(effort: str | None, taken: list[str] | None) -> str | None:
+    """The strongest word that the model takes and that asks for no more, else the weakest."""
+    if effort is None or taken is None or effort in taken:
+        return effort
+    known = [word for word in EFFORTS if word in taken]
+    weaker = [word for word in known if EFFORTS.index(word) < EFFORTS.index(effort)]
+    return weaker[-1] if weaker else known[0] if known else None
+
+
+def _mode(mode: str | None, modes: tuple[str, ...], taken: list[str] | None) -> str | None:
+    if mode is None or mode not in modes:
+        return None
+    if taken is None or mode in taken:
+        return mode
+    other = {"enabled": "adaptive", "adaptive": "enabled"}.get(mode)
+    return other if other in taken else None
+
+
+def _budget(budget: int, least: int, limit: int | None) -> int | None:
+    """A budget that leaves room for an answer; None when there is no room for any."""
+    budget = max(budget, least)
+    if limit is None or budget < limit:
+        return budget
+    return max(least, limit // 2) if limit > least else None
+
+
+def report(before: Reasoning, after: Reasoning, code: str, loss: Loss) -> None:
+    """Reports what became of a wish for reasoning, member by member."""
+    for name in MEMBERS:
+        wished, given = before.get(name), after.get(name)
+        if wished == given:
+            continue
+        where = ("reasoning", name)
+        if given is None:
+            loss.drop(where, code, "weakened", f"the target does not take this {name} of reasoning")
+        else:
+            severity = "shape" if wished is None else "weakened"
+            loss.replace(where, given, code, severity, "reasoning in the target's terms")
