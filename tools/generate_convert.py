@@ -42,7 +42,7 @@ from google.protobuf.message import Message as ProtoMessage
 
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.service.convert_base import (
-    Data, is_double, is_int64, is_text, is_text_map, is_texts, missing, no_arm, read_each, read_enum, read_json,
+    Data, are_int64, is_double, is_int64, is_text, is_text_map, is_texts, missing, no_arm, read_each, read_enum, read_json,
     read_number, read_object, read_one, read_time, read_unknown, write_each, write_enum, write_json, write_one,
     write_rest, write_time, write_unknown,
 )
@@ -223,6 +223,8 @@ def _write(field: Field, definitions: dict[str, Definition]) -> tuple[str, str]:
             return f"is_texts(value){filled}", f"{here}.extend(value)"
         case "string" | "decimal":
             return "is_text(value)", f"{here} = value"
+        case "integer" if kind.many:
+            return f"are_int64(value){filled}", f"{here}.extend(value)"
         case "integer":
             return "is_int64(value)", f"{here} = value"
         case "number":

@@ -690,3 +690,46 @@ def test_calls_are_streamed_whole_where_the_provider_does() -> None:
 
     assert [delta["function"]["name"] for delta in deltas] == [block["name"]]
     assert json.loads(deltas[0]["function"]["arguments"]) == block["input"]
+
+
+# ---------------------------------------------------------------------------------------------------- edits of own turns
+
+
+def test_a_result_keeps_no_name_of_a_call_that_is_gone() -> None:
+    """The name of a result is a spelling while its call says it too."""
+    body = {
+        "model": "gpt-x",
+        "messages": [
+            {"role": "user", "content": "hi"},
+            {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": [{"id": "call_1", "type": "function", "function": {"name": "look", "arguments": "{}"}}],
+            },
+            {"role": "tool", "tool_call_id": "call_1", "name": "look", "content": "ok"},
+        ],
+    }
+    read = again(body)
+    del read["messages"][1]
+    written, _ = lawful(read)
+    assert "name" not in written["messages"][1]
+
+
+def test_an_own_turn_without_its_calls_is_an_empty_text() -> None:
+    """An empty text beside calls goes back; without the calls it is read as a text, and that is reported."""
+    calls = [{"id": "call_1", "type": "function", "function": {"name": "look", "arguments": "{}"}}]
+    body = {"model": "gpt-x", "messages": [{"role": "assistant", "content": "", "tool_calls": calls}]}
+    read = again(body)
+    read["messages"][0]["content"].clear()
+    written, loss = lawful(read)
+    assert written["messages"] == [{"role": "assistant", "content": ""}]
+    assert [entry["code"] for entry in loss] == ["filler"]
+
+
+def test_free_text_calls_of_a_provider_go_back_to_it() -> None:
+    """What others' calls are folded into is no reason to change the provider's own."""
+    endpoint = registry.endpoint(adapter="openai_chat", provider="openrouter")
+    assert endpoint.dialect["custom_tools"] is False
+    calls = [{"id": "call_1", "type": "custom", "custom": {"name": "patch", "input": "*** Begin"}}]
+    body = {"model": "m", "messages": [{"role": "assistant", "content": None, "tool_calls": calls}]}
+    again(body, endpoint)

@@ -39,6 +39,24 @@ def test_the_fold_is_the_answer() -> None:
     assert ANSWER == fold([*EVENTS, COMPLETE])
 
 
+def test_the_fold_puts_blocks_where_the_answer_has_them() -> None:
+    """What came late stands in its place; what came in pieces is one, and the last piece tells the rest."""
+    cited = [{"type": "url_citation", "url": "https://example.org"}]
+    told = [{"type": "text", "text": "Hel"}, {"type": "thinking", "text": "hm"}, {"type": "text", "text": "lo"}]
+    events: list[dict[str, Any]] = [{"type": "message_start"}]
+    for index, block in enumerate(told):
+        kind = "thinking_delta" if block["type"] == "thinking" else "text_delta"
+        final = block | {"citations": cited} if index == 2 else block
+        events += [
+            {"type": "block_start", "index": index, "block": block | {"text": ""}},
+            {"type": kind, "index": index, "text": block["text"]},
+            {"type": "block_stop", "index": index, "block": final},
+        ]
+    content = [told[1], {"type": "text", "text": "Hello", "citations": cited}]
+    answer = {"message": {"role": "assistant", "content": content}, "finish_reason": "stop"}
+    assert answer == fold([*events, {"type": "message_complete", "response": answer, "places": [1, 0, 1]}])
+
+
 def test_the_fold_trusts_the_deltas() -> None:
     """A delta that went missing shows, because the fold does not copy the last event."""
     short = [event for event in EVENTS if event.get("text") != "lo"]

@@ -98,7 +98,20 @@ def fold_blocks(events: list[Any]) -> list[Any]:
         raise Failure(f"blocks {sorted(stopped)} stop: the indices have a hole")
     for index, block in stopped.items():
         _deltas_fit(index, block, "".join(texts.get(index, [])))
-    return [stopped[index] for index in sorted(stopped)]
+    blocks = [stopped[index] for index in sorted(stopped)]
+    places = events[-1].get("places") if events else None
+    return blocks if places is None else _placed(blocks, places)
+
+
+def _placed(blocks: list[Any], places: list[int]) -> list[Any]:
+    """The blocks where the last event puts them; those of one place are one, and what came last in it counts."""
+    if len(places) != len(blocks) or sorted(set(places)) != list(range(len(set(places)))):
+        raise Failure(f"the places {places} do not tell where each of {len(blocks)} blocks stands")
+    content: list[Any] = [None] * len(set(places))
+    for block, place in zip(blocks, places, strict=True):
+        before = content[place]
+        content[place] = block if before is None else {**before, **block, "text": before["text"] + block["text"]}
+    return content
 
 
 def _deltas_fit(index: int, block: dict[str, Any], text: str) -> None:

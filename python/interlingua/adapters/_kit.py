@@ -66,6 +66,46 @@ def rest(item: Mapping[str, Any], known: frozenset[str]) -> dict[str, Any]:
     return {key: value for key, value in item.items() if key not in known}
 
 
+# ---------------------------------------------------------------------------------------------- canonical members
+
+MESSAGE_MEMBERS = frozenset(
+    (
+        "role",
+        "content",
+        "name",
+        "cache",
+        "provider_state",
+        "id",
+        "session_id",
+        "created_at",
+        "schema_version",
+        "metadata",
+        "priority",
+        "critical",
+        "extra",
+    )
+)
+_BLOCK = ("type", "cache", "critical", "provider_state")
+THINKING_MEMBERS = frozenset((*_BLOCK, "text", "signature"))
+CALL_MEMBERS = frozenset((*_BLOCK, "id", "name", "input", "input_raw", "kind"))
+RESULT_MEMBERS = frozenset((*_BLOCK, "tool_use_id", "content", "is_error"))
+TOOL_MEMBERS = frozenset(
+    (
+        "kind",
+        "name",
+        "description",
+        "input_schema",
+        "strict",
+        "format",
+        "cache",
+        "provider_state",
+        "side_effects",
+        "requires_workspace",
+    )
+)
+"""What this version knows of canonical items: the known members of `report_unknown`."""
+
+
 # ---------------------------------------------------------------------------------------------- provider state
 
 

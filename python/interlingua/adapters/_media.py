@@ -8,6 +8,9 @@ from interlingua.adapters._kit import parse_data_uri
 
 MEDIA_TYPE = re.compile(r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*")
 
+DETAILS = frozenset(("auto", "low", "high", "original"))
+"""How closely a model of OpenAI can look at an image."""
+
 SNIFFED: dict[str, tuple[tuple[str, str], ...]] = {
     "image": (
         ("iVBOR", "image/png"),
@@ -32,6 +35,20 @@ def inline(url: str) -> tuple[str, str] | None:
     """Media type and data of a data URI that can be written again from both."""
     found = parse_data_uri(url) if url.startswith("data:") else None
     return found if found is not None and MEDIA_TYPE.fullmatch(found[0]) and may_be_base64(found[1]) else None
+
+
+def is_image_address(block: Mapping[str, Any]) -> bool:
+    """Whether an image stands where a server can fetch it, or is given by bytes that say to be an image."""
+    source = block["source"]
+    if source["kind"] == "url":
+        url = source.get("data", "")
+        return is_web_address(url) or ((found := inline(url)) is not None and found[0].startswith("image/"))
+    return source["kind"] != "base64" or (block.get("media_type") or "image/").startswith("image/")
+
+
+def is_web_address(url: str) -> bool:
+    """Whether a server can fetch it: a bucket's address, or one of some other scheme, is none."""
+    return url.startswith(("https://", "http://"))
 
 
 def refuses_image(block: Mapping[str, Any], capabilities: Mapping[str, Any]) -> bool:

@@ -56,6 +56,7 @@ _BY_WORD: dict[str, tuple[str, bool]] = {
     "permission_error": ("permission", False),
     "unsupported_country_region_territory": ("permission", False),
     "model_not_found": ("not_found", False),
+    "invalid_model": ("not_found", False),
     "not_found_error": ("not_found", False),
     "rate_limit_exceeded": ("rate_limit", True),
     "rate_limit_error": ("rate_limit", True),
@@ -88,6 +89,7 @@ _DECISIVE = frozenset(
         "insufficient_balance",
         "tool_use_failed",
         "model_not_found",
+        "invalid_model",
         "invalid_api_key",
     )
 )
@@ -159,12 +161,12 @@ def error_from_body(status: int | None, headers: Mapping[str, str], body: Any, e
 
 
 def _words(body: Any) -> tuple[list[str], str]:
-    """The provider's own words for the error, the most telling first, and its text."""
+    """The provider's own words for the error, the most telling first, and its texts."""
     found: list[str] = []
     text = ""
     for place in _places(body):
         if isinstance(place, str):
-            text = text or place
+            text = f"{text}\n{place}" if text else place
             continue
         for name in ("code", "type", "status"):
             word = place.get(name)
@@ -177,7 +179,7 @@ def _words(body: Any) -> tuple[list[str], str]:
 
 
 def _places(body: Any) -> list[Any]:
-    """Where an error may be told: under `error`, under its inner error, beside it, or in the body itself."""
+    """Where an error may be told: under `error`, under its inner error, in a list of them, or in the body itself."""
     if isinstance(body, str):
         return [body]
     if isinstance(body, list):
@@ -187,8 +189,17 @@ def _places(body: Any) -> list[Any]:
     inner = body.get("error")
     if isinstance(inner, dict):
         cause = inner.get("innererror")
-        return [inner, cause, body] if isinstance(cause, dict) else [inner, body]
+        return [inner, *([cause] if isinstance(cause, dict) else _upstream(inner)), body]
+    if isinstance(errors := body.get("errors"), list) and errors and isinstance(errors[0], (dict, str)):
+        return [errors[0], body]
     return [inner, body] if isinstance(inner, str) else [body]
+
+
+def _upstream(inner: Mapping[str, Any]) -> list[Any]:
+    """What the provider behind a gateway said, as the gateway passes it on: a text (OpenRouter)."""
+    metadata = inner.get("metadata")
+    raw = metadata.get("raw") if isinstance(metadata, dict) else None
+    return [raw] if isinstance(raw, str) else []
 
 
 def _number(body: Any) -> int | None:

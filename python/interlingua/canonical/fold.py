@@ -49,7 +49,7 @@ def fold(events: Iterable[Event]) -> Response:
                 blocks[event["index"]] = _settled(blocks[event["index"]], event["block"])
             case "message_complete":
                 response: Response = event["response"]
-                message = response["message"] | {"content": [blocks[index] for index in sorted(blocks)]}
+                message = response["message"] | {"content": _content(blocks, event.get("places"))}
                 return response | {"message": message}
             case "error":
                 raise _failure(event)
@@ -58,6 +58,18 @@ def fold(events: Iterable[Event]) -> Response:
     raise StreamTruncated(
         {"category": "stream_truncated", "message": "the events end without message_complete", "retryable": True}, None
     )
+
+
+def _content(blocks: dict[int, Event], places: list[int] | None) -> list[Event]:
+    """The blocks in their order; what came in pieces is one."""
+    if places is None:
+        return [blocks[index] for index in sorted(blocks)]
+    content: dict[int, Event] = {}
+    for index in sorted(blocks):
+        place, block = places[index], blocks[index]
+        before = content.get(place)
+        content[place] = block if before is None else {**before, **block, "text": before["text"] + block["text"]}
+    return [content[place] for place in sorted(content)]
 
 
 def _settled(grown: Event, final: Event) -> Event:

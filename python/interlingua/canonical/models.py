@@ -1010,6 +1010,11 @@ class MessageCompleteEvent(Model):
     """The message that the event belongs to."""
     response: Response
     """A model's answer."""
+    places: Maybe[list[int]] = None
+    """
+    Where each block, by its index, stands in the content of the message. Present only where blocks came late:
+    then some stand elsewhere, or are one with another.
+    """
 
 
 class ErrorEvent(Model):

@@ -954,6 +954,11 @@ class MessageCompleteEvent(TypedDict, total=False):
     """The message that the event belongs to."""
     response: Required[Response]
     """A model's answer."""
+    places: list[int]
+    """
+    Where each block, by its index, stands in the content of the message. Present only where blocks came late:
+    then some stand elsewhere, or are one with another.
+    """
 
 
 class ErrorEvent(TypedDict, total=False):

@@ -15,6 +15,7 @@ from google.protobuf.message import Message as ProtoMessage
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.service.convert_base import (
     Data,
+    are_int64,
     is_double,
     is_int64,
     is_text,
@@ -1984,6 +1985,8 @@ def _read_message_complete_event(message: pb.MessageCompleteEvent) -> Data:
     if not message.HasField("response"):
         raise missing("response")
     data["response"] = read_one(_read_response, message.response, "response")
+    if message.places:
+        data["places"] = list(message.places)
     if message.rest_json:
         data.update(read_object(message.rest_json, "rest_json"))
     return data
@@ -2001,6 +2004,8 @@ def _write_message_complete_event(data: Data, message: pb.MessageCompleteEvent) 
                 message.message_id = value
             case "response" if type(value) is dict:
                 write_one(_write_response, value, message.response, "response")
+            case "places" if are_int64(value) and value:
+                message.places.extend(value)
             case _:
                 rest[name] = value
     if rest:

@@ -186,6 +186,11 @@ def is_int64(value: Any) -> TypeGuard[int]:
     return type(value) is int and _SMALLEST <= value <= _LARGEST
 
 
+def are_int64(value: Any) -> TypeGuard[list[int]]:
+    """Whether it is a list of integers that int64 fields take."""
+    return type(value) is list and all(is_int64(item) for item in value)
+
+
 def is_double(value: Any) -> TypeGuard[float]:
     """Whether a double field takes it and gives it back equal."""
     return (type(value) is float and math.isfinite(value)) or (type(value) is int and -_EXACT <= value <= _EXACT)

@@ -1014,14 +1014,16 @@ class UsageUpdateEvent(_message.Message):
     def __init__(self, message_id: _Optional[str] = ..., usage: _Optional[_Union[Usage, _Mapping]] = ..., rest_json: _Optional[str] = ...) -> None: ...
 
 class MessageCompleteEvent(_message.Message):
-    __slots__ = ("message_id", "response", "rest_json")
+    __slots__ = ("message_id", "response", "places", "rest_json")
     MESSAGE_ID_FIELD_NUMBER: _ClassVar[int]
     RESPONSE_FIELD_NUMBER: _ClassVar[int]
+    PLACES_FIELD_NUMBER: _ClassVar[int]
     REST_JSON_FIELD_NUMBER: _ClassVar[int]
     message_id: str
     response: Response
+    places: _containers.RepeatedScalarFieldContainer[int]
     rest_json: str
-    def __init__(self, message_id: _Optional[str] = ..., response: _Optional[_Union[Response, _Mapping]] = ..., rest_json: _Optional[str] = ...) -> None: ...
+    def __init__(self, message_id: _Optional[str] = ..., response: _Optional[_Union[Response, _Mapping]] = ..., places: _Optional[_Iterable[int]] = ..., rest_json: _Optional[str] = ...) -> None: ...
 
 class ErrorEvent(_message.Message):
     __slots__ = ("message_id", "error", "response", "rest_json")

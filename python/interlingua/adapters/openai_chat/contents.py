@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
+from interlingua.adapters._kit import MESSAGE_MEMBERS, Wire, report_foreign_state, report_unknown
 from interlingua.adapters.openai_chat.context import Reading, Writing, extras, report_own_state
 from interlingua.adapters.openai_chat.parts import (
     TOOL,
@@ -22,25 +22,6 @@ from interlingua.canonical.loss import Path
 Message = dict[str, Any]
 
 _NOTHING: Mapping[str, Any] = {}
-
-
-_MESSAGE = frozenset(
-    (
-        "role",
-        "content",
-        "name",
-        "cache",
-        "provider_state",
-        "id",
-        "session_id",
-        "created_at",
-        "schema_version",
-        "metadata",
-        "priority",
-        "critical",
-        "extra",
-    )
-)
 
 
 def content_to_wire(
@@ -117,7 +98,7 @@ def finish_message(message: Message, wire: Wire, state: Mapping[str, Any], path:
         report_own_state(state, writing.loss, path)
     elif "provider_state" in message:
         report_foreign_state(message, writing.endpoint, writing.loss, path)
-    report_unknown(message, _MESSAGE, writing.loss, path)
+    report_unknown(message, MESSAGE_MEMBERS, writing.loss, path)
     return wire
 
 

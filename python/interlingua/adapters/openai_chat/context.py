@@ -1,15 +1,13 @@
 """What travels along while one request or answer is read or written."""
 
-import hashlib
-import re
 from collections.abc import Mapping
 from typing import Any
 
-from interlingua.adapters._kit import Wire, WireIds
-from interlingua.adapters._schema import OPENAI_STRICT, misfit
-from interlingua.adapters.openai_chat.tables import TOOL_ID, TOOL_NAME
+from interlingua.adapters._kit import Wire
+from interlingua.adapters._openai_writing import Target
+from interlingua.adapters.openai_chat.tables import TOOL_ID
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.ids import IdSource, encode_ulid
+from interlingua.canonical.ids import IdSource
 from interlingua.canonical.loss import Loss, Path
 
 
@@ -79,144 +77,31 @@ class Reading:
         return self._ids.tool(self._adapter, f"name:{name}", 0)
 
 
-class Writing:
-    """Writes one body: for whom, what is lost on the way, and which names and ids are used.
+class Writing(Target):
+    """Writes one body: for whom, what is lost on the way, and which ids are used.
 
-    `own` says that the whole request was read from this wire: it is written back as it was, not mended.
     `from_another` says that it was read from this wire, but from another provider of it.
     `answering` says that an answer is written, so that reasoning is shown and not replayed.
+    `called` are the names of own calls, by canonical id.
+    `moved` are the messages that leave their place, `moves` where they go, and `place` is the role that is being written.
     """
 
-    __slots__ = (
-        "_all_names",
-        "_ids",
-        "_names",
-        "_pattern",
-        "_wire_ids",
-        "answering",
-        "breakpoints",
-        "capabilities",
-        "dialect",
-        "endpoint",
-        "from_another",
-        "loss",
-        "moved",
-        "moves",
-        "own",
-        "place",
-    )
+    __slots__ = ("answering", "called", "from_another", "moved", "moves", "place")
 
     def __init__(self, endpoint: Endpoint, loss: Loss, *, own: bool, answering: bool = False) -> None:
-        self.endpoint = endpoint
+        super().__init__(endpoint, loss, TOOL_ID, own=own)
         self.answering = answering
         self.from_another = False
-        self.dialect = dialect = endpoint.dialect
-        self.capabilities = endpoint.capabilities
-        self.loss = loss
-        self.own = own
-        self.breakpoints = 0
         self.place = ""
+        self.called: dict[str, str] = {}
         self.moved: set[int] = set()
         self.moves: list[tuple[int, int]] = []
-        grammar: Mapping[str, Any] = dialect.get("tool_id") or {}
-        self._pattern = _ANYTHING if own else re.compile(grammar["pattern"]) if "pattern" in grammar else TOOL_ID
-        self._ids = WireIds(self._pattern, "call_", grammar["length"]) if "length" in grammar else None
-        self._wire_ids: dict[str, str] = {}
-        self._names: dict[str, str] = {}
-        self._all_names: set[str] | None = None
-
-    def owns(self, item: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The provider state of an item when it may be replayed here, else nothing."""
-        state = item.get("provider_state")
-        if state is None:
-            return _NOTHING
-        return state if self.endpoint.owns(state) else _NOTHING
-
-    def refuses(self, name: str) -> bool:
-        """Whether the provider's wire or the model does not take a member of the request."""
-        if self.own:
-            return False
-        return name in self.dialect.get("unsupported", ()) or self.capabilities.get(f"supports_{name}") is False
-
-    def report_refused(self, name: str, severity: str) -> None:
-        """Reports that a member of the request is left out."""
-        if name in self.dialect.get("unsupported", ()):
-            self.loss.drop((name,), "unsupported_field", severity, f"the provider takes no {name}")
-        else:
-            self.loss.drop((name,), "unsupported_model", severity, f"the model takes no {name}")
-
-    def refuses_strict(self, schema: Any, path: Path) -> bool:
-        """Whether a schema cannot be enforced as it is; it is then sent without the demand, and that is reported."""
-        if self.own or schema is None:
-            return False
-        try:
-            if misfit(schema, OPENAI_STRICT) is None:
-                return False
-        except TypeError:
-            pass  # what is no schema at all cannot be enforced either
-        message = "the schema is outside of what the provider can enforce; it is sent without being enforced"
-        self.loss.drop(path, "schema_weakened", "weakened", message)
-        return True
-
-    def call_id(self, block: Mapping[str, Any], state: Mapping[str, Any]) -> str:
-        """The wire id of a call: the provider's own when it fits the grammar, else one derived from the canonical id."""
-        if self._ids is not None:
-            return self._ids.call(block, self.endpoint)
-        canonical: str = block["id"]
-        wire_id = self._wire_ids.get(canonical)
-        if wire_id is None:
-            own: str | None = state.get("id")
-            wire_id = own if own is not None and self._pattern.match(own) else self._derived(canonical)
-            self._wire_ids[canonical] = wire_id
-        return wire_id
 
     def result_id(self, block: Mapping[str, Any]) -> str:
         """The wire id that a result names."""
         if self.own and "provider_state" in block and (own := self.owns(block).get("id")) is not None:
             return own
-        canonical: str = block["tool_use_id"]
-        if self._ids is not None:
-            return self._ids.result(canonical)
-        wire_id = self._wire_ids.get(canonical)
-        return wire_id if wire_id is not None else self._derived(canonical)
-
-    def _derived(self, canonical: str) -> str:
-        wire_id = "call_" + canonical.removeprefix("tu_")
-        if self._pattern.match(wire_id):
-            return wire_id
-        digest = hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).digest()
-        return "call_" + encode_ulid(int.from_bytes(digest[:16], "big"))
-
-    def name(self, name: str, request: Mapping[str, Any]) -> str:
-        """The name of a tool in the target's grammar: the same in tools, choice and history, and no other's.
-
-        The caller reports a name that is not the given one with `report_name`.
-        """
-        if self.own:
-            return name
-        wire = self._names.get(name)
-        if wire is None:
-            self._names[name] = wire = name if self._fits(name) else self._rewritten(name, request)
-        return wire
-
-    def report_name(self, path: Path, wire: str) -> None:
-        """Reports a name that was rewritten."""
-        self.loss.replace(path, wire, "name_rewritten", "shape", "the name does not fit the target's grammar")
-
-    def _fits(self, name: str) -> bool:
-        pattern = self.dialect.get("tool_name")
-        return bool(re.fullmatch(pattern, name) if pattern else TOOL_NAME.fullmatch(name))
-
-    def _rewritten(self, name: str, request: Mapping[str, Any]) -> str:
-        if self._all_names is None:
-            self._all_names = {found for found in _names(request) if self._fits(found)}
-        base = re.sub(r"[^a-zA-Z0-9_-]", "_", name)
-        wire, turn = base[:64], 1
-        while wire in self._all_names or not wire:
-            turn += 1
-            wire = f"{base[: 63 - len(str(turn))]}_{turn}"
-        self._all_names.add(wire)
-        return wire
+        return self.answered_id(block["tool_use_id"])
 
 
 def report_own_state(state: Mapping[str, Any], loss: Loss, path: Path, *, fields: bool = False) -> None:
@@ -228,18 +113,6 @@ def report_own_state(state: Mapping[str, Any], loss: Loss, path: Path, *, fields
         for name in state.get("fields") or ():
             message = "the item has no further members on this wire"
             loss.drop((*path, "provider_state", "fields", name), "unsupported_field", "weakened", message)
-
-
-_NOTHING: Mapping[str, Any] = {}
-_ANYTHING = re.compile("")
-
-
-def _names(request: Mapping[str, Any]) -> list[str]:
-    tools = [tool["name"] for tool in request.get("tools") or ()]
-    calls = [
-        block["name"] for message in request["messages"] for block in message["content"] if block["type"] == "tool_use"
-    ]
-    return tools + calls
 
 
 def extras(item: Wire, known: frozenset[str]) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from interlingua.adapters._kit import Wire, malformed, report_foreign_state, report_unknown
+from interlingua.adapters._envelope import MARK, envelop, open_envelope
+from interlingua.adapters._kit import RESULT_MEMBERS, Wire, malformed, report_foreign_state, report_unknown
 from interlingua.adapters.openai_chat.contents import (
     content_from_wire,
     content_to_wire,
@@ -22,7 +23,7 @@ from interlingua.adapters.openai_chat.parts import (
     Block,
     part_to_wire,
 )
-from interlingua.adapters.openai_chat.tables import NAME, TOOL_ERROR, TOOL_OK
+from interlingua.adapters.openai_chat.tables import NAME
 from interlingua.adapters.openai_chat.turns import assistant_from_wire, assistant_to_wire
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.loss import Path
@@ -31,9 +32,6 @@ Message = dict[str, Any]
 Request = Mapping[str, Any]
 
 _NOTHING: Mapping[str, Any] = {}
-
-
-_RESULT = frozenset(("type", "tool_use_id", "content", "is_error", "cache", "critical", "provider_state"))
 
 
 def messages_to_wire(request: Request, writing: Writing) -> list[Wire]:
@@ -116,7 +114,7 @@ def _plain_to_wire(message: Message, position: int, writing: Writing, runs: _Run
         if block["type"] == "text":
             return {"role": role, "content": block["text"]}
     path: Path = ("messages", position)
-    if role == "developer" and writing.dialect.get("developer_role") is False:
+    if role == "developer" and writing.dialect.get("developer_role") is False and not writing.own:
         role = "system"
         writing.loss.replace((*path, "role"), role, "role_folded", "shape", "the provider knows no developer role")
     _refuse_results(content, path)
@@ -152,7 +150,7 @@ def _tool_to_wire(message: Message, position: int, writing: Writing, runs: _Runs
         content = block["content"]
         if len(content) == 1 and content[0]["type"] == "text" and len(content[0]) == 2:
             text = content[0]["text"]
-            if TOOL_ERROR not in text:
+            if not text.startswith(MARK):
                 return {"role": "tool", "tool_call_id": writing.result_id(block), "content": text}
     path: Path = ("messages", position, "content", 0)
     state = writing.owns(message)
@@ -170,7 +168,7 @@ def _tool_to_wire(message: Message, position: int, writing: Writing, runs: _Runs
         value = [{"type": "text", "text": ""}]
         message_ = "an empty result is written as an empty text"
         writing.loss.replace((*path, "content"), value, "filler", "shape", message_)
-    if "name" in form:
+    if "name" in form and (form.get("legacy") or writing.called.get(block["tool_use_id"]) == form["name"]):
         wire["name"] = form["name"]
     if "tool_call_id" in form.get("absent", ()):
         wire.pop("tool_call_id", None)
@@ -189,7 +187,7 @@ def _finish_result(block: Block, path: Path, writing: Writing) -> None:
             report_own_state(state, writing.loss, path, fields=True)
         else:
             report_foreign_state(block, writing.endpoint, writing.loss, path)
-    report_unknown(block, _RESULT, writing.loss, path)
+    report_unknown(block, RESULT_MEMBERS, writing.loss, path)
 
 
 def _result_content(block: Block, path: Path, writing: Writing, runs: _Runs, form: Mapping[str, Any]) -> list[Wire]:
@@ -209,33 +207,13 @@ def _result_content(block: Block, path: Path, writing: Writing, runs: _Runs, for
         if part is not None:
             parts.append(part)
     if block.get("is_error"):
-        _envelop(parts, TOOL_ERROR, as_part=form.get("envelope") == "part")
         message = "the failure is told in the first line of the result"
         writing.loss.replace((*path, "is_error"), True, "envelope", "shape", message)
-    elif _begins_with_text(parts) and is_enveloped(parts[0]["text"]):
-        _envelop(parts, TOOL_OK)
+    envelop(parts, "text", failed=bool(block.get("is_error")), spelling=form.get("envelope"))
     return parts
 
 
 _MEDIA = ("image", "audio", "video", "document")
-
-
-def _envelop(parts: list[Wire], line: str, *, as_part: bool = False) -> None:
-    if _begins_with_text(parts) and not as_part:
-        parts[0] = {**parts[0], "text": f"{line}\n{parts[0]['text']}"}
-    else:
-        parts.insert(0, {"type": "text", "text": line})
-
-
-def _begins_with_text(parts: list[Wire]) -> bool:
-    return bool(parts) and parts[0].get("type") == "text" and isinstance(parts[0].get("text"), str)
-
-
-def is_enveloped(text: str) -> bool:
-    """Whether a text begins like an envelope, be it one of a failure or one that guards such a beginning."""
-    while text.startswith(TOOL_OK + "\n"):
-        text = text[len(TOOL_OK) + 1 :]
-    return text == TOOL_ERROR or text.startswith(TOOL_ERROR + "\n")
 
 
 def messages_from_wire(messages: Any, reading: Reading) -> list[Message]:
@@ -274,14 +252,20 @@ _TOOL = frozenset(("role", "content", "tool_call_id"))
 
 def _tool_from_wire(message: Wire, reading: Reading) -> Message:
     content, wire_id = message.get("content"), message.get("tool_call_id")
-    if len(message) == 3 and type(content) is str and type(wire_id) is str and TOOL_ERROR not in content:
+    if (
+        len(message) == 3
+        and type(content) is str
+        and type(wire_id) is str
+        and not content.startswith(MARK)
+        and message["role"] == "tool"
+    ):
         canonical, paired = reading.result(wire_id)
         result: Block = {
             "type": "tool_result",
             "tool_use_id": canonical,
             "content": [{"type": "text", "text": content}],
         }
-        if not paired:
+        if not (paired and wire_id):
             result["provider_state"] = reading.state(id=wire_id)
         return {"role": "tool", "content": [result], "metadata": {"parent_tool_use_id": canonical}}
     return _odd_tool_from_wire(message, reading)
@@ -307,36 +291,21 @@ def _odd_tool_from_wire(message: Wire, reading: Reading) -> Message:
         form["name"] = name
         known = _NAMED_TOOL
     content = message.get("content")
-    if type(content) is str and TOOL_ERROR not in content:
+    if type(content) is str and not content.startswith(MARK):
         blocks: list[Block] = [{"type": "text", "text": content}]
         is_error = False
     else:
         blocks = content_from_wire(message, reading, form)
         if any(block["type"] in _MEDIA for block in blocks):
             form["media"] = True
-        is_error = _open_envelope(blocks, form)
+        is_error = open_envelope(blocks, form)
     block: Block = {"type": "tool_result", "tool_use_id": canonical, "content": blocks}
     if is_error:
         block["is_error"] = True
-    if not paired and not legacy:
+    if not (paired and wire_id != "") and not legacy:
         block["provider_state"] = reading.state(id=wire_id)
     read: Message = {"role": "tool", "content": [block], "metadata": {"parent_tool_use_id": canonical}}
     return finish_reading(message, read, known, None, form, reading)
 
 
 _NAMED_TOOL = _TOOL | {"name"}
-
-
-def _open_envelope(blocks: list[Block], form: dict[str, Any]) -> bool:
-    """Takes the envelope off the first text. Whether it told of a failure."""
-    if not blocks or blocks[0]["type"] != "text" or not is_enveloped(blocks[0]["text"]):
-        return False
-    text = blocks[0]["text"]
-    line, _, rest = text.partition("\n")
-    if line == TOOL_ERROR and rest == "" and not text.endswith("\n"):
-        del blocks[0]
-        if blocks and blocks[0]["type"] == "text":
-            form["envelope"] = "part"
-        return True
-    blocks[0] = {**blocks[0], "text": rest}
-    return line == TOOL_ERROR

@@ -9,7 +9,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from interlingua.adapters._kit import Wire, data_uri, report_foreign_state, report_unknown
-from interlingua.adapters._media import inline, may_be_base64, refuses_image, sniff
+from interlingua.adapters._media import (
+    DETAILS,
+    inline,
+    is_image_address,
+    is_web_address,
+    may_be_base64,
+    refuses_image,
+    sniff,
+)
 from interlingua.adapters.openai_chat.context import Reading, Writing, report_own_state
 from interlingua.adapters.openai_chat.tables import AUDIO, BREAKPOINT_TTLS, MOST_BREAKPOINTS, TIME_TO_LIVE
 from interlingua.canonical.ids import DERIVED_IDS
@@ -149,6 +157,8 @@ def _media_refused(kind: str, block: Block, writing: Writing, place: str) -> tup
         return "unsupported_model", f"the model takes no {kind}"
     if kind == "image" and refuses_image(block, writing.capabilities):
         return "unsupported_source", "the model does not take this media type"
+    if kind == "image" and not is_image_address(block):
+        return "unsupported_source", "the wire takes web addresses and bytes of an image"
     if place != USER and not (place == TOOL and writing.dialect.get("tool_result_media")):
         return "unsupported_block", f"{kind} has no form in a message of this role"
     return None
@@ -161,8 +171,12 @@ def _image_to_wire(block: Block, path: Path, writing: Writing, state: Mapping[st
     if state.get("form", {}).get("image_url") == "string":
         return {"type": "image_url", "image_url": url}
     image: Wire = {**state.get("fields", {}).get("image_url", {}), "url": url}
-    if block.get("detail") is not None:
-        image["detail"] = block["detail"]
+    if (detail := block.get("detail")) is not None:
+        if writing.own or detail in DETAILS:
+            image["detail"] = detail
+        else:
+            message = "the wire has no such word for how closely to look"
+            writing.loss.drop((*path, "detail"), "unsupported_value", "weakened", message)
     return {"type": "image_url", "image_url": image}
 
 
@@ -220,7 +234,7 @@ def _document_to_wire(block: Block, path: Path, writing: Writing, state: Mapping
         as_address = own_part == "document_url" or (by_url and not state and writing.dialect.get("document_url"))
         if by_url and not (as_address or own_part or writing.own or writing.dialect.get("file_url")):
             return None
-        if by_url and not (as_address or writing.own or _is_web_address(source["data"])):
+        if by_url and not (as_address or writing.own or is_web_address(source["data"]) or inline(source["data"])):
             return None
         url = _address(block, path, writing)
         if url is None:
@@ -237,11 +251,6 @@ def _document_to_wire(block: Block, path: Path, writing: Writing, state: Mapping
         message = "the wire demands a file name"
         writing.loss.replace((*path, "name"), "document", "required_default", "shape", message)
     return {"type": "file", "file": {**state.get("fields", {}).get("file", {}), **file}}
-
-
-def _is_web_address(url: str) -> bool:
-    """Whether a file part takes the address: a bucket's, or that of some other scheme, would be read as an unknown part."""
-    return url.startswith("http") or inline(url) is not None
 
 
 def _document_address(block: Block, url: str, path: Path, writing: Writing) -> Wire:

@@ -9,7 +9,7 @@ it is read once, and the message's form remembers to write it twice.
 from collections.abc import Mapping
 from typing import Any
 
-from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
+from interlingua.adapters._kit import THINKING_MEMBERS, Wire, report_foreign_state, report_unknown
 from interlingua.adapters.openai_chat.context import Reading, Writing, report_own_state
 from interlingua.adapters.openai_chat.parts import Block, lost_part, opaque
 from interlingua.canonical.loss import Path
@@ -19,7 +19,6 @@ TEXTS = ("reasoning_content", "reasoning")
 MEMBERS = (*TEXTS, DETAILS)
 PART = "content"
 
-_THINKING = frozenset(("type", "text", "signature", "cache", "critical", "provider_state"))
 _REDACTED = frozenset(("type", "data", "cache", "critical", "provider_state"))
 _BODY = {"reasoning.text": "text", "reasoning.summary": "summary", "reasoning.encrypted": "data"}
 
@@ -53,7 +52,7 @@ def reasoning_to_wire(block: Block, path: Path, writing: Writing) -> tuple[str, 
     if block.get("signature") is not None:
         message = "reasoning carries no proof in this place"
         writing.loss.drop((*path, "signature"), "unsupported_field", "lost", message)
-    _report_rest(block, _THINKING, path, writing, no_fields=True)
+    _report_rest(block, THINKING_MEMBERS, path, writing, no_fields=True)
     return place, block["text"]
 
 
@@ -98,7 +97,7 @@ def _detail_to_wire(
         item["signature"] = block["signature"]
     if "index" in form:
         item["index"] = form["index"]
-    _report_rest(block, _REDACTED if redacted else _THINKING, path, writing)
+    _report_rest(block, _REDACTED if redacted else THINKING_MEMBERS, path, writing)
     return item
 
 
@@ -111,7 +110,7 @@ def _part_to_wire(
     part: Wire = {**state.get("fields", {}), "type": "thinking", "thinking": pieces}
     if block.get("signature") is not None:
         part["signature"] = block["signature"]
-    _report_rest(block, _THINKING, path, writing)
+    _report_rest(block, THINKING_MEMBERS, path, writing)
     return part
 
 
@@ -185,6 +184,17 @@ def detail_from_wire(item: Wire, reading: Reading) -> Block:
         form["absent"] = [body]
     fields = {name: value for name, value in item.items() if name not in known}
     return reading.mark(block, fields, form)
+
+
+def detail_text(item: Wire) -> str:
+    """What an item of `reasoning_details` says in words."""
+    match item.get("type"):
+        case "reasoning.text":
+            return item.get("text") or ""
+        case "reasoning.summary":
+            return item.get("summary") or ""
+        case _:
+            return ""
 
 
 def thinking_part_from_wire(part: Wire, reading: Reading) -> Block | None:

@@ -40,21 +40,40 @@ def to_wire_response(response: Response, endpoint: Endpoint, *, created: int = 0
 
 def _body(response: Response, endpoint: Endpoint, loss: Loss, created: int) -> Wire:
     state = response.get("provider_state")
-    own = state is not None and endpoint.owns(state)
-    writing = Writing(endpoint, loss, own=own, answering=True)
-    fields, form = _own_parts(state if own else None)
-    body: Wire = {}
-    if "id" in response or not own:
-        body["id"] = response.get("id") or answer_id(response)
-    if not own:
-        body |= {"object": "chat.completion", "created": created}
-    if (model := response.get("model")) is not None:
-        body["model"] = model.partition(":")[2] or model
-    elif not own:
-        body["model"] = endpoint.model or ""  # clients require it
-    body["choices"] = _choices_to_wire(response, fields, form, writing)
+    if state is not None and endpoint.owns(state):
+        return _own_body(response, state, endpoint, loss)
+    writing = Writing(endpoint, loss, own=False, answering=True)
+    choices = [_played_choice(response, 0, writing)]
+    for position, choice in enumerate(response.get("alternatives") or (), 1):
+        choices.append(_played_choice(choice, position, writing))
+    body: Wire = {
+        "id": response.get("id") or answer_id(response),
+        "object": "chat.completion",
+        "created": created,
+        "model": _model(response) or endpoint.model or "",  # clients require it
+        "choices": choices,
+    }
     if (usage := response.get("usage")) is not None:
-        body["usage"] = usage_to_wire(usage, endpoint, own=own)
+        body["usage"] = usage_to_wire(usage, endpoint, own=False)
+    return body
+
+
+def _model(response: Response) -> str | None:
+    model: str | None = response.get("model")
+    return model.partition(":")[2] or model if model is not None else None
+
+
+def _own_body(response: Response, state: Mapping[str, Any], endpoint: Endpoint, loss: Loss) -> Wire:
+    writing = Writing(endpoint, loss, own=True, answering=True)
+    fields, form = _own_parts(state)
+    body: Wire = {}
+    if "id" in response:
+        body["id"] = response["id"]
+    if (model := _model(response)) is not None:
+        body["model"] = model
+    body["choices"] = _own_choices(response, fields, form, writing)
+    if (usage := response.get("usage")) is not None:
+        body["usage"] = usage_to_wire(usage, endpoint, own=True)
     for name, value in form.get("empty", _NOTHING).items():
         body.setdefault(name, value)
     for name, value in fields.items():
@@ -73,32 +92,27 @@ def answer_id(response: Mapping[str, Any]) -> str:
     return "chatcmpl-" + hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
 
-def _choices_to_wire(
+def _own_choices(
     response: Response, fields: Mapping[str, Any], form: Mapping[str, Any], writing: Writing
 ) -> list[Wire]:
     if form.get("choices") == []:
         return []
-    choices = [_choice_to_wire(response, 0, fields.get("choice") or _NOTHING, form.get("choice") or _NOTHING, writing)]
+    choices = [_own_choice(response, 0, fields.get("choice") or _NOTHING, form.get("choice") or _NOTHING, writing)]
     for position, choice in enumerate(response.get("alternatives") or (), 1):
         state = choice.get("provider_state")
         own_fields, own_form = _own_parts(state if state is not None and writing.endpoint.owns(state) else None)
-        choices.append(_choice_to_wire(choice, position, own_fields, own_form, writing))
+        choices.append(_own_choice(choice, position, own_fields, own_form, writing))
     return choices
 
 
-def _choice_to_wire(
+def _own_choice(
     choice: Mapping[str, Any], position: int, fields: Mapping[str, Any], form: Mapping[str, Any], writing: Writing
 ) -> Wire:
     wire: Wire = {"index": form.get("index", position)}
-    path = ("message",) if position == 0 else ("alternatives", position - 1, "message")
-    wire["message"] = answer_to_wire(choice["message"], path, writing)
+    wire["message"] = answer_to_wire(choice["message"], _message_path(position), writing)
     if (logprobs := choice.get("logprobs")) is not None:
-        wire["logprobs"] = logprobs if writing.own else logprobs_to_wire(logprobs)
-    elif not writing.own:
-        wire["logprobs"] = None
-    wire["finish_reason"] = finish_to_wire(choice, own=writing.own)
-    if not writing.own:
-        _report_end(choice, wire["finish_reason"], path[:-1], writing)
+        wire["logprobs"] = logprobs
+    wire["finish_reason"] = choice.get("finish_reason_raw")
     for name, value in form.get("empty", _NOTHING).items():
         wire[name] = value
     for name, value in fields.items():
@@ -106,6 +120,23 @@ def _choice_to_wire(
     for name in form.get("absent", ()):
         wire.pop(name, None)
     return wire
+
+
+def _message_path(position: int) -> Path:
+    return ("message",) if position == 0 else ("alternatives", position - 1, "message")
+
+
+def _played_choice(choice: Mapping[str, Any], position: int, writing: Writing) -> Wire:
+    path = _message_path(position)
+    logprobs, word = choice.get("logprobs"), finish_to_wire(choice, own=False)
+    message = answer_to_wire(choice["message"], path, writing)
+    _report_end(choice, word, path[:-1], writing)
+    return {
+        "index": position,
+        "message": message,
+        "logprobs": None if logprobs is None else logprobs_to_wire(logprobs),
+        "finish_reason": word,
+    }
 
 
 def logprobs_to_wire(logprobs: Mapping[str, Any]) -> Wire:
@@ -145,9 +176,9 @@ def from_wire_response(body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_I
     """Reads an answer. Raises `InvalidAnswer` for what is none, `ProviderError` for an error that came with status 200."""
     if not isinstance(body, dict):
         raise InvalidAnswer("an answer must be an object", path="", adapter=NAME)
+    if body.get("error") and not body.get("choices"):
+        raise ProviderError(error_from_body(None, {}, body, endpoint))
     if "choices" not in body:
-        if body.get("error"):
-            raise ProviderError(error_from_body(None, {}, body, endpoint))
         raise InvalidAnswer("an answer needs choices", path="/choices", adapter=NAME)
     return read_response(body, endpoint, ids), []
 

@@ -11,6 +11,7 @@ from collections.abc import Generator
 from typing import Any
 
 from interlingua.adapters._kit import Wire, arguments_text, parse_arguments
+from interlingua.adapters.openai_chat.citations import annotations_from_wire
 from interlingua.adapters.openai_chat.context import Reading
 from interlingua.adapters.openai_chat.errors import error_from_body
 from interlingua.adapters.openai_chat.parts import Block, part_from_wire
@@ -195,7 +196,10 @@ class _Answer:
             choice.close(events)
         if not self._usage_told:
             self._tell_usage(events)
-        return [*events, {"type": "message_complete", "response": self._response()}]
+        complete: Event = {"type": "message_complete", "response": self._response()}
+        if (places := self._choices[min(self._choices)].places()) is not None:
+            complete["places"] = places
+        return [*events, complete]
 
     def _response(self) -> dict[str, Any]:
         choices = [self._choices[number] for number in sorted(self._choices)]
@@ -317,12 +321,19 @@ class _Call:
         return call
 
 
+_Lane = tuple[int, int]
+"""Where a whole answer has a block: its member, and its number in there."""
+
+_TEXT_MEMBERS = ("reasoning_content", "reasoning")
+_DETAILS, _CONTENT, _REFUSAL, _IMAGES, _CALLS, _LEGACY = range(1, 7)
+
+
 class _Choice:
     """One of the answers: the message so far, the blocks that have been told, and the one that is being told."""
 
     __slots__ = (
-        "_blocks", "_calls", "_details", "_first", "_key", "_kind", "_members", "_open", "_parts", "_pieces", "_reading",
-        "_rest", "_said", "finish", "logprobs", "number",
+        "_blocks", "_calls", "_details", "_first", "_key", "_kind", "_lanes", "_members", "_open", "_parts", "_pieces",
+        "_reading", "_rest", "_said", "finish", "logprobs", "number",
     )  # fmt: skip
 
     def __init__(self, number: int, reading: Reading) -> None:
@@ -332,6 +343,7 @@ class _Choice:
         self._reading = reading
         self._first = True
         self._blocks: list[Block | None] = []
+        self._lanes: list[_Lane] = []
         self._kind = ""
         self._key: Any = None
         self._open = -1
@@ -492,7 +504,7 @@ class _Choice:
         else:
             parts.append(part)
             self._end_prose(events)
-            self._whole_block(part_from_wire(part, self._reading), events)
+            self._whole_block(part_from_wire(part, self._reading), (_CONTENT, len(parts) - 1), events)
 
     def _thinking_part(self, part: Wire, parts: list[Wire], last: Wire | None, events: list[Event]) -> None:
         pieces = [piece for piece in part["thinking"] if isinstance(piece, dict) and isinstance(piece.get("text"), str)]
@@ -534,15 +546,13 @@ class _Choice:
                 if (isinstance(text, str) and text) or item.get("signature"):
                     self._text("thinking", text if isinstance(text, str) else "", events, (DETAILS, known))
             case "reasoning.encrypted":
-                self._begin(
-                    "redacted",
-                    (DETAILS, known),
-                    {"type": "redacted_thinking", "data": merged.get("data") or ""},
-                    events,
-                )
+                begun = detail_from_wire(merged, self._reading)
+                if begun["type"] != "redacted_thinking":
+                    begun = {"type": "redacted_thinking", "data": ""}
+                self._begin("redacted", (DETAILS, known), begun, events)
             case _:
                 self._end_prose(events)
-                self._whole_block(detail_from_wire(merged, self._reading), events)
+                self._whole_block(detail_from_wire(merged, self._reading), (_DETAILS, known), events)
         return isinstance(text, str) and bool(text)
 
     def _text(self, kind: str, text: str, events: list[Event], key: Any = None) -> None:
@@ -551,8 +561,7 @@ class _Choice:
             if kind == "refusal":
                 block["refusal"] = True
             elif kind == "thinking":
-                member = key[0] if isinstance(key, tuple) else key
-                block["provider_state"] = self._reading.state(form={"member": member})
+                block["provider_state"] = self._reading.state(form=self._spelling(key))
             self._begin(kind, key, block, events)
         if text:
             self._pieces.append(text)
@@ -562,13 +571,30 @@ class _Choice:
                 event["choice"] = self.number
             events.append(event)
 
+    def _spelling(self, key: Any) -> dict[str, Any]:
+        """Where reasoning stands, as it can be told when it begins."""
+        if not isinstance(key, tuple):
+            return {"member": key}
+        kind = self._details[key[1]].get("type")
+        return {"member": DETAILS} if kind == "reasoning.text" else {"member": DETAILS, "type": kind}
+
     def _begin(self, kind: str, key: Any, block: Block, events: list[Event]) -> None:
         if kind == self._kind and key == self._key:
             return
         self._end_prose(events)
         self._kind, self._key, self._open, self._pieces = kind, key, len(self._blocks), []
         self._blocks.append(None)
+        self._lanes.append(self._lane(kind, key))
         events.append(self.mark({"type": "block_start", "index": self._open, "block": block}))
+
+    def _lane(self, kind: str, key: Any) -> _Lane:
+        if kind == "refusal":
+            return _REFUSAL, 0
+        if isinstance(key, tuple):
+            return _DETAILS, key[1]
+        if key in _TEXT_MEMBERS:
+            return 0, 0
+        return _CONTENT, max(len(self._parts or ()) - 1, 0)
 
     def _end_prose(self, events: list[Event]) -> None:
         """Ends the text or reasoning that is being told."""
@@ -585,12 +611,7 @@ class _Choice:
         match self._kind:
             case "text":
                 block: Block = {"type": "text", "text": text}
-                annotations = self._members.get("annotations")
-                if annotations and text:
-                    read = answer_from_wire(
-                        {"role": "assistant", "content": text, "annotations": annotations}, self._reading
-                    )
-                    block = read["content"][0]
+                self._cite(block)
                 return block
             case "refusal":
                 return {"type": "text", "text": text, "refusal": True}
@@ -604,16 +625,33 @@ class _Choice:
             case _:
                 return thinking_from_text(text, self._key, self._reading)
 
+    def _cite(self, block: Block) -> None:
+        """Puts the annotations so far on the one text of the answer."""
+        if (annotations := self._members.get("annotations")) and (self._parts is None or len(self._parts) == 1):
+            annotations_from_wire(annotations, [block], self._reading, {}, {})
+
+    def _cite_late(self, events: list[Event]) -> None:
+        """Annotations of a text that had ended already come as one more piece of it."""
+        told = [n for n, lane in enumerate(self._lanes) if lane[0] == _CONTENT]
+        last = self._blocks[told[-1]] if told else None
+        if last is None or last["type"] != "text":
+            return
+        block: Block = {"type": "text", "text": ""}
+        self._cite(block)
+        if block.get("citations") != last.get("citations"):
+            self._whole_block(block, self._lanes[told[-1]], events)
+
     def _told_detail(self, text: str) -> Wire:
         """The detail that the open block tells: its words may have been told in part by an earlier block."""
         detail = self._details[self._key[1]]
         body = "summary" if detail.get("type") == "reasoning.summary" else "text"
         return {**detail, body: text} if self._kind == "thinking" else detail
 
-    def _whole_block(self, block: Block, events: list[Event]) -> None:
+    def _whole_block(self, block: Block, lane: _Lane, events: list[Event]) -> None:
         """A block that came at once."""
         index = len(self._blocks)
         self._blocks.append(block)
+        self._lanes.append(lane)
         events.append(self.mark({"type": "block_start", "index": index, "block": block}))
         events.append(self.mark({"type": "block_stop", "index": index, "block": block}))
 
@@ -667,6 +705,8 @@ class _Choice:
         return call
 
     def _arguments(self, call: _Call, inner: Wire, arguments: Any, events: list[Event]) -> None:
+        if not isinstance(inner.get("name"), (str, type(None))):
+            raise TypeError("name")
         for name, value in inner.items():
             if name not in ("arguments", "input") and value is not None and not (name == "name" and not value):
                 call.inner[name] = value
@@ -688,6 +728,7 @@ class _Choice:
         self._end_prose(events)
         call.block = len(self._blocks)
         self._blocks.append(None)
+        self._lanes.append((_LEGACY if call.legacy else _CALLS, self._calls.index(call)))
         wire_id = f"function:{call.name}" if call.legacy else call.id or ""
         call.canonical = self._reading.call(wire_id, call.name)
         block: Block = {"type": "tool_use", "id": call.canonical, "name": call.name, "input": {}}
@@ -704,13 +745,15 @@ class _Choice:
     def close(self, events: list[Event]) -> None:
         """Ends all blocks that are being told, and tells those that came whole."""
         self._end_prose(events)
-        for call in self._calls:
+        if "annotations" in self._members:
+            self._cite_late(events)
+        for number, call in enumerate(self._calls):
             if call.done:
                 continue
             call.done = True
             wire = call.wire()
             if call.block is None:
-                self._whole_block(call_from_wire(wire, self._reading), events)
+                self._whole_block(call_from_wire(wire, self._reading), (_CALLS, number), events)
                 continue
             block = (
                 legacy_call(wire, call.canonical, self._reading)
@@ -733,7 +776,7 @@ class _Choice:
             self._first = False
             whole: Wire = {name: self._members[name] for name in ("images", "audio") if name in self._members}
             for block in answer_from_wire({"role": "assistant", "content": None, **whole}, self._reading)["content"]:
-                self._whole_block(block, events)
+                self._whole_block(block, (_IMAGES, len(self._blocks)), events)
 
     def whole(self) -> Wire:
         """The choice as a whole answer would have it."""
@@ -760,15 +803,31 @@ class _Choice:
         return choice
 
     def settle(self, answer: dict[str, Any]) -> None:
-        """Puts the blocks as they were told into the answer as it was read: their order and ids are those of the events."""
+        """Gives the calls of the answer as it was read the ids that the events told."""
         message = answer["message"]
-        told = [block for block in self._blocks if block is not None]
-        read = message["content"]
-        texts = [block for block in told if block["type"] == "text"]
-        cited = [block for block in read if block["type"] == "text" and "citations" in block]
-        if len(texts) == 1 and len(cited) == 1 and "citations" not in texts[0] and texts[0]["text"] == cited[0]["text"]:
-            told[told.index(texts[0])] = cited[0]
-        message["content"] = told
+        read: list[Block] = message["content"]
+        told = self._in_members()
+        if [block["type"] for block in read] != [block["type"] for block in told]:
+            message["content"] = told  # the wire has no whole answer that says this
+            return
+        for position, block in enumerate(told):
+            if block["type"] == "tool_use":
+                read[position] = {**read[position], "id": block["id"]}
+
+    def _in_members(self) -> list[Block]:
+        """The blocks as they were told, in the order of a whole answer."""
+        content: dict[_Lane, Block] = {}
+        for lane, block in sorted(zip(self._lanes, self._blocks, strict=True), key=lambda told: told[0]):
+            if block is not None:
+                before = content.get(lane)
+                content[lane] = block if before is None else {**before, **block, "text": before["text"] + block["text"]}
+        return list(content.values())
+
+    def places(self) -> list[int] | None:
+        """Where each block stands in the message; None when that is where it was told."""
+        at = {lane: place for place, lane in enumerate(sorted(set(self._lanes)))}
+        places = [at[lane] for lane in self._lanes]
+        return None if places == list(range(len(places))) else places
 
     def partial(self) -> dict[str, Any]:
         """What had arrived: a call that is not whole keeps its argument text and is not one to run."""

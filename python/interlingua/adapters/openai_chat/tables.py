@@ -1,8 +1,6 @@
 """What reads the same in both directions: words of the wire and words of the contract."""
 
 import re
-from decimal import Decimal
-from typing import Any
 
 from interlingua.adapters._kit import Mirror
 
@@ -47,11 +45,8 @@ FINAL = frozenset(("length", "content_filter", "refusal", "error"))
 
 AUDIO = Mirror({"wav": "audio/wav", "mp3": "audio/mpeg"})
 
-EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
-
 SERVICE_TIERS = ("auto", "default", "flex", "scale", "priority", "fast")
 
-TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 TOOL_ID = re.compile(r"(?s).{1,40}\Z")
 PARTICIPANT = re.compile(r"[^\s<|\\/>]+")
 TIME_TO_LIVE = re.compile(r"[0-9]+[mh]")
@@ -61,13 +56,3 @@ MOST_BREAKPOINTS = 4
 
 FILLER = "(empty)"
 """Stands where the wire takes no empty message."""
-
-TOOL_ERROR = "[tool_error]"
-TOOL_OK = "[tool_ok]"
-
-NUMBER = (int, float, Decimal)
-
-
-def is_number(value: Any) -> bool:
-    """A JSON number; true and false are none."""
-    return type(value) in NUMBER

@@ -3,7 +3,16 @@
 from collections.abc import Mapping
 from typing import Any, TypeGuard
 
-from interlingua.adapters._kit import Wire, arguments_text, parse_arguments, report_foreign_state, report_unknown
+from interlingua.adapters._kit import (
+    CALL_MEMBERS,
+    TOOL_MEMBERS,
+    Wire,
+    arguments_text,
+    parse_arguments,
+    report_foreign_state,
+    report_unknown,
+)
+from interlingua.adapters._openai_calls import TEXT_ARGUMENT, arguments_to_wire, custom_input, read_arguments
 from interlingua.adapters.openai_chat.context import Reading, Writing, report_own_state
 from interlingua.adapters.openai_chat.parts import Block, cache_from_wire, finish_block, opaque
 from interlingua.adapters.openai_chat.tables import NAME
@@ -15,26 +24,7 @@ Tool = dict[str, Any]
 CALLS = "tool_calls"
 """Kind of an opaque block that is an item of the list of calls and not a content part."""
 
-_TOOL = frozenset(
-    (
-        "kind",
-        "name",
-        "description",
-        "input_schema",
-        "strict",
-        "format",
-        "cache",
-        "provider_state",
-        "side_effects",
-        "requires_workspace",
-    )
-)
-_PROVIDER_TOOL = _TOOL | {"adapter", "definition"}
-_CALL = frozenset(("type", "id", "name", "input", "input_raw", "kind", "cache", "critical", "provider_state"))
-_TEXT_ARGUMENT = "input"
-"""Name of the one argument of a free-text tool that is written as a function."""
-
-
+_PROVIDER_TOOL = TOOL_MEMBERS | {"adapter", "definition"}
 # ---------------------------------------------------------------------------------------------------- tools
 
 
@@ -49,7 +39,7 @@ def tools_to_wire(request: Mapping[str, Any], body: Wire, writing: Writing) -> N
         return
     written = [tool_to_wire(tool, ("tools", n), writing, request) for n, tool in enumerate(tools)]
     if present := [tool for tool in written if tool is not None]:
-        form = writing.owns(request).get("form", {})
+        form = writing.form(request)
         if form.get("tools") == "functions" and all(tool["type"] == "function" for tool in present):
             body["functions"] = [tool["function"] for tool in present]
         else:
@@ -71,7 +61,7 @@ def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: Mapping[str,
     state = writing.owns(tool)
     fields = state.get("fields", {})
     empty = state.get("form", {}).get("empty", {})
-    if kind == "custom" and writing.dialect.get("custom_tools") is False:
+    if kind == "custom" and writing.folds_custom:
         tool = _custom_as_function(tool, path, writing)
         kind = "function"
     elif kind == "custom" and not writing.own:
@@ -94,7 +84,7 @@ def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: Mapping[str,
     item: Wire = {**{k: v for k, v in fields.items() if k != kind}, "type": kind, kind: inner}
     if not tool.keys() <= _SAYING:
         writing.place = ""
-        finish_block(tool, item, _TOOL, state, path, writing)
+        finish_block(tool, item, TOOL_MEMBERS, state, path, writing)
     return item
 
 
@@ -177,7 +167,7 @@ def _report_misplaced(tool: Tool, kind: str, path: Path, writing: Writing) -> No
 
 
 def _custom_as_function(tool: Tool, path: Path, writing: Writing) -> Tool:
-    schema = {"type": "object", "properties": {_TEXT_ARGUMENT: {"type": "string"}}, "required": [_TEXT_ARGUMENT]}
+    schema = {"type": "object", "properties": {TEXT_ARGUMENT: {"type": "string"}}, "required": [TEXT_ARGUMENT]}
     message = "a free-text tool travels as a function with one text argument"
     writing.loss.replace((*path, "kind"), "function", "custom_tool", "shape", message)
     writing.loss.replace((*path, "input_schema"), schema, "custom_tool", "shape", message)
@@ -267,12 +257,12 @@ def choice_to_wire(request: Mapping[str, Any], body: Wire, writing: Writing) -> 
             message = "there are no tools to call in parallel"
             writing.loss.drop(("parallel_tool_calls",), "combination", "shape", message)
         elif writing.refuses("parallel_tool_calls"):
-            writing.report_refused("parallel_tool_calls", "weakened")
+            writing.report_refused("parallel_tool_calls")
         else:
             body["parallel_tool_calls"] = parallel
     if choice is None:
         return
-    form = writing.owns(request).get("form", {})
+    form = writing.form(request)
     if not has_tools:
         severity = "shape" if choice["type"] in ("auto", "none") else "weakened"
         writing.loss.drop(("tool_choice",), "combination", severity, "there are no tools to choose from")
@@ -282,7 +272,7 @@ def choice_to_wire(request: Mapping[str, Any], body: Wire, writing: Writing) -> 
         body[member] = spelling
         return
     if writing.refuses("tool_choice"):
-        writing.report_refused("tool_choice", "weakened")
+        writing.report_refused("tool_choice")
         return
     written = _choice_to_wire(choice, request, body, writing)
     if written is not None:
@@ -445,6 +435,8 @@ def call_to_wire(block: Block, index: int, turn: Path, writing: Writing, request
     name = writing.name(block["name"], request)
     if name != block["name"]:
         writing.report_name((*turn, "content", index, "name"), name)
+    if writing.own:
+        writing.called[block["id"]] = name
     state = writing.owns(block)
     if block.keys() <= _PLAIN_CALL and (not state or "form" not in state) and _says_nothing(block):
         function = {"name": name, "arguments": arguments_text(block["input"])}
@@ -465,88 +457,43 @@ def _call_to_wire(
     block: Block, name: str, path: Path, state: Mapping[str, Any], form: Mapping[str, Any], writing: Writing
 ) -> Wire:
     call: Wire = {"id": writing.call_id(block, state), "type": "function"}
-    if block.get("kind") == "custom" and writing.dialect.get("custom_tools") is not False:
+    if block.get("kind") == "custom" and (state or not writing.folds_custom):
         call["type"] = kind = "custom"
-        call["custom"] = inner = {"name": name, "input": _custom_input(block, path, writing)}
+        call["custom"] = inner = {"name": name, "input": custom_input(block, path, writing.loss)}
     else:
         kind = "function"
-        call["function"] = inner = {"name": name, "arguments": _arguments_to_wire(block, form, path, writing)}
+        call["function"] = inner = {"name": name, "arguments": _arguments(block, form, path, writing)}
     if form:
-        _respell(call, inner, form)
+        _respell(call, inner, form, block)
     if (fields := state.get("fields")) is not None:
         if kind in fields:
             call[kind] = {**fields[kind], **inner}
         call = {**{k: v for k, v in fields.items() if k != kind}, **call}
-    if not state or "cache" in block or "signature" in state or not block.keys() <= _CALL:
+    if not state or "cache" in block or "signature" in state or not block.keys() <= CALL_MEMBERS:
         writing.place = ""
-        finish_block(block, call, _CALL, state, path, writing)
+        finish_block(block, call, CALL_MEMBERS, state, path, writing)
     return call
 
 
-def _respell(call: Wire, inner: Wire, form: Mapping[str, Any]) -> None:
+def _respell(call: Wire, inner: Wire, form: Mapping[str, Any], block: Block) -> None:
     if "index" in form:
         call["index"] = form["index"]
     for name, value in form.get("empty", {}).items():
         call[name] = value
     for name in form.get("absent", ()):
         call.pop(name, None)
-        if name == "arguments":
+        if name == "arguments" and not (block["input"] or block.get("input_raw")):
             inner.pop(name, None)
 
 
-def _custom_input(block: Block, path: Path, writing: Writing) -> str:
-    loss = writing.loss
-    if block["input"]:
-        message = "a free-text call has no arguments beside its text"
-        loss.replace((*path, "input"), {}, "unsupported_value", "lost", message)
-    if block.get("input_raw") is None:
-        loss.replace((*path, "input_raw"), "", "required_default", "shape", "the wire demands a text")
-        return ""
-    return block["input_raw"]
-
-
-def _arguments_to_wire(block: Block, form: Mapping[str, Any], path: Path, writing: Writing) -> Any:
-    raw: str | None = block.get("input_raw")
-    if block.get("kind") == "custom":
-        arguments = {_TEXT_ARGUMENT: raw or ""}
-        message = "a free-text call travels as a call with one text argument"
-        writing.loss.replace((*path, "kind"), "function", "custom_tool", "shape", message)
-        writing.loss.replace((*path, "input"), arguments, "custom_tool", "shape", message)
-        if raw is not None:
-            writing.loss.drop((*path, "input_raw"), "custom_tool", "shape", message)
-        return arguments_text(arguments)
-    if raw is not None:
-        _report_raw(block, raw, path, writing)
-        return raw
-    text = form.get("arguments")
-    if text is not None and _same_arguments(text, block["input"]):
-        return text
-    if form.get("arguments_are") == "object":
-        return block["input"]
-    if "arguments" in form and text is None and not block["input"]:
-        return None
-    return arguments_text(block["input"])
-
-
-def _same_arguments(text: str, value: dict[str, Any]) -> bool:
-    """Whether a kept spelling still says what the call says; the conversation may have been edited."""
-    if text.strip() in _NO_ARGUMENTS:
-        return not value
-    parsed = parse_arguments(text)
-    return parsed is not None and arguments_text(parsed) == arguments_text(value)
-
-
-def _report_raw(block: Block, raw: str, path: Path, writing: Writing) -> None:
-    parsed = {} if raw.strip() in _NO_ARGUMENTS else parse_arguments(raw)
-    message = "the argument text is what the model sees"
-    if parsed is not None:
-        writing.loss.drop((*path, "input_raw"), "arguments_invalid", "shape", message)
-    if block["input"] != (parsed or {}):
-        writing.loss.replace((*path, "input"), parsed or {}, "arguments_invalid", "shape", message)
-
-
-_NO_ARGUMENTS = ("", "null")
-"""What models write for a call without arguments."""
+def _arguments(block: Block, form: Mapping[str, Any], path: Path, writing: Writing) -> Any:
+    """The arguments, which some write as an object, or as null where there are none."""
+    if block.get("input_raw") is None and block.get("kind") != "custom":
+        if form.get("arguments_are") == "object":
+            return block["input"]
+        if "arguments" in form and form["arguments"] is None and not block["input"]:
+            return None
+    return arguments_to_wire(block, form, path, writing.loss)
 
 
 def call_from_wire(call: Wire, reading: Reading, canonical: str | None = None) -> Block:
@@ -575,12 +522,11 @@ def call_from_wire(call: Wire, reading: Reading, canonical: str | None = None) -
         known_inner = _CUSTOM_CALL
     else:
         kind = "function"
-        read_arguments(inner, block, form)
+        read_any_arguments(inner, block, form)
         known_inner = _FUNCTION_CALL
-    if len(inner) > 2:
+    if not inner.keys() <= known_inner:
         kept = {member: value for member, value in inner.items() if member not in known_inner}
-        if kept:
-            fields[kind] = kept
+        fields[kind] = kept
     if len(call) != 3 or "type" not in call or "id" not in call:
         _read_call_extras(call, kind, block, fields, form)
     elif not call["type"] or wire_id is None:
@@ -626,27 +572,17 @@ def _read_call_extras(call: Wire, kind: str, block: Block, fields: dict[str, Any
     fields.update(kept)
 
 
-def read_arguments(inner: Wire, block: Block, form: dict[str, Any]) -> None:
-    """Reads `arguments` into `input`, parsed once; keeps a text that we would not write so, or that is no object."""
-    text = inner.get("arguments")
-    if isinstance(text, str):
-        value = parse_arguments(text)
-        if value is not None:
-            block["input"] = value
-            if arguments_text(value) != text:
-                form["arguments"] = text
-        elif text.strip() in _NO_ARGUMENTS:
-            block["input"] = {}
-            form["arguments"] = text
-        else:
-            block["input"] = {}
-            block["input_raw"] = text
-    elif text is None:
+def read_any_arguments(inner: Wire, block: Block, form: dict[str, Any]) -> None:
+    """Reads `arguments`, which some write as an object, as null, or not at all."""
+    value = inner.get("arguments")
+    if isinstance(value, str):
+        read_arguments(value, block, form)
+    elif value is None:
         block["input"] = {}
         if "arguments" in inner:
             form["arguments"] = None
         else:
             form["absent"] = ["arguments"]
     else:
-        block["input"] = text
+        block["input"] = value
         form["arguments_are"] = "object"

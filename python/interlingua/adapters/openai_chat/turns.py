@@ -27,11 +27,12 @@ from interlingua.adapters.openai_chat.reasoning import (
     PART,
     TEXTS,
     detail_from_wire,
+    detail_text,
     reasoning_from_wire,
     reasoning_to_wire,
 )
 from interlingua.adapters.openai_chat.tables import FILLER, NAME
-from interlingua.adapters.openai_chat.tools import CALLS, call_from_wire, call_to_wire, read_arguments
+from interlingua.adapters.openai_chat.tools import CALLS, call_from_wire, call_to_wire, read_any_arguments
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Path, pointer
@@ -193,7 +194,7 @@ def _place(block: Block, index: int, content: list[Block], turn: _Turn, request:
     match block["type"]:
         case "tool_use":
             turn.stands(_CALLS, index)
-            form = writing.owns(block).get("form") or _NOTHING
+            form = writing.form(block)
             call = call_to_wire(block, index, turn.path, writing, request)
             if form.get("legacy") and turn.legacy is None and not turn.calls and call["type"] == "function":
                 turn.legacy = call["function"]
@@ -232,7 +233,7 @@ def _place(block: Block, index: int, content: list[Block], turn: _Turn, request:
             read = call_from_wire if kind == CALLS else detail_from_wire
             report_reading(block, read(block["value"], Reading(writing.endpoint, DERIVED_IDS)), path, writing)
             return
-        case "image" if writing.owns(block).get("form", _NOTHING).get("member") == "images":
+        case "image" if writing.form(block).get("member") == "images":
             part = part_to_wire(block, path, writing, ASSISTANT if writing.own else USER)
             if part is not None and part["type"] == "image_url":
                 turn.stands(_IMAGES, index)
@@ -294,7 +295,7 @@ def _sound(block: Block, path: Path, turn: _Turn) -> Wire | None:
     state = turn.writing.owns(block)
     if "id" not in state or turn.sound is not None:
         return None
-    if turn.answer:
+    if turn.answer or turn.writing.own:
         return audio_to_wire(block, state)
     loss = turn.writing.loss
     loss.drop(path, "unsupported_source", "shape", "the provider has the sound under its id")
@@ -317,6 +318,7 @@ def _turn_to_wire(turn: _Turn, content: list[Block], state: Mapping[str, Any], p
     wire: Wire = {"role": "assistant"}
     written = spelt(turn.parts, form)
     others = bool(turn.calls or turn.legacy or turn.refusal or turn.sound or turn.images or turn.texts or turn.details)
+    spoken = not _SPOKEN_FIELDS.isdisjoint(state.get("fields") or ())  # an empty text beside them says nothing either
     if written == "" and (others or turn.answer):
         _drop_empty(turn, content)
         written = None
@@ -324,6 +326,10 @@ def _turn_to_wire(turn: _Turn, content: list[Block], state: Mapping[str, Any], p
         wire["content"] = written
     elif written is not None:
         wire["content"] = _filled_text(content, path, writing)
+    elif empty.get("content") == "" and not (turn.answer or others or spoken):
+        wire["content"] = ""
+        message = "an empty answer is written as an empty text"
+        writing.loss.replace((*path, "content"), [{"type": "text", "text": ""}], "filler", "shape", message)
     elif "content" in empty and not empty["content"]:
         wire["content"] = empty["content"]
     elif "content" in form.get("absent", ()):
@@ -349,13 +355,16 @@ def _is_plain(part: Wire) -> bool:
     return len(part) == 2 and part.get("type") == "text"
 
 
-def _one_text(turn: _Turn) -> str:
+def _one_text(turn: _Turn) -> str | None:
     """The texts of an answer as the one that clients of this wire read: what the stream of it adds up to."""
-    whole = "".join(part["text"] for part in turn.parts)
+    whole = "".join(part["text"] for part in turn.parts) or None
     kept, *others = turn.parts_at
     message = "an answer has one text on this wire"
     path, loss = (*turn.path, "content"), turn.writing.loss
-    loss.replace((*path, kept, "text"), whole, "merged_turn", "shape", message)
+    if whole is None:
+        others = turn.parts_at
+    else:
+        loss.replace((*path, kept, "text"), whole, "merged_turn", "shape", message)
     for index in others:
         loss.drop((*path, index), "merged_turn", "shape", message)
     turn.dropped.update(others)
@@ -382,6 +391,12 @@ def _filled_text(content: list[Block], path: Path, writing: Writing) -> str:
 
 
 def _reasoning_members(turn: _Turn, wire: Wire, form: Mapping[str, Any], path: Path, writing: Writing) -> None:
+    if turn.texts and any(map(detail_text, turn.details)):
+        for index in turn.texts_at:
+            message = "reasoning that is told in detail has no other text beside it"
+            writing.loss.drop((*path, "content", index), "combination", "lost", message)
+        turn.dropped.update(turn.texts_at)
+        turn.texts = []
     if turn.texts:
         member = turn.texts[0][0]
         text = wire[member] = "".join(said for _, said in turn.texts)
@@ -393,10 +408,7 @@ def _reasoning_members(turn: _Turn, wire: Wire, form: Mapping[str, Any], path: P
             for index in others:
                 writing.loss.drop((*content, index), "merged_turn", "shape", message)
                 turn.dropped.add(index)
-    if DETAILS in wire and form.get("also"):
-        said = "".join(item.get("text") or item.get("summary") or "" for item in turn.details)
-    else:
-        said = "".join(said for _, said in turn.texts)
+    said = "".join(map(detail_text, turn.details)) or "".join(said for _, said in turn.texts)
     for name in form.get("also", ()):
         wire.setdefault(name, said)
     required = writing.dialect.get("reasoning_replay_required")
@@ -422,6 +434,7 @@ _ASSISTANT = frozenset(
 
 _SPOKEN = frozenset(MEMBERS)
 _SAYING = ("tool_calls", "function_call", "refusal", "audio", "images")
+_SPOKEN_FIELDS = frozenset((*_SAYING, *MEMBERS))
 
 
 def answer_from_wire(message: Wire, reading: Reading) -> Message:
@@ -575,6 +588,6 @@ def legacy_call(legacy: Wire, canonical: str, reading: Reading) -> Block:
     """The block of a `function_call`."""
     block: Block = {"type": "tool_use", "id": canonical, "name": legacy["name"]}
     spelling: dict[str, Any] = {"legacy": True}
-    read_arguments(legacy, block, spelling)
+    read_any_arguments(legacy, block, spelling)
     block["provider_state"] = reading.state(form=spelling)
     return block

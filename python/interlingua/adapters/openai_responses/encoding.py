@@ -59,7 +59,7 @@ class _Encoder:
         self._endpoint = endpoint
         self._created = created
         self._head: Wire = {}
-        self._ids: set[str | None] = set()
+        self._ids: set[str] = set()
         self._output: list[Wire | None] = []
         self._sequence = -1
         self._told: dict[int, _Told] = {}
@@ -111,10 +111,11 @@ class _Encoder:
             return  # the block has no form on this wire
         item = items[0]
         identity = item.get("id")
-        if isinstance(identity, str) and identity in self._ids:  # clients tell items apart by their ids
-            item["id"] = identity = made_id(identity.partition("_")[0] + "_", identity, len(self._output))
-        self._ids.add(identity)
-        kind = _kind(item)
+        if isinstance(identity, str):
+            if identity in self._ids:  # clients tell items apart by their ids
+                item["id"] = identity = made_id(identity.partition("_")[0] + "_", identity, len(self._output))
+            self._ids.add(identity)
+        kind = "" if block["type"] == "opaque" else _kind(item)
         told = self._told[index] = _Told(len(self._output), block, kind, item)
         self._output.append(None)
         yield self._frame("response.output_item.added", output_index=told.number, item=_begun(item, kind))
@@ -157,10 +158,12 @@ class _Encoder:
         told = self._told.get(index)
         if told is None:
             return
-        if told.kind in ("text", "refusal", "thinking") and block["text"].startswith(told.text):
-            yield from self._more(index, block["text"][len(told.text) :])
         items = self._items(block)
         item = items[0] if items else told.item
+        if told.kind and (block["type"] == "opaque" or _kind(item) != told.kind):
+            told.kind = ""  # what was told of it cannot be taken back; the item itself follows
+        if told.kind in ("text", "refusal", "thinking") and block["text"].startswith(told.text):
+            yield from self._more(index, block["text"][len(told.text) :])
         if isinstance(told.item.get("id"), str):
             item["id"] = told.item["id"]
         where = {"item_id": item.get("id"), "output_index": told.number}
@@ -198,9 +201,8 @@ class _Encoder:
         body |= state.get("fields") or NOTHING
         if not own or finish_from_wire(body, response["message"]["content"]) != response["finish_reason"]:
             body |= finish_to_wire(response)
-        name = {"incomplete": "response.incomplete", "failed": "response.failed"}.get(
-            body.get("status", ""), "response.completed"
-        )
+        status = body.get("status")
+        name = f"response.{status}" if status in ("incomplete", "failed") else "response.completed"
         yield self._frame(name, response=body)
 
 

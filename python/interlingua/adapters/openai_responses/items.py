@@ -9,7 +9,8 @@ import hashlib
 from collections.abc import Container, Mapping
 from typing import Any, Literal
 
-from interlingua.adapters._kit import Wire, arguments_text, parse_arguments, report_unknown
+from interlingua.adapters._kit import CALL_MEMBERS, THINKING_MEMBERS, Wire, arguments_text, report_unknown
+from interlingua.adapters._openai_calls import arguments_to_wire, custom_input, read_arguments
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.parts import (
     CACHE,
@@ -27,13 +28,6 @@ from interlingua.adapters.openai_responses.parts import (
 from interlingua.adapters.openai_responses.tables import BETWEEN, NAME, NOTHING
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.loss import Path, pointer
-
-_CALL = frozenset(("type", "id", "name", "input", "input_raw", "kind", "cache", "critical", "provider_state"))
-_THINKING = frozenset(("type", "text", "signature", "cache", "critical", "provider_state"))
-_TEXT_ARGUMENT = "input"
-_NO_ARGUMENTS = ("", "null")
-"""What models write for a call without arguments."""
-
 
 # ---------------------------------------------------------------------------------------------------- to the wire
 
@@ -122,10 +116,9 @@ def made_id(prefix: str, *said: Any) -> str:
 def turn_to_wire(message: Mapping[str, Any], path: Path, writing: Writing, request: Mapping[str, Any]) -> list[Wire]:
     """The items of an assistant message."""
     content = message["content"]
-    if len(content) == 1 and not writing.answer:
-        block = content[0]
-        if len(block) == 2 and block["type"] == "text":
-            return [{"role": "assistant", "content": block["text"]}]
+    if not writing.answer:
+        if (plain := _plain_turn(content, path, writing, request)) is not None:
+            return plain
     turn = _Turn(path, writing, request)
     for index, block in enumerate(content):
         if len(block) == 2 and block["type"] == "text" and turn.open is not None:
@@ -138,13 +131,30 @@ def turn_to_wire(message: Mapping[str, Any], path: Path, writing: Writing, reque
     return [item for item in turn.items if item is not None]
 
 
+def _plain_turn(content: list[Block], path: Path, writing: Writing, request: Mapping[str, Any]) -> list[Wire] | None:
+    """The turn that most are: a text, calls, or calls behind a text. None for any other."""
+    items: list[Wire] = []
+    first = content[0] if content else None
+    if first is not None and first["type"] == "text":
+        if len(first) > 2:
+            return None
+        items.append({"role": "assistant", "content": first["text"]})
+    texts = len(items)
+    for index in range(texts, len(content)):
+        if content[index]["type"] != "tool_use":
+            return None
+    for index in range(texts, len(content)):
+        items.append(_call_to_wire(content[index], index, path, writing, request))
+    return items
+
+
 def _block_to_wire(block: Block, index: int, turn: _Turn) -> None:
     writing, path = turn.writing, (*turn.path, "content", index)
     kind = block["type"]
     if kind == "text":
         turn.say(_said_to_wire(block, path, writing), block)
     elif kind == "tool_use":
-        turn.add(_call_to_wire(block, path, turn))
+        turn.add(_call_to_wire(block, index, turn.path, writing, turn.request))
     elif kind == "thinking" and (item := _reasoning_to_wire(block, path, turn)) is not None:
         turn.add(item)
         turn.reasoning.append((len(turn.items) - 1, index, block))
@@ -245,18 +255,33 @@ _CITED = ("url", "title", "start_index", "end_index")
 # -- calls
 
 
-def _call_to_wire(block: Block, path: Path, turn: _Turn) -> Wire:
-    writing = turn.writing
+def _call_to_wire(block: Block, index: int, turn: Path, writing: Writing, request: Mapping[str, Any]) -> Wire:
+    """A call; `turn` is the path of its message, `index` its position there."""
+    name = writing.name(block["name"], request)
+    if name != block["name"]:
+        writing.report_name((*turn, "content", index, "name"), name)
+    state = block.get("provider_state")
+    if not writing.answer and block.keys() <= _SIMPLE_CALL and (state is None or state.keys() <= _SIMPLE_STATE):
+        call_id = writing.call_id(block, NOTHING if state is None else writing.owns(block))
+        arguments = arguments_text(block["input"])
+        return {"type": "function_call", "call_id": call_id, "name": name, "arguments": arguments}
+    return _odd_call_to_wire(block, name, (*turn, "content", index), writing)
+
+
+_SIMPLE_CALL = frozenset(("type", "id", "name", "input", "provider_state"))
+_SIMPLE_STATE = frozenset(("adapter", "provider", "origin", "id"))
+
+
+def _odd_call_to_wire(block: Block, name: str, path: Path, writing: Writing) -> Wire:
     state = writing.owns(block) if "provider_state" in block else NOTHING
     form = state.get("form") or NOTHING
-    call_id = writing.call_id(block)
-    name = writing.name(block["name"], (*path, "name"), turn.request)
-    if block.get("kind") == "custom" and writing.dialect.get("custom_tools") is not False:
+    call_id = writing.call_id(block, state)
+    if block.get("kind") == "custom" and (state or not writing.folds_custom):
         item: Wire = {"type": "custom_tool_call", "call_id": call_id, "name": name}
-        item["input"] = _custom_input(block, path, writing)
+        item["input"] = custom_input(block, path, writing.loss)
     else:
         item = {"type": "function_call", "call_id": call_id, "name": name}
-        item["arguments"] = _arguments_to_wire(block, form, path, writing)
+        item["arguments"] = arguments_to_wire(block, form, path, writing.loss)
         if block.get("kind") == "custom":
             writing.calls[block["id"]] = "function"
     if "item_id" in form:
@@ -271,53 +296,11 @@ def _call_to_wire(block: Block, path: Path, turn: _Turn) -> Wire:
         if block.get("cache") is not None:
             writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "a call carries no cache mark")
         report_state(block, writing, path)
-        report_unknown(block, _CALL, writing.loss, path)
+        report_unknown(block, CALL_MEMBERS, writing.loss, path)
     return item
 
 
-_PLAIN_CALL = _CALL - {"cache"}
-
-
-def _custom_input(block: Block, path: Path, writing: Writing) -> str:
-    if block["input"]:
-        message = "a free-text call has no arguments beside its text"
-        writing.loss.replace((*path, "input"), {}, "unsupported_value", "lost", message)
-    if block.get("input_raw") is None:
-        writing.loss.replace((*path, "input_raw"), "", "required_default", "shape", "the wire demands a text")
-        return ""
-    return block["input_raw"]
-
-
-def _arguments_to_wire(block: Block, form: Mapping[str, Any], path: Path, writing: Writing) -> str:
-    raw: str | None = block.get("input_raw")
-    loss = writing.loss
-    if block.get("kind") == "custom":
-        arguments = {_TEXT_ARGUMENT: raw or ""}
-        message = "a free-text call travels as a call with one text argument"
-        loss.replace((*path, "kind"), "function", "custom_tool", "shape", message)
-        loss.replace((*path, "input"), arguments, "custom_tool", "shape", message)
-        if raw is not None:
-            loss.drop((*path, "input_raw"), "custom_tool", "shape", message)
-        return arguments_text(arguments)
-    if raw is not None:
-        parsed = {} if raw.strip() in _NO_ARGUMENTS else parse_arguments(raw)
-        message = "the argument text is what the model sees"
-        if parsed is not None:
-            loss.drop((*path, "input_raw"), "arguments_invalid", "shape", message)
-        if block["input"] != (parsed or {}):
-            loss.replace((*path, "input"), parsed or {}, "arguments_invalid", "shape", message)
-        return raw
-    written = arguments_text(block["input"])
-    text = form.get("arguments")
-    return text if text is not None and _same_arguments(text, written) else written
-
-
-def _same_arguments(text: str, written: str) -> bool:
-    """Whether a kept spelling still says what the call says; the conversation may have been edited."""
-    if text.strip() in _NO_ARGUMENTS:
-        return written == "{}"
-    parsed = parse_arguments(text)
-    return parsed is not None and arguments_text(parsed) == written
+_PLAIN_CALL = CALL_MEMBERS - {"cache"}
 
 
 # -- reasoning
@@ -350,14 +333,14 @@ def _reasoning_to_wire(block: Block, path: Path, turn: _Turn) -> Wire | None:
         if block.get("cache") is not None:
             writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "reasoning carries no cache mark")
         report_state(block, writing, path)
-        report_unknown(block, _THINKING, writing.loss, path)
+        report_unknown(block, THINKING_MEMBERS, writing.loss, path)
     return item
 
 
 def _reasoning_text(text: str, fields: Mapping[str, Any], form: Mapping[str, Any], member: str) -> Wire:
     """`summary` and `content`: as they were, while they still add up to the text."""
     summary, content = form.get("summary"), form.get("content")
-    if (summary is not None or content is not None) and BETWEEN.join([*(summary or ()), *(content or ())]) == text:
+    if (summary is not None or content is not None) and _joined(summary, content) == text:
         item: Wire = {}
         if summary is not None:
             item["summary"] = [{"type": "summary_text", "text": said} for said in summary]
@@ -434,11 +417,16 @@ def item_from_wire(item: Any, reading: Reading, *, starts: bool) -> list[Block] 
     Raises `AttributeError` and its like for what is no item at all.
     """
     kind = item.get("type")
+    if kind == "function_call":
+        call = call_from_wire(item, reading)
+        return [opaque(item, reading) if call is None else call]
+    if len(item) == 2 and not starts and item.get("role") == "assistant" and type(item.get("content")) is str:
+        return [{"type": "text", "text": item["content"]}]
     if is_message(item):
         if item.get("role") != "assistant":
             return None if item.get("role") in ("user", "system", "developer") else [opaque(item, reading)]
         return _message_from_wire(item, reading, starts) or [opaque(item, reading)]
-    if kind == "function_call" or kind == "custom_tool_call":
+    if kind == "custom_tool_call":
         block = call_from_wire(item, reading)
     elif kind == "reasoning":
         block = reasoning_from_wire(item, reading)
@@ -572,7 +560,7 @@ def call_from_wire(item: Wire, reading: Reading, canonical: str | None = None) -
         return None
     kind = "custom" if custom else "function"
     block: Block = {"type": "tool_use", "id": canonical or reading.call(call_id, kind), "name": name}
-    state = reading.state(id=call_id)
+    state = reading.call_state(call_id)
     form: dict[str, Any] = {}
     if custom:
         block |= {"kind": "custom", "input": {}, "input_raw": text}
@@ -591,19 +579,6 @@ def call_from_wire(item: Wire, reading: Reading, canonical: str | None = None) -
     return block
 
 
-def read_arguments(text: str, block: Block, form: dict[str, Any]) -> None:
-    """Reads an argument text into `input`, parsed once; keeps a text that we would not write so, or that is no object."""
-    value = parse_arguments(text)
-    block["input"] = value or {}
-    if value is not None:
-        if arguments_text(value) != text:
-            form["arguments"] = text
-    elif text.strip() in _NO_ARGUMENTS:
-        form["arguments"] = text
-    else:
-        block["input_raw"] = text
-
-
 _REASONING = frozenset(("type", "summary", "content", "encrypted_content"))
 
 
@@ -616,7 +591,7 @@ def reasoning_from_wire(item: Wire, reading: Reading) -> Block | None:
     encrypted = item.get("encrypted_content")
     if summary is False or content is False or not isinstance(encrypted, (str, type(None))):
         return None
-    text = BETWEEN.join([*(summary or ()), *(content or ())])
+    text = _joined(summary, content)
     block: Block = {"type": "thinking", "text": text}
     if encrypted is not None:
         block["signature"] = encrypted
@@ -641,6 +616,11 @@ def reasoning_from_wire(item: Wire, reading: Reading) -> Block | None:
         state["form"] = form
     block["provider_state"] = state
     return block
+
+
+def _joined(summary: list[str] | None, content: list[str] | None) -> str:
+    """The texts of a reasoning item as one; an empty one says nothing."""
+    return BETWEEN.join([text for text in (*(summary or ()), *(content or ())) if text])
 
 
 def _texts(

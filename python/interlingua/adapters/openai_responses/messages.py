@@ -7,36 +7,17 @@ A run of items that a model said is one assistant message. Messages of others, a
 from collections.abc import Mapping
 from typing import Any
 
-from interlingua.adapters._kit import Wire, malformed, report_unknown
+from interlingua.adapters._envelope import MARK, envelop, open_envelope
+from interlingua.adapters._kit import MESSAGE_MEMBERS, RESULT_MEMBERS, Wire, malformed, report_unknown
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.items import is_message, item_from_wire, turn_to_wire
 from interlingua.adapters.openai_responses.parts import Block, part_from_wire, part_to_wire
-from interlingua.adapters.openai_responses.tables import ELSEWHERE, FILLER, NAME, NOTHING, TOOL_ERROR, TOOL_OK
+from interlingua.adapters.openai_responses.tables import ELSEWHERE, FILLER, NAME, NOTHING
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.loss import Path
 
 Message = dict[str, Any]
 Request = Mapping[str, Any]
-
-_MESSAGE = frozenset(
-    (
-        "role",
-        "content",
-        "name",
-        "cache",
-        "provider_state",
-        "id",
-        "session_id",
-        "created_at",
-        "schema_version",
-        "metadata",
-        "priority",
-        "critical",
-        "extra",
-    )
-)
-_RESULT = frozenset(("type", "tool_use_id", "content", "is_error", "cache", "critical", "provider_state"))
-
 
 # ---------------------------------------------------------------------------------------------------- to the wire
 
@@ -198,7 +179,7 @@ def _plain_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
         block = content[0]
         if block["type"] == "text":
             return {"role": role, "content": block["text"]}
-    if role == "developer" and writing.dialect.get("developer_role") is False:
+    if role == "developer" and writing.dialect.get("developer_role") is False and not writing.own:
         role = "system"
         writing.loss.replace((*path, "role"), role, "role_folded", "shape", "the provider knows no developer role")
     for index, block in enumerate(content):
@@ -234,8 +215,10 @@ def _content_to_wire(content: list[Block], path: Path, writing: Writing, form: M
 def _spelt(parts: list[Wire], form: Mapping[str, Any]) -> Any:
     if not parts:
         return None
-    if len(parts) == 1 and len(part := parts[0]) == 2 and part.get("type") == "input_text" and "text" in part:
-        return parts if form.get("parts") else part["text"]
+    if len(parts) == 1 and len(part := parts[0]) == 2 and part.get("type") == "input_text":
+        text = part.get("text")
+        if isinstance(text, str):
+            return parts if form.get("parts") else text
     return parts
 
 
@@ -258,7 +241,7 @@ def _finish_message(message: Message, wire: Wire, path: Path, writing: Writing) 
                 wire |= form[name] if name == "nulls" else {name: form[name]}
         for name, value in (state.get("fields") or NOTHING).items():
             wire.setdefault(name, value)
-    _report_envelope(message, path, writing)
+    report_envelope(message, path, writing)
     report_state(message, writing, path)
     return wire
 
@@ -266,17 +249,18 @@ def _finish_message(message: Message, wire: Wire, path: Path, writing: Writing) 
 def _finish_turn(message: Message, path: Path, writing: Writing) -> None:
     """A turn is no item of its own: it has no members."""
     if len(message) > 2:
-        _report_envelope(message, path, writing)
+        report_envelope(message, path, writing)
         report_state(message, writing, path, fields=True)
 
 
-def _report_envelope(message: Message, path: Path, writing: Writing) -> None:
+def report_envelope(message: Message, path: Path, writing: Writing) -> None:
+    """Reports what a message has around its content without a place on this wire."""
     loss = writing.loss
     if message.get("name") is not None:
         loss.drop((*path, "name"), "unsupported_field", "weakened", "messages have no name on this wire")
     if message.get("cache") is not None:
         loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire marks parts, not messages")
-    report_unknown(message, _MESSAGE, loss, path)
+    report_unknown(message, MESSAGE_MEMBERS, loss, path)
 
 
 # -- results
@@ -292,11 +276,11 @@ def _result_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
     content = block["content"]
     if trivial and len(block) == 3 and len(content) == 1 and len(content[0]) == 2 and content[0]["type"] == "text":
         text: str = content[0]["text"]
-        if not text.startswith("[tool_"):
+        if not text.startswith(MARK):
             wire["output"] = text
             return wire
     where: Path = (*path, "content", 0)
-    written = _spelt(_result_parts(block, where, writing, as_part=form.get("envelope") == "part"), form)
+    written = _spelt(_result_parts(block, where, writing, form.get("envelope")), form)
     if written is None and "content" in form and not block["content"]:
         written = form["content"]
     elif written is None:
@@ -309,11 +293,11 @@ def _result_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
         if block.get("cache") is not None:
             writing.loss.drop((*where, "cache"), "cache_hint", "weakened", "the wire marks parts, not results")
         report_state(block, writing, where, fields=True)
-        report_unknown(block, _RESULT, writing.loss, where)
+        report_unknown(block, RESULT_MEMBERS, writing.loss, where)
     return wire if trivial else _finish_message(message, wire, path, writing)
 
 
-def _result_parts(block: Block, path: Path, writing: Writing, *, as_part: bool) -> list[Wire]:
+def _result_parts(block: Block, path: Path, writing: Writing, spelling: Any) -> list[Wire]:
     parts: list[Wire] = []
     for index, inner in enumerate(block["content"]):
         if inner["type"] == "text" and len(inner) == 2:
@@ -321,26 +305,10 @@ def _result_parts(block: Block, path: Path, writing: Writing, *, as_part: bool) 
         elif (part := part_to_wire(inner, (*path, "content", index), writing)) is not None:
             parts.append(part)
     if block.get("is_error"):
-        _envelop(parts, TOOL_ERROR, as_part=as_part)
         message = "the failure is told in the first line of the result"
         writing.loss.replace((*path, "is_error"), True, "envelope", "shape", message)
-    elif parts and parts[0].get("type") == "input_text" and _is_enveloped(parts[0]["text"]):
-        _envelop(parts, TOOL_OK)
+    envelop(parts, "input_text", failed=bool(block.get("is_error")), spelling=spelling)
     return parts
-
-
-def _envelop(parts: list[Wire], line: str, *, as_part: bool = False) -> None:
-    if parts and parts[0].get("type") == "input_text" and not as_part:
-        parts[0] = {**parts[0], "text": f"{line}\n{parts[0]['text']}"}
-    else:
-        parts.insert(0, {"type": "input_text", "text": line})
-
-
-def _is_enveloped(text: str) -> bool:
-    """Whether a text begins like an envelope, be it one of a failure or one that guards such a beginning."""
-    while text.startswith(TOOL_OK + "\n"):
-        text = text[len(TOOL_OK) + 1 :]
-    return text == TOOL_ERROR or text.startswith(TOOL_ERROR + "\n")
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire
@@ -365,14 +333,15 @@ def input_from_wire(instructions: str | None, items: Any, reading: Reading) -> l
     position = 0
     try:
         for position, item in enumerate(items):  # noqa: B007 it is told when an item cannot be read
-            blocks = None if _is_plain(item) else item_from_wire(item, reading, starts=said)
+            message = _plain_from_wire(item, reading)
+            blocks = item_from_wire(item, reading, starts=said) if message is None else None
             if blocks is None:
-                messages.append(_message_from_wire(item, reading))
-                if turn is not None:
+                messages.append(_message_from_wire(item, reading) if message is None else message)
+                if turn is not None and turn[-1]["type"] == "thinking":
                     _note_last(turn)
                 turn, said = None, False
                 continue
-            said = blocks[0]["type"] != "thinking" and is_message(item) and blocks[0].get("value") is not item
+            said = "role" in item and is_message(item) and blocks[0].get("value") is not item
             if turn is None:
                 turn = blocks
                 messages.append({"role": "assistant", "content": turn})
@@ -398,20 +367,32 @@ _PLAIN = frozenset(("type", "role", "content"))
 _OUTPUT = frozenset(("type", "call_id", "output"))
 
 
-def _is_plain(item: Any) -> bool:
-    """Whether an item is a role and a text, said by anybody but the model: what most are."""
-    return (
-        type(item) is dict
-        and len(item) == 2
-        and type(item.get("content")) is str
-        and type(role := item.get("role")) is str
-        and role in _OTHERS
-    )
+def _plain_from_wire(item: Any, reading: Reading) -> Message | None:
+    """The message of an item that is no more than a role and a text, or a result and a text: what most are."""
+    if type(item) is not dict:
+        return None
+    if len(item) == 2:
+        text, role = item.get("content"), item.get("role")
+        if type(text) is str and type(role) is str and role in _OTHERS:
+            return {"role": role, "content": [{"type": "text", "text": text}]}
+    elif len(item) == 3 and item.get("type") == "function_call_output":
+        output, wire_id = item.get("output"), item.get("call_id")
+        if type(output) is str and type(wire_id) is str and not output.startswith(MARK):
+            canonical, paired = reading.result(wire_id)
+            if paired and reading.kinds[canonical] == "function":
+                result = {
+                    "type": "tool_result",
+                    "tool_use_id": canonical,
+                    "content": [{"type": "text", "text": output}],
+                }
+                return {"role": "tool", "content": [result], "metadata": {"parent_tool_use_id": canonical}}
+            return _result_from_wire(item, canonical, paired, reading)
+    return None
 
 
 def _message_from_wire(item: Wire, reading: Reading) -> Message:
     if item.get("type") in ("function_call_output", "custom_tool_call_output"):
-        return _result_from_wire(item, reading)
+        return _result_from_wire(item, *reading.result(item["call_id"]), reading)
     role, content = item["role"], item.get("content")
     if len(item) == 2 and type(content) is str:
         return {"role": role, "content": [{"type": "text", "text": content}]}
@@ -462,33 +443,16 @@ def _finish(item: Wire, message: Message, known: frozenset[str], form: dict[str,
     return message
 
 
-def _result_from_wire(item: Wire, reading: Reading) -> Message:
-    wire_id = item["call_id"]
-    canonical, paired = reading.result(wire_id)
+def _result_from_wire(item: Wire, canonical: str, paired: bool, reading: Reading) -> Message:
     form: dict[str, Any] = {}
     kind = "custom" if item["type"] == "custom_tool_call_output" else "function"
     if reading.kinds.get(canonical, "function") != kind:
         form["kind"] = kind
     blocks = _content_from_wire(item, "output", reading, form)
     block: Block = {"type": "tool_result", "tool_use_id": canonical, "content": blocks}
-    if _open_envelope(blocks, form):
+    if open_envelope(blocks, form):
         block["is_error"] = True
     if not paired:
-        block["provider_state"] = reading.state(id=wire_id)
+        block["provider_state"] = reading.call_state(item["call_id"])
     message: Message = {"role": "tool", "content": [block], "metadata": {"parent_tool_use_id": canonical}}
     return message if len(item) == 3 and not form else _finish(item, message, _OUTPUT, form, reading)
-
-
-def _open_envelope(blocks: list[Block], form: dict[str, Any]) -> bool:
-    """Takes the envelope off the first text. Whether it told of a failure."""
-    if not blocks or blocks[0]["type"] != "text" or not _is_enveloped(blocks[0]["text"]):
-        return False
-    text = blocks[0]["text"]
-    line, _, rest = text.partition("\n")
-    if line == TOOL_ERROR and rest == "" and not text.endswith("\n"):
-        del blocks[0]
-        if blocks and blocks[0]["type"] == "text":
-            form["envelope"] = "part"
-        return True
-    blocks[0] = {**blocks[0], "text": rest}
-    return line == TOOL_ERROR

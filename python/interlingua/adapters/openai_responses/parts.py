@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from interlingua.adapters._kit import Wire, data_uri, report_unknown
-from interlingua.adapters._media import inline, refuses_image, sniff
+from interlingua.adapters._media import DETAILS, inline, is_image_address, is_web_address, refuses_image, sniff
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.tables import BREAKPOINT_TTLS, MOST_BREAKPOINTS, NOTHING, TIME_TO_LIVE
 from interlingua.canonical.loss import Path
@@ -124,6 +124,8 @@ def _media_to_wire(block: Block, path: Path, writing: Writing) -> Wire | None:
         return lost(block, path, writing, "unsupported_model", f"the model takes no {kind}")
     if kind == "image" and not writing.own and refuses_image(block, writing.capabilities):
         return lost(block, path, writing, "unsupported_source", "the model does not take this media type")
+    if kind == "image" and not writing.own and not is_image_address(block):
+        return lost(block, path, writing, "unsupported_source", "the wire takes web addresses and bytes of an image")
     part = _image_to_wire(block, path, writing) if kind == "image" else _document_to_wire(block, path, writing)
     if part is None:
         return lost(block, path, writing, "unsupported_source", f"the wire does not take this source of {kind}")
@@ -139,8 +141,12 @@ def _image_to_wire(block: Block, path: Path, writing: Writing) -> Wire | None:
         return None
     member, address = found
     part: Wire = {"type": "input_image", "file_id" if member == "file_id" else "image_url": address}
-    if block.get("detail") is not None:
-        part["detail"] = block["detail"]
+    if (detail := block.get("detail")) is not None:
+        if writing.own or detail in DETAILS:
+            part["detail"] = detail
+        else:
+            message = "the wire has no such word for how closely to look"
+            writing.loss.drop((*path, "detail"), "unsupported_value", "weakened", message)
     return part
 
 
@@ -185,6 +191,8 @@ def _address(block: Block, path: Path, writing: Writing) -> tuple[str, str] | No
                 if media_type != found[0]:
                     loss.replace((*path, "media_type"), found[0], "unsupported_source", "shape", message)
                 return "file_data", url
+            if not (writing.own or is_web_address(url)):
+                return None
             if media_type is not None:
                 message = "the server tells the type of a file that it fetches"
                 loss.drop((*path, "media_type"), "unsupported_field", "shape", message)

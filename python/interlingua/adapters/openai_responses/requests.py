@@ -4,19 +4,37 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from interlingua.adapters._kit import Wire, expect, malformed, report_foreign_options, report_unknown
+from interlingua.adapters._openai_members import (
+    STRUCTURE,
+    Members,
+    accepted_format,
+    effort,
+    metadata,
+    model_to_wire,
+    read_count,
+    read_metadata,
+    read_model,
+    read_number,
+    read_switch,
+    read_text,
+    sampling,
+    scalar,
+    schema_from_wire,
+    schema_to_wire,
+    top_logprobs,
+    unknown_member,
+    verbosity,
+    word,
+)
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.messages import input_from_wire, input_to_wire, is_continued, is_foreign
 from interlingua.adapters.openai_responses.tables import (
-    EFFORTS,
     ELSEWHERE,
     LEAST_OUTPUT_TOKENS,
     LOGPROBS,
-    MOST_LOGPROBS,
     NAME,
     NOTHING,
     SERVICE_TIERS,
-    TOOL_NAME,
-    is_number,
 )
 from interlingua.adapters.openai_responses.tools import choice_from_wire, choice_to_wire, tool_from_wire, tools_to_wire
 from interlingua.canonical.endpoint import Endpoint
@@ -52,7 +70,7 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
     form = writing.form(request)
     options: Mapping[str, Any] = (request.get("options") or NOTHING).get(NAME) or NOTHING
     body: Wire = {}
-    if (model := _model(request, endpoint)) is not None:
+    if (model := model_to_wire(request, endpoint)) is not None:
         body["model"] = model
     instructions, items = input_to_wire(request, writing)
     if instructions is not None:
@@ -66,8 +84,8 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
     if "tool_choice" in request or "parallel_tool_calls" in request:
         choice_to_wire(request, body, writing)
     for name, value in request.items():
-        if name not in _STRUCTURE and value is not None:
-            _MEMBERS.get(name, _unknown_member)(name, value, request, body, writing)
+        if name not in STRUCTURE and value is not None:
+            _MEMBERS.get(name, unknown_member)(name, value, request, body, writing)
     if "options" in request:
         _options_to_wire(request, options, body, writing)
     for name, value in form.get("empty", NOTHING).items():
@@ -95,28 +113,6 @@ def _meet_demands(request: Request, body: Wire, writing: Writing) -> None:
         body[name] = value
 
 
-_STRUCTURE = frozenset(
-    (
-        "model",
-        "messages",
-        "system",
-        "tools",
-        "tool_choice",
-        "parallel_tool_calls",
-        "options",
-        "loss_policy",
-        "provider_state",
-    )
-)
-
-
-def _model(request: Request, endpoint: Endpoint) -> str | None:
-    if endpoint.model is not None:
-        return endpoint.model
-    model = request.get("model")
-    return model.partition(":")[2] or model if model is not None else None
-
-
 def _input(items: list[Wire], form: Mapping[str, Any]) -> str | list[Wire]:
     if form.get("input") == "string" and len(items) == 1:
         item = items[0]
@@ -128,39 +124,12 @@ def _input(items: list[Wire], form: Mapping[str, Any]) -> str | list[Wire]:
 Writer = Callable[[str, Any, Request, Wire, Writing], None]
 
 
-def _unknown_member(name: str, value: Any, request: Request, body: Wire, writing: Writing) -> None:
-    writing.loss.drop((name,), "unknown_field", "lost", "a member that this version does not know")
-
-
-def _scalar(name: str, value: Any, request: Request, body: Wire, writing: Writing) -> None:
-    if writing.refuses(name):
-        writing.report_refused(name)
-    else:
-        body[name] = value
-
-
 def _absent(name: str, value: Any, request: Request, body: Wire, writing: Writing) -> None:
     """A member that the wire does not have. One answer is what it gives anyway."""
     if value == []:
         return
     severity = "shape" if name == "n" and value == 1 else "weakened"
     writing.loss.drop((name,), "unsupported_field", severity, f"the wire has no {name}")
-
-
-_RANGES = {"temperature": (0, 2), "top_p": (0, 1)}
-
-
-def _sampling(name: str, value: Any, request: Request, body: Wire, writing: Writing) -> None:
-    lowest, highest = _RANGES[name]
-    if not writing.own and not writing.refuses(name) and not lowest <= value <= highest:
-        value = max(lowest, min(value, highest))
-        writing.loss.replace((name,), value, "unsupported_value", "weakened", f"the wire takes {lowest} to {highest}")
-    effort = (request.get("reasoning") or NOTHING).get("effort")
-    if writing.capabilities.get("sampling_with_reasoning") is False and effort != "none" and not writing.own:
-        message = "the model samples by these settings only without reasoning"
-        writing.loss.drop((name,), "combination", "weakened", message)
-    else:
-        _scalar(name, value, request, body, writing)
 
 
 def _limit(name: str, value: int, request: Request, body: Wire, writing: Writing) -> None:
@@ -193,45 +162,8 @@ def _logprobs(name: str, value: bool, request: Request, body: Wire, writing: Wri
         body["include"] = spelling if same else [*kept, LOGPROBS]
 
 
-def _top_logprobs(name: str, value: int, request: Request, body: Wire, writing: Writing) -> None:
-    if writing.refuses("logprobs") or writing.refuses(name):
-        code = "unsupported_field" if name in writing.dialect.get("unsupported", ()) else "unsupported_model"
-        writing.loss.drop((name,), code, "weakened", "the target gives no log probabilities")
-        return
-    if value > MOST_LOGPROBS and not writing.own:
-        value = MOST_LOGPROBS
-        writing.loss.replace((name,), value, "limit_exceeded", "weakened", f"the wire gives {MOST_LOGPROBS} of them")
-    body[name] = value
-
-
 def _service_tier(name: str, value: str, request: Request, body: Wire, writing: Writing) -> None:
-    words = writing.dialect.get("service_tiers") or SERVICE_TIERS
-    if not writing.own and value not in words and not writing.refuses(name):
-        writing.loss.drop((name,), "unsupported_value", "weakened", "the provider has no such service tier")
-    else:
-        _scalar(name, value, request, body, writing)
-
-
-def _metadata(name: str, value: dict[str, Any], request: Request, body: Wire, writing: Writing) -> None:
-    if writing.own:
-        body[name] = value
-    elif value and writing.refuses(name):
-        writing.report_refused(name)
-    elif kept := _kept_metadata(name, value, writing):
-        body[name] = kept
-
-
-def _kept_metadata(name: str, value: dict[str, Any], writing: Writing) -> dict[str, str]:
-    kept: dict[str, str] = {}
-    for key, item in value.items():
-        if not isinstance(item, str) or len(key) > 64 or len(item) > 512:
-            message = "the wire keeps texts of up to 512 characters under names of up to 64"
-            writing.loss.drop((name, key), "unsupported_value", "weakened", message)
-        elif len(kept) == 16:
-            writing.loss.drop((name, key), "limit_exceeded", "weakened", "the wire keeps 16 pairs")
-        else:
-            kept[key] = item
-    return kept
+    word(name, value, writing.dialect.get("service_tiers") or SERVICE_TIERS, body, writing)
 
 
 def _cache(name: str, value: dict[str, Any], request: Request, body: Wire, writing: Writing) -> None:
@@ -239,10 +171,10 @@ def _cache(name: str, value: dict[str, Any], request: Request, body: Wire, writi
 
 
 def _verbosity(name: str, value: str, request: Request, body: Wire, writing: Writing) -> None:
-    if writing.refuses(name):
-        writing.report_refused(name)
-    else:
-        body.setdefault("text", {})["verbosity"] = value
+    text: Wire = {}
+    verbosity(name, value, request, text, writing)
+    if text:
+        body["text"] = {**body.get("text", NOTHING), **text}
 
 
 # -- reasoning
@@ -259,8 +191,8 @@ def _reasoning(name: str, value: dict[str, Any], request: Request, body: Wire, w
         return
     written: dict[str, Any] = {}
     wire: Wire = {}
-    if (effort := _effort(value, writing)) is not None:
-        written["effort"] = wire["effort"] = effort
+    if (asked := effort(value, writing)) is not None:
+        written["effort"] = wire["effort"] = asked
     if value.get("display") == "summarized":
         written["display"] = value["display"]
         wire["summary"] = "auto"
@@ -272,27 +204,6 @@ def _reasoning(name: str, value: dict[str, Any], request: Request, body: Wire, w
             writing.loss.replace((name,), written, "reasoning_mapped", "weakened", message)
         else:
             writing.loss.drop((name,), "reasoning_mapped", "weakened", message)
-
-
-def _effort(value: Mapping[str, Any], writing: Writing) -> str | None:
-    """The one word that the wire has: a budget and a mode are turned into it."""
-    effort = value.get("effort")
-    if effort is None:
-        if value.get("mode") == "disabled":
-            effort = "none"
-        elif (budget := value.get("budget_tokens")) is not None:
-            effort = "low" if budget <= 2_048 else "medium" if budget <= 16_384 else "high"
-        else:
-            return None
-    return effort if writing.own else _nearest(effort, writing.capabilities.get("reasoning_efforts"))
-
-
-def _nearest(effort: str, accepted: list[str] | None) -> str:
-    if not accepted or effort in accepted or effort not in EFFORTS:
-        return effort
-    wanted = EFFORTS.index(effort)
-    known = [word for word in accepted if word in EFFORTS] or list(accepted)
-    return min(known, key=lambda word: abs(EFFORTS.index(word) - wanted) if word in EFFORTS else len(EFFORTS))
 
 
 # -- the form of the answer
@@ -312,49 +223,18 @@ def _response_format(name: str, value: dict[str, Any], request: Request, body: W
             if value.get(member) is not None:
                 loss.drop((name, member), "unsupported_field", "shape", "this form of answer has no such member")
     if not writing.own and kind != "text":
-        kind = _accepted_format(name, kind, value, writing)
+        kind = accepted_format(kind, writing, enforced=value.get("schema") is not None)
     match kind:
         case "text":
             text["format"] = {"type": "text"}
         case "json":
             text["format"] = {"type": "json_object"}
         case "json_schema":
-            text["format"] = {"type": "json_schema", **_schema_to_wire(value, writing)}
+            text["format"] = {"type": "json_schema", **schema_to_wire(value, writing)}
         case _:
             loss.drop((name,), "unsupported_value", "lost", "the provider cannot be asked for this form of answer")
             if not text:
                 del body["text"]
-
-
-def _accepted_format(name: str, kind: str, value: dict[str, Any], writing: Writing) -> str | None:
-    forms = writing.dialect.get("response_formats") or ("text", "json", "json_schema")
-    if writing.capabilities.get("supports_structured_output") is False or value.get("schema") is None:
-        forms = [form for form in forms if form != "json_schema"]
-    if kind in forms:
-        return kind
-    if kind == "json_schema" and "json" in forms:
-        message = "the answer is asked for as a JSON object without a schema"
-        writing.loss.replace((name,), {"type": "json"}, "unsupported_value", "weakened", message)
-        return "json"
-    return None
-
-
-def _schema_to_wire(value: dict[str, Any], writing: Writing) -> Wire:
-    name = value.get("name")
-    path: Path = ("response_format", "name")
-    if not writing.own and name is None:
-        name = "response"
-        writing.loss.replace(path, name, "required_default", "shape", "the wire demands a name of the schema")
-    elif not writing.own and name is not None and not TOOL_NAME.fullmatch(name):
-        name = "".join(letter if TOOL_NAME.fullmatch(letter) else "_" for letter in name)[:64] or "response"
-        writing.loss.replace(path, name, "name_rewritten", "shape", "the name does not fit the wire's grammar")
-    schema: Wire = {} if name is None else {"name": name}
-    for member in ("description", "schema", "strict"):
-        if value.get(member) is not None:
-            schema[member] = value[member]
-    if schema.get("strict") and writing.refuses_strict(schema.get("schema"), ("response_format", "strict")):
-        del schema["strict"]
-    return schema
 
 
 # -- options
@@ -373,7 +253,7 @@ def _options_to_wire(request: Request, options: Mapping[str, Any], body: Wire, w
             _report_include(value, path, writing)
         elif name in ("text", "reasoning") and isinstance(value, dict):
             _split_option(name, value, body, path, writing)
-        elif name in body or name in ("input", "model"):
+        elif name in body or name == "input" or (name == "model" and not writing.own):
             writing.loss.drop(path, "combination", "weakened", "another member of the request says it already")
         else:
             body[name] = value
@@ -452,8 +332,8 @@ _WIRE_MEMBERS = frozenset(
 
 _MEMBERS: dict[str, Writer] = {
     "max_output_tokens": _limit,
-    "temperature": _sampling,
-    "top_p": _sampling,
+    "temperature": sampling,
+    "top_p": sampling,
     "top_k": _absent,
     "frequency_penalty": _absent,
     "presence_penalty": _absent,
@@ -461,15 +341,15 @@ _MEMBERS: dict[str, Writer] = {
     "stop": _absent,
     "n": _absent,
     "logprobs": _logprobs,
-    "top_logprobs": _top_logprobs,
+    "top_logprobs": top_logprobs,
     "reasoning": _reasoning,
     "response_format": _response_format,
     "verbosity": _verbosity,
     "service_tier": _service_tier,
-    "user": _scalar,
-    "metadata": _metadata,
+    "user": scalar,
+    "metadata": metadata,
     "cache": _cache,
-    "stream": _scalar,
+    "stream": scalar,
 }
 
 
@@ -510,74 +390,31 @@ def read_members(body: Wire, reading: Reading) -> tuple[Request, dict[str, Any]]
 
     A member of an unexpected type is no error: it goes to the options and back as it came.
     """
-    request: Request = {}
-    form: dict[str, Any] = {}
-    options: dict[str, Any] = {}
+    members = Members(body, reading.endpoint, reading)
     for name, value in body.items():
         if name == "input" or (name == "instructions" and isinstance(value, str)):
             continue
         reader = _READERS.get(name)
         if value is None:
-            form.setdefault("empty", {})[name] = None
-        elif reader is None or not reader(name, value, request, form, options, reading):
-            options[name] = value
-    if options:
-        request["options"] = {reading.endpoint.adapter: options}
-    return request, form
+            members.empty(name, None)
+        elif reader is None or not reader(name, value, members):
+            members.options[name] = value
+    if members.options:
+        members.request["options"] = {reading.endpoint.adapter: members.options}
+    return members.request, members.form
 
 
-Reader = Callable[[str, Any, Request, dict[str, Any], dict[str, Any], Reading], bool]
-"""Takes a member into the request, and what it leaves over into the options. Whether it could be read."""
-
-
-def _read_model(name: str, value: Any, request: Request, form: Wire, options: Wire, reading: Reading) -> bool:
-    if not isinstance(value, str) or not value:
-        return False
-    request["model"] = reading.endpoint.model_id(value)
-    return True
-
-
-def _read_number(name: str, value: Any, request: Request, form: Wire, options: Wire, reading: Reading) -> bool:
-    if is_number(value):
-        request[name] = value
-    return name in request
-
-
-def _read_text(name: str, value: Any, request: Request, form: Wire, options: Wire, reading: Reading) -> bool:
-    if isinstance(value, str):
-        request[name] = value
-    return name in request
-
-
-def _read_switch(name: str, value: Any, request: Request, form: Wire, options: Wire, reading: Reading) -> bool:
-    if isinstance(value, bool):
-        request[name] = value
-    return name in request
-
-
-def _read_count(name: str, value: Any, request: Request, form: Wire, options: Wire, reading: Reading) -> bool:
-    if type(value) is int and value >= 0:
-        request[name] = value
-    return name in request
-
-
-def _read_metadata(name: str, value: Any, request: Request, form: Wire, options: Wire, reading: Reading) -> bool:
-    if isinstance(value, dict):
-        request[name] = value
-    return name in request
-
-
-def _read_include(name: str, value: Any, request: Request, form: Wire, options: Wire, reading: Reading) -> bool:
+def _read_include(name: str, value: Any, members: Members[Reading]) -> bool:
     if not isinstance(value, list) or value.count(LOGPROBS) != 1:
         return False
-    request["logprobs"] = True
+    members.request["logprobs"] = True
     if kept := [word for word in value if word != LOGPROBS]:
-        options[name] = kept
-    form[name] = value
+        members.options[name] = kept
+    members.form[name] = value
     return True
 
 
-def _read_reasoning(name: str, value: Any, request: Request, form: Wire, options: Wire, reading: Reading) -> bool:
+def _read_reasoning(name: str, value: Any, members: Members[Reading]) -> bool:
     if not isinstance(value, dict) or not value:
         return False
     read: dict[str, Any] = {}
@@ -590,31 +427,28 @@ def _read_reasoning(name: str, value: Any, request: Request, form: Wire, options
         else:
             kept[member] = item
     if read:
-        request[name] = read
+        members.request[name] = read
     if kept:
-        options[name] = kept
+        members.options[name] = kept
     return True
 
 
-def _read_text_settings(name: str, value: Any, request: Request, form: Wire, options: Wire, reading: Reading) -> bool:
+def _read_text_settings(name: str, value: Any, members: Members[Reading]) -> bool:
     if not isinstance(value, dict) or not value:
         return False
     kept: Wire = {}
     for member, item in value.items():
         if member == "verbosity" and isinstance(item, str):
-            request[member] = item
+            members.request[member] = item
         elif member == "format" and (read := _format_from_wire(item)) is not None:
-            request["response_format"] = read
+            members.request["response_format"] = read
             if None in item.values():
-                form["format"] = item
+                members.form["format"] = item
         else:
             kept[member] = item
     if kept:
-        options[name] = kept
+        members.options[name] = kept
     return True
-
-
-_SCHEMA_TYPES: dict[str, type] = {"name": str, "description": str, "schema": dict, "strict": bool}
 
 
 def _format_from_wire(value: Any) -> dict[str, Any] | None:
@@ -623,52 +457,52 @@ def _format_from_wire(value: Any) -> dict[str, Any] | None:
             return {"type": "text"}
         case {"type": "json_object"} if len(value) == 1:
             return {"type": "json"}
-        case {"type": "json_schema", **schema} if schema.keys() <= _SCHEMA_TYPES.keys():
-            said: dict[str, Any] = {str(name): item for name, item in schema.items() if item is not None}
-            if not all(isinstance(item, _SCHEMA_TYPES[name]) for name, item in said.items()):
-                return None
-            return {"type": "json_schema", **said}
+        case {"type": "json_schema"}:
+            return schema_from_wire({name: item for name, item in value.items() if name != "type"})
         case _:
             return None
 
 
-def _read_tools(name: str, value: Any, request: Request, form: Wire, options: Wire, reading: Reading) -> bool:
+def _read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
     if not isinstance(value, list):
         return False
     if not value:
-        form.setdefault("empty", {})["tools"] = value
+        members.empty("tools", value)
         return True
     try:
-        request["tools"] = [tool_from_wire(tool, reading) for tool in value]
+        members.request["tools"] = [tool_from_wire(tool, members.reading) for tool in value]
     except (KeyError, TypeError, AttributeError, ValueError) as problem:
         raise malformed("a tool", "tools") from problem
     return True
 
 
-def _read_choice(name: str, value: Any, request: Request, form: Wire, options: Wire, reading: Reading) -> bool:
+def _read_choice(name: str, value: Any, members: Members[Reading]) -> bool:
     choice = choice_from_wire(value)
     if choice is None:
         return False
-    request["tool_choice"] = choice
+    members.request["tool_choice"] = choice
     if choice["type"] == "allowed":
-        form["tool_choice"] = value
+        members.form["tool_choice"] = value
     return True
 
 
+Reader = Callable[[str, Any, Members[Reading]], bool]
+"""Takes a member into the request, and what it leaves over into the options. Whether it could be read."""
+
 _READERS: dict[str, Reader] = {
-    "model": _read_model,
-    "max_output_tokens": _read_count,
-    "temperature": _read_number,
-    "top_p": _read_number,
-    "top_logprobs": _read_count,
+    "model": read_model,
+    "max_output_tokens": read_count,
+    "temperature": read_number,
+    "top_p": read_number,
+    "top_logprobs": read_count,
     "include": _read_include,
-    "stream": _read_switch,
-    "parallel_tool_calls": _read_switch,
+    "stream": read_switch,
+    "parallel_tool_calls": read_switch,
     "tools": _read_tools,
     "tool_choice": _read_choice,
     "text": _read_text_settings,
     "reasoning": _read_reasoning,
-    "service_tier": _read_text,
-    "user": _read_text,
-    "metadata": _read_metadata,
+    "service_tier": read_text,
+    "user": read_text,
+    "metadata": read_metadata,
 }

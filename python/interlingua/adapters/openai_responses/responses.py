@@ -7,6 +7,7 @@ from interlingua.adapters._kit import Wire, report_foreign_state
 from interlingua.adapters._openai_errors import error_from_body
 from interlingua.adapters.openai_responses.context import Reading, Writing
 from interlingua.adapters.openai_responses.items import is_message, item_from_wire, made_id, turn_to_wire
+from interlingua.adapters.openai_responses.messages import report_envelope
 from interlingua.adapters.openai_responses.parts import Block, opaque
 from interlingua.adapters.openai_responses.tables import (
     CALLS_FOR_THE_CALLER,
@@ -69,7 +70,8 @@ def _body(response: Response, endpoint: Endpoint, loss: Loss, created: int) -> W
 def _report_rest(response: Response, body: Wire, writing: Writing) -> None:
     """Reports what an answer of another provider holds without a place here."""
     loss = writing.loss
-    read = finish_from_wire(body, response["message"]["content"])
+    written = [block for block in response["message"]["content"] if block["type"] != "opaque"]
+    read = finish_from_wire(body, written)
     if read != response["finish_reason"]:
         message = "the wire has no such word for the end of an answer"
         loss.replace(("finish_reason",), read, "unsupported_value", "weakened", message)
@@ -82,6 +84,7 @@ def _report_rest(response: Response, body: Wire, writing: Writing) -> None:
         message = "log probabilities stand with their text on this wire"
         loss.drop(("logprobs",), "unsupported_field", "weakened", message)
     report_foreign_state(response, writing.endpoint, loss, ())
+    report_envelope(response["message"], ("message",), writing)
     report_foreign_state(response["message"], writing.endpoint, loss, ("message",))
 
 
@@ -128,7 +131,7 @@ def from_wire_response(body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_I
     if not isinstance(body, dict):
         raise InvalidAnswer("an answer must be an object", path="", adapter=NAME)
     output = body.get("output")
-    if "output" not in body and body.get("error"):
+    if output is None and body.get("error"):
         raise ProviderError(error_from_body(None, {}, body, endpoint))
     if not isinstance(output, list):
         raise InvalidAnswer("output must be a list", path="/output", adapter=NAME)

@@ -47,9 +47,10 @@ def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Generator
 class _Item:
     """An item that is being told: how it began, its canonical blocks, and what their deltas have said."""
 
-    __slots__ = ("before", "blocks", "canonical", "done", "kind", "last", "refused", "says", "told", "wire")
+    __slots__ = ("before", "blocks", "canonical", "done", "kind", "last", "number", "refused", "says", "told", "wire")
 
-    def __init__(self, wire: Wire, before: "_Item | None") -> None:
+    def __init__(self, number: int, wire: Wire, before: "_Item | None") -> None:
+        self.number = number
         self.wire = wire
         self.before = before
         self.kind: Any = "message" if is_message(wire) else wire.get("type")
@@ -83,7 +84,7 @@ def _part(refused: set[int], number: int, text: str) -> Wire:
 class _Answer:
     """What has arrived of one answer."""
 
-    __slots__ = ("_blocks", "_ids", "_items", "_reading", "_started", "_usage", "endpoint", "ended", "head")
+    __slots__ = ("_blocks", "_ids", "_items", "_places", "_reading", "_started", "_usage", "endpoint", "ended", "head")
 
     def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
         self.endpoint = endpoint
@@ -92,7 +93,8 @@ class _Answer:
         self._started = False
         self._reading = Reading(endpoint, ids)
         self._items: dict[int, _Item] = {}
-        self._blocks: list[Block | None] = []
+        self._blocks: list[Block] = []
+        self._places: list[tuple[int, int]] = []
         self._usage: Wire | None = None
 
     def take(self, frame: Frame) -> list[Event]:
@@ -117,11 +119,11 @@ class _Answer:
 
     def _word(self, data: Wire) -> list[Event] | None:
         """The one event of the frame that most are: more of a text that has begun."""
-        item = self._items.get(data["output_index"])
-        text = data["delta"]
+        item = self._items.get(data.get("output_index", -1))
+        text = data.get("delta")
         if item is None or type(text) is not str or not text or "error" in data:
             return None
-        told = item.told.get(number := data["content_index"])
+        told = item.told.get(number := data.get("content_index", 0))
         if told is None:
             return None
         told.append(text)
@@ -136,9 +138,9 @@ class _Answer:
             case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta":
                 return self._thought(data)
             case "response.output_item.added":
-                return self._begin(data["output_index"], data["item"])
+                return self._begin(data.get("output_index", len(self._items)), data["item"])
             case "response.output_item.done":
-                return self._finish(data["output_index"], data["item"])
+                return self._finish(self._number(data), data["item"])
             case "response.content_part.added":
                 return self._begin_part(data)
             case "response.completed" | "response.incomplete" | "response.cancelled":
@@ -182,7 +184,12 @@ class _Answer:
                 events += self._finish(number, item.partial())
         events += self._tell_usage(response)
         self.ended = True
-        return [*events, {"type": "message_complete", "response": self._response(response)}]
+        order = sorted(range(len(self._blocks)), key=self._places.__getitem__)
+        content = [self._blocks[index] for index in order]
+        complete: Event = {"type": "message_complete", "response": read_response(response, content, self.endpoint)}
+        if order != list(range(len(order))):  # an item or part was told behind one that follows it
+            complete["places"] = [order.index(index) for index in range(len(order))]
+        return [*events, complete]
 
     def _tell_usage(self, response: Wire) -> list[Event]:
         usage = response.get("usage")
@@ -190,9 +197,6 @@ class _Answer:
             return []
         self._usage = usage
         return [{"type": "usage_update", "usage": usage_from_wire(usage)}]
-
-    def _response(self, response: Wire) -> dict[str, Any]:
-        return read_response(response, [block for block in self._blocks if block is not None], self.endpoint)
 
     # -- failure
 
@@ -217,8 +221,7 @@ class _Answer:
         for item in self._items.values():
             if not item.done:
                 self._keep_partial(item)
-        content = [block for block in self._blocks if block is not None]
-        message = {"role": "assistant", "content": content, "metadata": {"status": "error"}}
+        message = {"role": "assistant", "content": self._blocks, "metadata": {"status": "error"}}
         response: dict[str, Any] = {"message": message, "finish_reason": "error"}
         if isinstance(identity := self.head.get("id"), str):
             response["id"] = identity
@@ -233,8 +236,6 @@ class _Answer:
         for number, index in item.blocks.items():
             text = "".join(item.told.get(number, ()))
             begun = self._blocks[index]
-            if begun is None:
-                continue
             match begun["type"]:
                 case "text" | "thinking":
                     self._blocks[index] = {**begun, "text": text}
@@ -245,11 +246,21 @@ class _Answer:
 
     # -- items
 
+    def _number(self, data: Wire) -> Any:
+        """The number of the item that an event belongs to: the last one, where a server does not count."""
+        return data["output_index"] if "output_index" in data else max(len(self._items) - 1, 0)
+
     def _begin(self, number: int, wire: Wire) -> list[Event]:
-        if type(number) is not int or number in self._items:
+        known = self._items.get(number)
+        if type(number) is not int or number < 0 or (known is not None and not known.done):
             raise TypeError("response.output_item.added")
         events = [] if self._started else self._start({})
-        item = self._items[number] = _Item(wire, next(reversed(self._items.values()), None))
+        place = number
+        if known is not None:  # the server does not count its items: the number is that of the last one
+            place = len(self._items)
+            self._items[-1 - place] = known
+        before = self._items.get(number - 1) if known is None else known
+        item = self._items[number] = _Item(place, wire, before)
         match item.kind:
             case "message":
                 pass  # its parts are the blocks
@@ -268,6 +279,7 @@ class _Answer:
         item.blocks[number] = index = len(self._blocks)
         item.told[number] = []
         self._blocks.append(block)
+        self._places.append((item.number, number))
         return {"type": "block_start", "index": index, "block": block}
 
     def _begin_call(self, item: _Item) -> list[Event]:
@@ -285,8 +297,8 @@ class _Answer:
         return [started, start]
 
     def _begin_part(self, data: Wire) -> list[Event]:
-        item = self._items.get(data["output_index"])
-        number, part = data["content_index"], data["part"]
+        item = self._items.get(self._number(data))
+        number, part = data.get("content_index", 0), data["part"]
         if item is None or item.kind != "message" or number in item.blocks:
             return []
         if part.get("type") not in ("output_text", "refusal"):
@@ -305,11 +317,12 @@ class _Answer:
     # -- deltas
 
     def _said(self, data: Wire) -> list[Event]:
-        item, number, text = self._items.get(data["output_index"]), data["content_index"], data["delta"]
+        item, number, text = self._items.get(self._number(data)), data.get("content_index", 0), data["delta"]
         events: list[Event] = []
         if item is None:
-            events += self._begin(data["output_index"], {"type": "message", "role": "assistant", "content": []})
-            item = self._items[data["output_index"]]
+            at = self._number(data)
+            events += self._begin(at, {"type": "message", "role": "assistant", "content": []})
+            item = self._items[at]
         if number not in item.blocks:
             events.append(self._open_part(item, number, data["type"].split(".")[1]))
         if text:
@@ -318,14 +331,14 @@ class _Answer:
         return events
 
     def _more_arguments(self, data: Wire) -> list[Event]:
-        item, text = self._items.get(data["output_index"]), data["delta"]
+        item, text = self._items.get(self._number(data)), data["delta"]
         if item is None or not text or 0 not in item.blocks:
             return []  # it is read when it is done
         item.told[0].append(_text(text))
         return [{"type": "tool_use_input_delta", "index": item.blocks[0], "id": item.canonical, "text": text}]
 
     def _thought(self, data: Wire) -> list[Event]:
-        item, text = self._items.get(data["output_index"]), data["delta"]
+        item, text = self._items.get(self._number(data)), data["delta"]
         if item is None or item.kind != "reasoning" or not text:
             return []
         part = (data["type"], data.get("summary_index"), data.get("content_index"))
@@ -346,10 +359,15 @@ class _Answer:
         if item.done:
             return events
         item.done = True
-        for position, block in enumerate(self._read(item, wire)):
+        blocks = self._read(item, wire)
+        for position, block in enumerate(blocks):
             if position not in item.blocks:
                 events += self._open_late(item, position, block)
             self._stop(item, position, block, events)
+        for position, index in item.blocks.items():
+            if position >= len(blocks):  # it was told, and the item that is done does not have it
+                told = {**self._blocks[index], "text": "".join(item.told[position])}
+                self._stop(item, position, told, events)
         return events
 
     def _open_late(self, item: _Item, position: int, block: Block) -> list[Event]:
@@ -369,6 +387,9 @@ class _Answer:
             return [call]
         starts = item.before is not None and item.before.says
         blocks = answer_item(wire, self._reading, starts=starts)
+        if item.blocks and item.kind == "message" and blocks[0].get("value") is wire:
+            wire = item.partial()  # it cannot be read as it is done, and its words have been told
+            blocks = answer_item(wire, self._reading, starts=starts)
         item.says = says(wire, blocks)
         return blocks
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from decimal import Decimal
 from typing import Any
 
 NAME = "openai_responses"
@@ -30,22 +29,16 @@ POLICY_CODES = frozenset(("bio_policy", "cyber_policy", "misalignment_policy_vio
 CALLS_FOR_THE_CALLER = frozenset(("computer_call", "local_shell_call", "apply_patch_call", "shell_call"))
 """Items of the provider's own tools that the caller has to run."""
 
-EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 SERVICE_TIERS = ("auto", "default", "flex", "scale", "priority", "fast", "ultrafast")
 BREAKPOINT_TTLS = ("30m", "12h")
 MOST_BREAKPOINTS = 4
 LEAST_OUTPUT_TOKENS = 16
-MOST_LOGPROBS = 20
 
-TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 TOOL_ID = re.compile(r"(?s).{1,64}\Z")
 TIME_TO_LIVE = re.compile(r"[0-9]+[mh]")
 
 FILLER = "(empty)"
 """Stands where the wire takes no empty message."""
-
-TOOL_ERROR = "[tool_error]"
-TOOL_OK = "[tool_ok]"
 
 BETWEEN = "\n\n"
 """Stands between the parts of a reasoning item, which are one text in the contract."""
@@ -57,9 +50,3 @@ ELSEWHERE = ("previous_response_id", "conversation", "prompt")
 """Members that name a conversation, or the beginning of one, that the provider keeps."""
 
 NOTHING: Mapping[str, Any] = {}
-NUMBER = (int, float, Decimal)
-
-
-def is_number(value: Any) -> bool:
-    """A JSON number; true and false are none."""
-    return type(value) in NUMBER

@@ -50,7 +50,7 @@ def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: Mapping[str,
     kind = tool.get("kind") or "function"
     if kind == "provider":
         return _provider_tool(tool, path, writing)
-    if kind == "custom" and writing.dialect.get("custom_tools") is False:
+    if kind == "custom" and writing.folds_custom:
         tool = _custom_as_function(tool, path, writing)
         kind = "function"
     if kind == "custom" and not writing.own:
@@ -58,7 +58,7 @@ def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: Mapping[str,
     state = writing.owns(tool)
     form = state.get("form") or NOTHING
     item: Wire = {**(state.get("fields") or NOTHING), "type": kind}
-    item["name"] = writing.name(tool["name"], (*path, "name"), request)
+    item["name"] = writing.told_name(tool["name"], (*path, "name"), request)
     if tool.get("description") is not None:
         item["description"] = tool["description"]
     members = (("input_schema", "parameters"), ("strict", "strict")) if kind == "function" else (("format", "format"),)
@@ -166,7 +166,11 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
 
 
 def _fits(tool: Wire, members: tuple[tuple[str, str, type], ...]) -> bool:
-    return all(tool.get(member) is None or isinstance(tool[member], kind) for _, member, kind in members)
+    for _, member, kind in members:
+        value = tool.get(member)
+        if value is not None and not isinstance(value, kind):
+            return False
+    return True
 
 
 # ---------------------------------------------------------------------------------------------------- choice
@@ -241,7 +245,7 @@ def _named(choice: Mapping[str, Any], request: Mapping[str, Any], body: Wire, wr
             kind = offered[name]
             message = "the kind of a choice is that of its tool"
             writing.loss.replace(("tool_choice", "kind"), kind, "custom_tool", "shape", message)
-        name = writing.name(name, ("tool_choice", "name"), request)
+        name = writing.told_name(name, ("tool_choice", "name"), request)
     return {"type": kind, "name": name}
 
 
@@ -253,7 +257,7 @@ def _allowed(choice: Mapping[str, Any], request: Mapping[str, Any], body: Wire, 
     if not known:
         writing.loss.drop(("tool_choice",), "tool_choice", "weakened", "none of the allowed tools is offered")
         return None
-    written = [writing.name(name, ("tool_choice", "names", at), request) for at, name in known]
+    written = [writing.told_name(name, ("tool_choice", "names", at), request) for at, name in known]
     if len(known) != len(names):
         message = "some of the allowed tools are not offered"
         writing.loss.replace(("tool_choice", "names"), written, "tool_choice", "shape", message)

@@ -1,0 +1,271 @@
+"""Members of a request that both wires of OpenAI have and mean alike: what is written, and above all what is not."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any, Generic, TypeVar
+
+from interlingua.adapters._kit import Wire
+from interlingua.adapters._openai_writing import TOOL_NAME, Target
+from interlingua.canonical.endpoint import Endpoint
+
+Request = dict[str, Any]
+
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+_VERBOSITIES = ("low", "medium", "high")
+_MOST_LOGPROBS = 20
+_RANGES = {"temperature": (0, 2), "top_p": (0, 1), "frequency_penalty": (-2, 2), "presence_penalty": (-2, 2)}
+_NOTHING: Mapping[str, Any] = {}
+
+STRUCTURE = frozenset(
+    (
+        "model",
+        "messages",
+        "system",
+        "tools",
+        "tool_choice",
+        "parallel_tool_calls",
+        "options",
+        "loss_policy",
+        "provider_state",
+    )
+)
+"""Members of a canonical request that are not written one by one."""
+
+
+# ---------------------------------------------------------------------------------------------------- to the wire
+
+
+def model_to_wire(request: Request, endpoint: Endpoint) -> str | None:
+    """The name of the model: the endpoint's, else what stands behind the provider in the request's."""
+    if endpoint.model is not None:
+        return endpoint.model
+    model = request.get("model")
+    return model.partition(":")[2] or model if model is not None else None
+
+
+def unknown_member(name: str, value: Any, request: Request, body: Wire, writing: Target) -> None:
+    """A member that came with a later version."""
+    writing.loss.drop((name,), "unknown_field", "lost", "a member that this version does not know")
+
+
+def scalar(name: str, value: Any, request: Request, body: Wire, writing: Target) -> None:
+    """A member that is the same on the wire."""
+    if writing.refuses(name):
+        writing.report_refused(name)
+    else:
+        body[name] = value
+
+
+def sampling(name: str, value: Any, request: Request, body: Wire, writing: Target) -> None:
+    """A setting that is brought into the range of the wire; some models take none while they reason."""
+    lowest, highest = writing.dialect.get("ranges", _NOTHING).get(name) or _RANGES[name]
+    if not writing.own and not writing.refuses(name) and not lowest <= value <= highest:
+        value = max(lowest, min(value, highest))
+        message = f"the wire takes {lowest} to {highest}"
+        writing.loss.replace((name,), value, "unsupported_value", "weakened", message)
+    effort = (request.get("reasoning") or _NOTHING).get("effort")
+    if writing.capabilities.get("sampling_with_reasoning") is False and effort != "none" and not writing.own:
+        message = "the model samples by these settings only without reasoning"
+        writing.loss.drop((name,), "combination", "weakened", message)
+    else:
+        scalar(name, value, request, body, writing)
+
+
+def top_logprobs(name: str, value: int, request: Request, body: Wire, writing: Target) -> None:
+    """How many alternatives are given beside each token."""
+    if writing.refuses("logprobs") or writing.refuses(name):
+        code = "unsupported_field" if name in writing.dialect.get("unsupported", ()) else "unsupported_model"
+        writing.loss.drop((name,), code, "weakened", "the target gives no log probabilities")
+        return
+    if value > _MOST_LOGPROBS and not writing.own:
+        value = _MOST_LOGPROBS
+        writing.loss.replace((name,), value, "limit_exceeded", "weakened", f"the wire gives {value} of them")
+    body[name] = value
+
+
+def word(name: str, value: str, words: tuple[str, ...] | list[str], body: Wire, writing: Target) -> None:
+    """A member that takes some words."""
+    if writing.refuses(name):
+        writing.report_refused(name)
+    elif value in words or writing.own:
+        body[name] = value
+    else:
+        writing.loss.drop((name,), "unsupported_value", "weakened", "the wire has no such word")
+
+
+def verbosity(name: str, value: str, request: Request, body: Wire, writing: Target) -> None:
+    """How long the answer should be."""
+    word(name, value, _VERBOSITIES, body, writing)
+
+
+def metadata(name: str, value: dict[str, Any], request: Request, body: Wire, writing: Target) -> None:
+    """Texts that the provider keeps with the answer."""
+    if writing.own:
+        body[name] = value
+    elif value and writing.refuses(name):
+        writing.report_refused(name)
+    elif kept := _kept_metadata(name, value, writing):
+        body[name] = kept
+
+
+def _kept_metadata(name: str, value: dict[str, Any], writing: Target) -> dict[str, str]:
+    kept: dict[str, str] = {}
+    for key, item in value.items():
+        if not isinstance(item, str) or len(key) > 64 or len(item) > 512:
+            message = "the wire keeps texts of up to 512 characters under names of up to 64"
+            writing.loss.drop((name, key), "unsupported_value", "weakened", message)
+        elif len(kept) == 16:
+            writing.loss.drop((name, key), "limit_exceeded", "weakened", "the wire keeps 16 pairs")
+        else:
+            kept[key] = item
+    return kept
+
+
+def effort(value: Mapping[str, Any], writing: Target) -> str | None:
+    """The one word by which these wires ask for reasoning: a budget and a mode are turned into it.
+
+    A word that nobody knows here is none; one that the model does not take becomes the nearest that it takes.
+    """
+    asked = value.get("effort")
+    if asked is None:
+        if value.get("mode") == "disabled":
+            asked = "none"
+        elif (budget := value.get("budget_tokens")) is not None:
+            asked = "low" if budget <= 2_048 else "medium" if budget <= 16_384 else "high"
+        else:
+            return None
+    accepted = writing.capabilities.get("reasoning_efforts")
+    if writing.own or (accepted and asked in accepted):
+        return asked
+    if asked not in EFFORTS:
+        return None
+    if not accepted:
+        return asked
+    wanted = EFFORTS.index(asked)
+    known = [word for word in accepted if word in EFFORTS] or list(accepted)
+    return min(known, key=lambda word: abs(EFFORTS.index(word) - wanted) if word in EFFORTS else len(EFFORTS))
+
+
+def accepted_format(kind: str, writing: Target, *, enforced: bool) -> str | None:
+    """The form of answer that can be asked for in the place of a kind; `enforced` says that there can be a schema."""
+    forms = writing.dialect.get("response_formats") or ("text", "json", "json_schema")
+    if writing.capabilities.get("supports_structured_output") is False or not enforced:
+        forms = [form for form in forms if form != "json_schema"]
+    if kind in forms:
+        return kind
+    if kind == "json_schema" and "json" in forms:
+        message = "the answer is asked for as a JSON object without a schema"
+        writing.loss.replace(("response_format",), {"type": "json"}, "unsupported_value", "weakened", message)
+        return "json"
+    return None
+
+
+def schema_to_wire(value: dict[str, Any], writing: Target) -> Wire:
+    """Name, description, schema and strictness of a form of answer; the wire demands a name with a grammar."""
+    name = value.get("name")
+    path = ("response_format", "name")
+    if not writing.own and name is None:
+        name = "response"
+        writing.loss.replace(path, name, "required_default", "shape", "the wire demands a name of the schema")
+    elif not writing.own and name is not None and not TOOL_NAME.fullmatch(name):
+        name = "".join(letter if TOOL_NAME.fullmatch(letter) else "_" for letter in name)[:64] or "response"
+        writing.loss.replace(path, name, "name_rewritten", "shape", "the name does not fit the wire's grammar")
+    schema: Wire = {} if name is None else {"name": name}
+    for member in ("description", "schema", "strict"):
+        if value.get(member) is not None:
+            schema[member] = value[member]
+    if schema.get("strict") and writing.refuses_strict(schema.get("schema"), ("response_format", "strict")):
+        del schema["strict"]
+    return schema
+
+
+# ---------------------------------------------------------------------------------------------------- from the wire
+
+R = TypeVar("R")
+
+
+class Members(Generic[R]):
+    """What has been read of a request beside its messages: its members, how they were spelt, and what stays an option."""
+
+    __slots__ = ("body", "endpoint", "form", "options", "reading", "request")
+
+    def __init__(self, body: Wire, endpoint: Endpoint, reading: R) -> None:
+        self.body = body
+        self.endpoint = endpoint
+        self.reading = reading
+        self.request: Request = {}
+        self.form: dict[str, Any] = {}
+        self.options: dict[str, Any] = {}
+
+    def empty(self, name: str, value: Any) -> None:
+        """Notes a member that was there without saying anything."""
+        self.form.setdefault("empty", {})[name] = value
+
+
+def read_model(name: str, value: Any, members: Members[Any]) -> bool:
+    """A reader takes a member into the request. Whether it could: a member of an unexpected type stays an option."""
+    if not isinstance(value, str) or not value:
+        return False
+    members.request["model"] = members.endpoint.model_id(value)
+    return True
+
+
+def read_number(name: str, value: Any, members: Members[Any]) -> bool:
+    """A member that holds a number."""
+    if not is_number(value):
+        return False
+    members.request[name] = value
+    return True
+
+
+_NUMBER = (int, float, Decimal)
+
+
+def is_number(value: Any) -> bool:
+    """A JSON number; true and false are none."""
+    return type(value) in _NUMBER
+
+
+def read_text(name: str, value: Any, members: Members[Any]) -> bool:
+    """A member that holds a text."""
+    if not isinstance(value, str):
+        return False
+    members.request[name] = value
+    return True
+
+
+def read_switch(name: str, value: Any, members: Members[Any]) -> bool:
+    """A member that is true or false."""
+    if not isinstance(value, bool):
+        return False
+    members.request[name] = value
+    return True
+
+
+def read_count(name: str, value: Any, members: Members[Any]) -> bool:
+    """A member that counts; of answers there is at least one."""
+    if type(value) is not int or value < (1 if name == "n" else 0):
+        return False
+    members.request[name] = value
+    return True
+
+
+def read_metadata(name: str, value: Any, members: Members[Any]) -> bool:
+    """A member that holds an object."""
+    if not isinstance(value, dict):
+        return False
+    members.request[name] = value
+    return True
+
+
+_SCHEMA_TYPES: dict[str, type] = {"name": str, "description": str, "schema": dict, "strict": bool}
+
+
+def schema_from_wire(schema: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What asks for an answer by a schema; None when there is more, or something of an unexpected type."""
+    if not schema.keys() <= _SCHEMA_TYPES.keys():
+        return None
+    said = {name: item for name, item in schema.items() if item is not None}
+    if not all(isinstance(item, _SCHEMA_TYPES[name]) for name, item in said.items()):
+        return None
+    return {"type": "json_schema", **said}

@@ -1,0 +1,155 @@
+"""For whom a body of OpenAI's wires is written, what that provider refuses, and by which names and ids it knows calls."""
+
+import hashlib
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from interlingua.adapters._kit import WireIds
+from interlingua.adapters._schema import OPENAI_STRICT, misfit
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.ids import encode_ulid
+from interlingua.canonical.loss import Loss, Path
+
+TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_ANY_ID = re.compile("")
+_NOTHING: Mapping[str, Any] = {}
+
+
+class Target:
+    """The endpoint that is written for, and what is lost on the way.
+
+    `own` says that the whole request was read from this wire: it is written back as it was, not mended.
+    `folds_custom` says that tools with free text are written as functions, because the provider has no others.
+    `breakpoints` counts the cache marks that are written. `grammar` is that of the wire's ids of calls.
+    """
+
+    __slots__ = (
+        "_all_names",
+        "_grammar",
+        "_ids",
+        "_names",
+        "_short_ids",
+        "breakpoints",
+        "capabilities",
+        "dialect",
+        "endpoint",
+        "folds_custom",
+        "loss",
+        "own",
+    )
+
+    def __init__(self, endpoint: Endpoint, loss: Loss, grammar: re.Pattern[str], *, own: bool) -> None:
+        self.endpoint = endpoint
+        self.dialect = dialect = endpoint.dialect
+        self.capabilities = endpoint.capabilities
+        self.loss = loss
+        self.own = own
+        self.folds_custom = dialect.get("custom_tools") is False and not own
+        self.breakpoints = 0
+        told: Mapping[str, Any] = dialect.get("tool_id") or _NOTHING
+        self._grammar = _ANY_ID if own else re.compile(told["pattern"]) if "pattern" in told else grammar
+        self._short_ids = WireIds(self._grammar, "call_", told["length"]) if "length" in told else None
+        self._ids: dict[str, str] = {}
+        self._names: dict[str, str] = {}
+        self._all_names: set[str] | None = None
+
+    def owns(self, item: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The provider state of an item when it may be replayed here, else nothing."""
+        state = item.get("provider_state")
+        return state if state is not None and self.endpoint.owns(state) else _NOTHING
+
+    def form(self, item: Mapping[str, Any]) -> Mapping[str, Any]:
+        """How an item was spelt here, or nothing."""
+        return self.owns(item).get("form") or _NOTHING
+
+    def refuses(self, name: str) -> bool:
+        """Whether the provider's wire or the model does not take a member of the request."""
+        if self.own:
+            return False
+        return name in self.dialect.get("unsupported", ()) or self.capabilities.get(f"supports_{name}") is False
+
+    def report_refused(self, name: str) -> None:
+        """Reports that a member of the request is left out."""
+        if name in self.dialect.get("unsupported", ()):
+            self.loss.drop((name,), "unsupported_field", "weakened", f"the provider takes no {name}")
+        else:
+            self.loss.drop((name,), "unsupported_model", "weakened", f"the model takes no {name}")
+
+    def refuses_strict(self, schema: Any, path: Path) -> bool:
+        """Whether a schema cannot be enforced as it is; it is then sent without the demand, and that is reported."""
+        if self.own or schema is None:
+            return False
+        try:
+            if misfit(schema, OPENAI_STRICT) is None:
+                return False
+        except TypeError:
+            pass  # what is no schema at all cannot be enforced either
+        message = "the schema is outside of what the provider can enforce; it is sent without being enforced"
+        self.loss.drop(path, "schema_weakened", "weakened", message)
+        return True
+
+    def call_id(self, block: Mapping[str, Any], state: Mapping[str, Any]) -> str:
+        """The wire id of a call: the provider's own when it fits the grammar, else one derived from the canonical id."""
+        if self._short_ids is not None:
+            return self._short_ids.call(block, self.endpoint)
+        canonical: str = block["id"]
+        own: str | None = state.get("id")
+        wire_id = own if own is not None and self.own else self._ids.get(canonical)
+        if wire_id is None:
+            wire_id = own if own is not None and self._grammar.match(own) else self._derived(canonical)
+        self._ids[canonical] = wire_id
+        return wire_id
+
+    def answered_id(self, canonical: str) -> str:
+        """The wire id of the call that a result answers."""
+        if self._short_ids is not None:
+            return self._short_ids.result(canonical)
+        wire_id = self._ids.get(canonical)
+        return wire_id if wire_id is not None else self._derived(canonical)
+
+    def _derived(self, canonical: str) -> str:
+        wire_id = "call_" + canonical.removeprefix("tu_")
+        if self._grammar.match(wire_id):
+            return wire_id
+        digest = hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).digest()
+        return "call_" + encode_ulid(int.from_bytes(digest[:16], "big"))
+
+    def name(self, name: str, request: Mapping[str, Any]) -> str:
+        """The name of a tool in the target's grammar: the same in tools, choice and history, and no other's.
+
+        The caller reports a name that is not the given one with `report_name`.
+        """
+        if self.own:
+            return name
+        wire = self._names.get(name)
+        if wire is None:
+            self._names[name] = wire = name if self._fits(name) else self._rewritten(name, request)
+        return wire
+
+    def report_name(self, path: Path, wire: str) -> None:
+        """Reports a name that was rewritten."""
+        self.loss.replace(path, wire, "name_rewritten", "shape", "the name does not fit the target's grammar")
+
+    def _fits(self, name: str) -> bool:
+        pattern = self.dialect.get("tool_name")
+        return bool(re.fullmatch(pattern, name) if pattern else TOOL_NAME.fullmatch(name))
+
+    def _rewritten(self, name: str, request: Mapping[str, Any]) -> str:
+        if self._all_names is None:
+            self._all_names = {found for found in _names(request) if self._fits(found)}
+        base = re.sub(r"[^a-zA-Z0-9_-]", "_", name)
+        wire, turn = base[:64], 1
+        while wire in self._all_names or not wire:
+            turn += 1
+            wire = f"{base[: 63 - len(str(turn))]}_{turn}"
+        self._all_names.add(wire)
+        return wire
+
+
+def _names(request: Mapping[str, Any]) -> list[str]:
+    tools = [tool["name"] for tool in request.get("tools") or ()]
+    calls = [
+        block["name"] for message in request["messages"] for block in message["content"] if block["type"] == "tool_use"
+    ]
+    return tools + calls
