@@ -7,6 +7,7 @@ The wires spell things differently; these are rules of the models behind them, a
 import re
 from typing import Any
 
+from interlingua.canonical.carriage import rides
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import CannotAdapt, InvalidRequest
 from interlingua.canonical.ids import IdSource
@@ -234,7 +235,7 @@ class Writing:
             wire_id = own if own is not None else self._derive(canonical)
         elif canonical in self._ids:
             raise InvalidRequest("two tool calls have one id; give each call its own", path=pointer((*path, "id")))
-        elif own is None or own in self._taken or not self._tool_id.fullmatch(own):
+        elif own is None or own in self._taken or not (self._tool_id.fullmatch(own) or rides(own, self.endpoint)):
             wire_id = self._derive(canonical)
         else:
             wire_id = own

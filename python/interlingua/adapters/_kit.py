@@ -8,6 +8,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any, Generic, TypeVar
 
 from interlingua.canonical import json
+from interlingua.canonical.carriage import rides
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.loss import Loss, Path, pointer
@@ -172,7 +173,9 @@ class WireIds:
             return self._wire[canonical]
         own = own_state(block, endpoint).get("id")
         # an id that a provider repeats in a later turn is its own affair and goes back as it came
-        wire_id = own if own is not None and self._grammar.match(own) else self._derive(canonical)
+        wire_id = (
+            own if own is not None and (self._grammar.match(own) or rides(own, endpoint)) else self._derive(canonical)
+        )
         self._taken.add(wire_id)
         self._wire[canonical] = wire_id
         return wire_id

@@ -7,6 +7,7 @@ from typing import Any
 
 from interlingua.adapters._kit import WireIds
 from interlingua.adapters._schema import OPENAI_STRICT, misfit
+from interlingua.canonical.carriage import rides
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import encode_ulid
 from interlingua.canonical.loss import Loss, Path
@@ -97,7 +98,8 @@ class Target:
         own: str | None = state.get("id")
         wire_id = own if own is not None and self.own else self._ids.get(canonical)
         if wire_id is None:
-            wire_id = own if own is not None and self._grammar.match(own) else self._derived(canonical)
+            fits = own is not None and (self._grammar.match(own) or rides(own, self.endpoint))
+            wire_id = own if own is not None and fits else self._derived(canonical)
         self._ids[canonical] = wire_id
         return wire_id
 

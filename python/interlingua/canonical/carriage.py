@@ -10,7 +10,7 @@ client, `unload` takes it out when the client's next request is read.
 import re
 import zlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from interlingua.canonical import json
@@ -55,6 +55,7 @@ def load_events(events: Iterable[Event], endpoint: Endpoint) -> Iterator[Event]:
     the id holds may come last.
     """
     loaders: dict[int, _Loader] = {}
+    states: dict[str, dict[str, Any]] = {}  # of the loaded calls, by their ids
     awaited: set[tuple[int, int]] = set()  # blocks that calls have to wait for
     held: list[Event] = []
     for event in events:
@@ -74,36 +75,60 @@ def load_events(events: Iterable[Event], endpoint: Endpoint) -> Iterator[Event]:
                 holds = bool(held)
         held.append(event)
         if not holds or not awaited:
-            yield from _told(held, loaders, endpoint)
+            yield from _told(held, loaders, states)
             held = []
-    yield from _told(held, loaders, endpoint)
+    yield from _told(held, loaders, states)
 
 
-def _told(events: list[Event], loaders: dict[int, "_Loader"], endpoint: Endpoint) -> Iterator[Event]:
+def _told(events: list[Event], loaders: dict[int, "_Loader"], states: dict[str, dict[str, Any]]) -> Iterator[Event]:
     """Some events in which every call that is to be loaded is whole."""
     ended = {
         (event.get("choice") or 0, event["index"]): event["block"] for event in events if event["type"] == "block_stop"
     }
-    loaded = {place: loaders[place[0]].block(ended[place]) for place in sorted(ended)}
+    for place in sorted(ended):
+        block = loaders[place[0]].block(ended[place])
+        if block is not ended[place]:
+            states[block["id"]] = block["provider_state"]
     for event in events:
-        place = (event.get("choice") or 0, event.get("index", -1))
         match event["type"]:
-            case "block_start" | "block_stop" if place in loaded and loaded[place] is not ended[place]:
-                yield {**event, "block": {**event["block"], "provider_state": loaded[place]["provider_state"]}}
+            case "block_start" | "block_stop":
+                yield {**event, "block": _with_state(event["block"], states)}
             case "message_complete":
-                yield {**event, "response": load_response(event["response"], endpoint)}
+                yield {
+                    **event,
+                    "response": _each_message(event["response"], lambda message: _with_states(message, states)),
+                }
             case _:
                 yield event
 
 
+def _with_state(block: Block, states: dict[str, dict[str, Any]]) -> Block:
+    if block["type"] != "tool_use" or block["id"] not in states:
+        return block
+    return {**block, "provider_state": states[block["id"]]}
+
+
+def _with_states(message: Message, states: dict[str, dict[str, Any]]) -> Message:
+    return {**message, "content": [_with_state(block, states) for block in message["content"]]}
+
+
 def load_response(response: dict[str, Any], endpoint: Endpoint) -> dict[str, Any]:
     """The same for a whole answer, its alternatives included."""
-    loaded = {**response, "message": load(response["message"], endpoint)}
+    return _each_message(response, lambda message: load(message, endpoint))
+
+
+def _each_message(response: dict[str, Any], change: Callable[[Message], Message]) -> dict[str, Any]:
+    changed = {**response, "message": change(response["message"])}
     if "alternatives" in response:
-        loaded["alternatives"] = [
-            {**choice, "message": load(choice["message"], endpoint)} for choice in response["alternatives"]
+        changed["alternatives"] = [
+            {**choice, "message": change(choice["message"])} for choice in response["alternatives"]
         ]
-    return loaded
+    return changed
+
+
+def rides(wire_id: str, endpoint: Endpoint) -> bool:
+    """Whether an id holds state for a client of `endpoint`: the grammar of its provider, which never sees it, is void."""
+    return endpoint.state_in_ids and wire_id.startswith(MARK)
 
 
 class _Loader:
