@@ -203,8 +203,9 @@ class _Encoder:
             return
         block = event["block"]
         said = "".join(told.text)
-        if told.kind in _PROSE and len(block["text"]) > len(said) and block["text"].startswith(said):
-            yield self._more(number, event["index"], block["text"][len(said) :]) or self._chunk(number, {})
+        text: str = block.get("text", "")  # what began as a text may turn out to be an item of its provider
+        if told.kind in _PROSE and len(text) > len(said) and text.startswith(said):
+            yield self._more(number, event["index"], text[len(said) :]) or self._chunk(number, {})
         if delta := self._rest(block, told, event["index"]):
             yield self._chunk(number, delta)
 
