@@ -20,6 +20,7 @@ from interlingua.adapters.gemini_generate.parts import (
 )
 from interlingua.adapters.gemini_generate.tables import FILLER, SENTINEL, UNREADABLE, Reading, Writing
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
+from interlingua.canonical.ids import NamedIds
 from interlingua.canonical.loss import Path, pointer
 
 Message = dict[str, Any]
@@ -263,7 +264,7 @@ def _spelt(wire: Wire, message: Message, writing: Writing, path: Path, role: str
         return
     if form.get("absent"):
         wire.pop("role", None)
-    elif "role" in form and role != MODEL:
+    elif "role" in form and role != MODEL and (form["role"] != MODEL or not role):
         wire["role"] = form["role"]
     match form.get("parts"):
         case "object" if len(wire.get("parts") or ()) == 1:
@@ -279,6 +280,34 @@ def _spelt(wire: Wire, message: Message, writing: Writing, path: Path, role: str
 def _came_empty(state: Any) -> bool:
     """Whether a content of this wire had no parts from the beginning."""
     return (state.get("form") or {}).get("parts") in ("empty", "null", "absent")
+
+
+# ------------------------------------------------------------------------------------------ pairing
+
+
+def find_their_calls(messages: list[Message], writing: Writing) -> bool:
+    """Whether results of an own request are read as those of their calls: most say so by place alone, which an edit changes."""
+    reading = Reading(writing.endpoint, NamedIds())
+    calls: dict[str, tuple[str, str, str | None]] = {}
+    previous = ""
+    for message in messages:
+        role = message["role"]
+        if role == "assistant":
+            if previous != role:
+                reading.turn()
+            for block in message["content"]:
+                if block["type"] == "tool_use":
+                    name, wire_id = block["name"], writing.owned(block).get("id") or None
+                    calls[block["id"]] = reading.call(name, wire_id), name, wire_id
+        elif role == "tool" and message["content"] and message["content"][0]["type"] == "tool_result":
+            block = message["content"][0]
+            form = writing.owned(block).get("form") or {}
+            expected, name, wire_id = calls.get(block["tool_use_id"], ("", "", None))
+            found, _, called = reading.result(form.get("name", name) or "", form.get("id", wire_id) or None)
+            if found != expected and (expected or called is not None):
+                return False
+        previous = role
+    return True
 
 
 # ------------------------------------------------------------------------------------------ signatures
