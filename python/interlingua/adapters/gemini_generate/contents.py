@@ -158,7 +158,8 @@ def contents_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> N
         raise InvalidRequest(message, path=pointer(("messages", position))) from problem
     contents.release(("messages", len(messages)))
     body["contents"] = contents.wires
-    if not writing.own and order and _begins_with_call(messages, order):
+    came_so = writing.own and (writing.owned(request).get("form") or {}).get("call_first")
+    if order and not came_so and begins_with_call(messages, order):
         contents.wires.insert(0, {"role": USER, "parts": [{"text": FILLER}]})
         message = "the target takes no call before a user turn: a filler stands before it"
         writing.loss.replace(("filler",), {"type": "text", "text": FILLER}, "filler", "shape", message)
@@ -183,10 +184,12 @@ def _report_order(merges: list[tuple[Path, Path]], contents: "_Contents", writin
             writing.loss.move(path, to, "reordered", "shape", message)
 
 
-def _begins_with_call(messages: list[Message], order: "range | list[int]") -> bool:
+def begins_with_call(messages: list[Message], order: "range | list[int]") -> bool:
     """Whether a call comes before any user turn."""
     for position in order:
         message = messages[position]
+        if message["role"] in INSTRUCTIONS and position == 0:
+            continue
         if message["role"] != "assistant":
             return False
         if any(block["type"] == "tool_use" for block in message["content"]):

@@ -12,6 +12,7 @@ from interlingua.adapters._kit import (
     report_unknown,
 )
 from interlingua.adapters.gemini_generate.contents import (
+    begins_with_call,
     contents_from_wire,
     contents_to_wire,
     find_their_calls,
@@ -85,6 +86,10 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     contents_from_wire(contents, reading, messages)
     request, spelling = members_from_wire(body, reading)
     _address_from_wire(wire, body, endpoint, request, form)
+    if any(message["role"] == "assistant" for message in messages[:2]) and begins_with_call(
+        messages, range(len(messages))
+    ):
+        form["call_first"] = True
     request["messages"] = messages
     request["provider_state"] = state = reading.state()
     if spelling:
