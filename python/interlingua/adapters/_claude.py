@@ -119,7 +119,7 @@ def tool_names(request: Item) -> set[str]:
 class Reading:
     """What a reader carries: whose wire it is, and the canonical ids of the calls seen so far."""
 
-    __slots__ = ("_calls", "_canonical", "_ids", "adapter", "provider", "whose")
+    __slots__ = ("_calls", "_canonical", "_given", "_ids", "adapter", "provider", "whose")
 
     def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
         self.adapter = endpoint.adapter
@@ -128,12 +128,17 @@ class Reading:
         self._ids = ids
         self._calls: dict[str, int] = {}
         self._canonical: dict[str, str] = {}
+        self._given: set[str] = set()
 
     def call(self, wire_id: str) -> str:
         """The canonical id of a call; a wire id that is used again in a later turn names another call."""
         occurrence = self._calls.get(wire_id, 0)
         self._calls[wire_id] = occurrence + 1
-        self._canonical[wire_id] = canonical = self._ids.tool(self.adapter, wire_id, occurrence)
+        canonical = self._ids.tool(self.adapter, wire_id, occurrence)
+        if canonical in self._given:  # derived from an id that was taken away, and that another call has as well
+            canonical = self._ids.tool(self.adapter, wire_id, occurrence + 1)
+        self._given.add(canonical)
+        self._canonical[wire_id] = canonical
         return canonical
 
     def result(self, wire_id: str) -> str | None:

@@ -54,6 +54,14 @@ def _tool_id(adapter: str, provider_id: str, occurrence: int) -> str:
 DERIVED_IDS = DerivedIds()
 
 
+class NamedIds:
+    """Ids that only tell the calls of one reading apart: for asking which call a result would be taken for."""
+
+    def tool(self, adapter: str, provider_id: str, occurrence: int) -> str:
+        """The wire, the wire id and its occurrence."""
+        return f"{adapter} {provider_id} {occurrence}"
+
+
 class UlidSource:
     """Strictly increasing ULIDs from a clock (milliseconds since 1970) and a source of random bits.
 

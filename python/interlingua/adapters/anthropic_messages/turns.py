@@ -331,6 +331,8 @@ class _Turns:
             return
         if len(message) > 2 and not message.keys() <= PLAIN:
             _message_members(message, content, writing, path)
+        if role == "tool" and not self.content and self.anchor is not None:
+            self._leave(self.anchor)
         if self.anchor is None:
             self.content, self.anchor, self.anchor_role = content, path, role
             if "provider_state" in message:
@@ -360,6 +362,15 @@ class _Turns:
             form = state.get("form") or {}
             self.string, self.blank = form.get("string", False), self.writing.own and form.get("blank", False)
             self.members = message
+
+    def _leave(self, anchor: Path) -> None:
+        """An edit left nothing of what stands before a result in its wire message, which the result begins now."""
+        left = [path for path, to in self.writing.merges if to == anchor]
+        self.writing.merges[:] = [merge for merge in self.writing.merges if merge[1] != anchor]
+        for path in (anchor, *left):
+            _drop(path, self.writing)
+        self.anchor = self.members = None
+        self.string = self.blank = False
 
     def _join(self, role: str, content: list[Wire], path: Path) -> None:
         """Adds a message to the open wire message."""

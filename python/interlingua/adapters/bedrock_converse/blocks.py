@@ -244,8 +244,8 @@ def _cited_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
 
 def _citation_from_wire(citation: Wire, reading: Reading) -> dict[str, Any]:
     location: Any = citation.get("location")
-    place = next(iter(location), "") if type(location) is dict else ""
-    canonical: dict[str, Any] = {"type": place or "citation"}
+    place = _citation_type(citation)
+    canonical: dict[str, Any] = {"type": place}
     if type(title := citation.get("title")) is str:
         canonical["title"] = title
     source = citation.get("sourceContent")
@@ -261,6 +261,12 @@ def _citation_from_wire(citation: Wire, reading: Reading) -> dict[str, Any]:
             fields[name] = citation[name]
     canonical["provider_state"] = reading.state(fields=fields) if fields else reading.state()
     return canonical
+
+
+def _citation_type(citation: Wire) -> str:
+    """What a citation is, by the place that it names."""
+    location = citation.get("location")
+    return (next(iter(location), "") if type(location) is dict else "") or "citation"
 
 
 def _image_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
@@ -579,7 +585,12 @@ def _citation_to_wire(citation: dict[str, Any], writing: Writing, path: Path) ->
     for name in citation.keys() & {"start_index", "end_index"}:
         writing.loss.drop((*path, name), "unsupported_field", "weakened", "the wire has no place for the span")
     report_unknown(citation, _CITATION, writing.loss, path)
-    return overlaid(wire, state.get("fields") or {}, writing, (*path, "provider_state", "fields"))
+    wire = overlaid(wire, state.get("fields") or {}, writing, (*path, "provider_state", "fields"))
+    if (kind := _citation_type(wire)) != citation["type"]:
+        writing.loss.replace(
+            (*path, "type"), kind, "unsupported_field", "weakened", "its place says what a citation is"
+        )
+    return wire
 
 
 # ------------------------------------------------------------------------------------------ media

@@ -45,6 +45,11 @@ def system_from_wire(system: list[Any], reading: Reading) -> Message:
     return {"role": "system", "content": blocks_from_wire(system, SYSTEM, reading, ("system",))}
 
 
+def _is_silent(content: list[Any]) -> bool:
+    """Whether a document came without a text beside it, which the provider refuses."""
+    return any("document" in wire for wire in content) and not any("text" in wire for wire in content)
+
+
 def messages_from_wire(wires: list[Any], reading: Reading, messages: list[Message]) -> None:
     """Appends what the wire messages hold."""
     previous = None
@@ -68,6 +73,8 @@ def messages_from_wire(wires: list[Any], reading: Reading, messages: list[Messag
             form["in_messages"] = True
         if not blocks:
             form["blank"] = True
+        if role == USER and _is_silent(content):
+            form["silent"] = True
         if role == previous:
             form["start"] = True
         fields: Wire = {}
@@ -178,6 +185,7 @@ class _Turns:
         "members",
         "messages",
         "order",
+        "silent",
         "speaker",
         "spoke",
         "wires",
@@ -194,6 +202,7 @@ class _Turns:
         self.anchor: Path | None = None  # the canonical message that neighbours are merged into
         self.anchor_role = ""
         self.blank = False  # the open wire message came without content
+        self.silent = False  # … or with a document that nothing is said of
         self.documents: tuple[Path, int] | None = (
             None  # the first document of the open wire message: path, number of block
         )
@@ -232,6 +241,8 @@ class _Turns:
             return
         if len(message) > 2 and not message.keys() <= PLAIN:
             _message_members(message, content, writing, path)
+        if role == "tool" and not self.content and self.anchor is not None:
+            self._leave(self.anchor)
         if self.anchor is None:
             self.content, self.anchor, self.anchor_role = content, path, role
             if "provider_state" in message:
@@ -271,8 +282,19 @@ class _Turns:
     def _spelt(self, message: Message) -> None:
         state = message["provider_state"]
         if self.writing.endpoint.owns(state):
-            self.blank = self.writing.own and (state.get("form") or {}).get("blank", False)
+            form = state.get("form") or {}
+            self.blank = self.writing.own and form.get("blank", False)
+            self.silent = self.writing.own and form.get("silent", False)
             self.members = message
+
+    def _leave(self, anchor: Path) -> None:
+        """An edit left nothing of what stands before a result in its wire message, which the result begins now."""
+        left = [path for path, to in self.writing.merges if to == anchor]
+        self.writing.merges[:] = [merge for merge in self.writing.merges if merge[1] != anchor]
+        for path in (anchor, *left):
+            self._drop(path)
+        self.anchor = self.members = None
+        self.blank = self.silent = False
 
     def _join(self, role: str, content: list[Wire], path: Path) -> None:
         """Adds a message to the open wire message."""
@@ -295,9 +317,10 @@ class _Turns:
         wire = {"role": self.speaker, "content": self.content}
         if not self.content and not self.blank:
             self._fill(wire)
-        elif self.documents is not None and not self.writing.own:
+        elif self.documents is not None and not self.silent:
             self._speak(wire)
         self.documents = None
+        self.silent = False
         if self.members is not None:
             wire = self._with_members(wire)
         self.blank = False

@@ -20,6 +20,7 @@ from interlingua.adapters.gemini_generate.parts import (
 )
 from interlingua.adapters.gemini_generate.tables import FILLER, SENTINEL, UNREADABLE, Reading, Writing
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
+from interlingua.canonical.ids import NamedIds
 from interlingua.canonical.loss import Path, pointer
 
 Message = dict[str, Any]
@@ -157,7 +158,8 @@ def contents_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> N
         raise InvalidRequest(message, path=pointer(("messages", position))) from problem
     contents.release(("messages", len(messages)))
     body["contents"] = contents.wires
-    if not writing.own and order and _begins_with_call(messages, order):
+    came_so = writing.own and (writing.owned(request).get("form") or {}).get("call_first")
+    if order and not came_so and begins_with_call(messages, order):
         contents.wires.insert(0, {"role": USER, "parts": [{"text": FILLER}]})
         message = "the target takes no call before a user turn: a filler stands before it"
         writing.loss.replace(("filler",), {"type": "text", "text": FILLER}, "filler", "shape", message)
@@ -182,10 +184,12 @@ def _report_order(merges: list[tuple[Path, Path]], contents: "_Contents", writin
             writing.loss.move(path, to, "reordered", "shape", message)
 
 
-def _begins_with_call(messages: list[Message], order: "range | list[int]") -> bool:
+def begins_with_call(messages: list[Message], order: "range | list[int]") -> bool:
     """Whether a call comes before any user turn."""
     for position in order:
         message = messages[position]
+        if message["role"] in INSTRUCTIONS and position == 0:
+            continue
         if message["role"] != "assistant":
             return False
         if any(block["type"] == "tool_use" for block in message["content"]):
@@ -263,7 +267,7 @@ def _spelt(wire: Wire, message: Message, writing: Writing, path: Path, role: str
         return
     if form.get("absent"):
         wire.pop("role", None)
-    elif "role" in form and role != MODEL:
+    elif "role" in form and role != MODEL and (form["role"] != MODEL or not role):
         wire["role"] = form["role"]
     match form.get("parts"):
         case "object" if len(wire.get("parts") or ()) == 1:
@@ -279,6 +283,34 @@ def _spelt(wire: Wire, message: Message, writing: Writing, path: Path, role: str
 def _came_empty(state: Any) -> bool:
     """Whether a content of this wire had no parts from the beginning."""
     return (state.get("form") or {}).get("parts") in ("empty", "null", "absent")
+
+
+# ------------------------------------------------------------------------------------------ pairing
+
+
+def find_their_calls(messages: list[Message], writing: Writing) -> bool:
+    """Whether results of an own request are read as those of their calls: most say so by place alone, which an edit changes."""
+    reading = Reading(writing.endpoint, NamedIds())
+    calls: dict[str, tuple[str, str, str | None]] = {}
+    previous = ""
+    for message in messages:
+        role = message["role"]
+        if role == "assistant":
+            if previous != role:
+                reading.turn()
+            for block in message["content"]:
+                if block["type"] == "tool_use":
+                    name, wire_id = block["name"], writing.owned(block).get("id") or None
+                    calls[block["id"]] = reading.call(name, wire_id), name, wire_id
+        elif role == "tool" and message["content"] and message["content"][0]["type"] == "tool_result":
+            block = message["content"][0]
+            form = writing.owned(block).get("form") or {}
+            expected, name, wire_id = calls.get(block["tool_use_id"], ("", "", None))
+            found, _, called = reading.result(form.get("name", name) or "", form.get("id", wire_id) or None)
+            if found != expected and (expected or called is not None):
+                return False
+        previous = role
+    return True
 
 
 # ------------------------------------------------------------------------------------------ signatures

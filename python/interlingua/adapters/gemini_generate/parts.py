@@ -42,7 +42,7 @@ def blocks_from_parts(parts: list[Wire], place: str, reading: Reading) -> list[B
     """The parts of one place, each as a block."""
     blocks: list[Block] = []
     for part in parts:
-        if len(part) == 1 and type(text := part.get("text")) is str:
+        if len(part) == 1 and type(text := part.get("text")) is str and text:
             blocks.append({"type": "text", "text": text})
         else:
             blocks.append(block_from_part(part, place, reading))
@@ -53,7 +53,8 @@ def block_from_part(part: Wire, place: str, reading: Reading) -> Block:
     """One part of the wire. What is not shaped as the wire documents it stays whole, as an opaque block."""
     if len(part) == 1:
         if type(text := part.get("text")) is str:
-            return {"type": "text", "text": text}
+            said: Block = {"type": "text", "text": text}
+            return said if text else {**said, "provider_state": reading.state(form={"empty": True})}
         if (plain := _plain_part(part, place, reading)) is not None:
             return plain
     try:
@@ -112,6 +113,8 @@ def _known_part(part: Wire, place: str, reading: Reading) -> Block | None:
                 block["signature"], signature = signature, None
         case "text":
             block = {"type": "text", "text": inner}
+            if not inner:
+                form["empty"] = True
         case "inlineData":
             block = _inline_from_wire(inner, fields, form)
         case "fileData":
@@ -422,11 +425,17 @@ def _respelt(part: Wire, kind: str, snake: list[str]) -> Wire:
 def _text_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
     text: str = block["text"]
     # an empty part that only carries a signature is the provider's own and goes back
-    if not text and not writing.own and not writing.owned(block).get("signature"):
+    if not text and not _came_empty(block, writing):
         writing.loss.drop(path, "empty_content", "shape", "the target takes no empty text")
         return None
     _text_extras(block, writing, path)
     return _finished(block, {"text": text}, "text", _TEXT, writing, path)
+
+
+def _came_empty(block: Block, writing: Writing) -> bool:
+    """Whether an empty text is the provider's own, and not what an edit has left."""
+    state = writing.owned(block)
+    return bool(state.get("signature")) or (writing.own and bool((state.get("form") or {}).get("empty")))
 
 
 def _text_extras(block: Block, writing: Writing, path: Path) -> None:

@@ -11,7 +11,13 @@ from interlingua.adapters._kit import (
     report_foreign_state,
     report_unknown,
 )
-from interlingua.adapters.gemini_generate.contents import contents_from_wire, contents_to_wire, system_from_wire
+from interlingua.adapters.gemini_generate.contents import (
+    begins_with_call,
+    contents_from_wire,
+    contents_to_wire,
+    find_their_calls,
+    system_from_wire,
+)
 from interlingua.adapters.gemini_generate.reasoning import reasoning_from_wire, reasoning_to_wire
 from interlingua.adapters.gemini_generate.schemas import fitted, is_taken, json_schema
 from interlingua.adapters.gemini_generate.tables import (
@@ -80,6 +86,10 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     contents_from_wire(contents, reading, messages)
     request, spelling = members_from_wire(body, reading)
     _address_from_wire(wire, body, endpoint, request, form)
+    if any(message["role"] == "assistant" for message in messages[:2]) and begins_with_call(
+        messages, range(len(messages))
+    ):
+        form["call_first"] = True
     request["messages"] = messages
     request["provider_state"] = state = reading.state()
     if spelling:
@@ -102,6 +112,8 @@ def _address_from_wire(wire: Wire, body: Wire, endpoint: Endpoint, request: Requ
         name = name or said.rpartition("/")[2]
     if name:
         request["model"] = endpoint.model_id(name) or ""
+    if body.get("cachedContent") is not None and not _CACHED.isdisjoint(body):
+        form["cached"] = True
     if found and found[2] == "streamGenerateContent":
         request["stream"] = True
         if "alt=sse" not in path:
@@ -250,6 +262,7 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     loss = Loss(request.get("loss_policy"))
     model = endpoint.model or (request.get("model") or "").partition(":")[2] or request.get("model")
     writing = Writing(request, endpoint, loss, model)
+    writing.own = writing.own and find_their_calls(request["messages"], writing)
     body: Wire = {}
     form = writing.owned(request).get("form") or {}
     tools_body: Wire = {}
@@ -505,6 +518,7 @@ def _options_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     if len(options) > 1 or name not in options:
         report_foreign_options(request, writing.endpoint, writing.loss)
     own: Wire = options.get(name) or {}
+    came_so = writing.own and (writing.owned(request).get("form") or {}).get("cached")
     for member, value in own.items():
         if member in _OPTION_OBJECTS and type(value) is dict:
             present: Wire = body.get(member, {})
@@ -517,7 +531,7 @@ def _options_to_wire(request: Request, body: Wire, writing: Writing) -> None:
                 _refuse_option((member,), writing)
             if present or taken or writing.own:
                 body[member] = {**present, **taken}
-        elif member == "cachedContent" and not writing.own and not _CACHED.isdisjoint((*body, *own)):
+        elif member == "cachedContent" and not came_so and not _CACHED.isdisjoint((*body, *own)):
             message = "the target takes a cache only in the place of instructions and tools"
             writing.loss.drop(("options", name, member), "combination", "lost", message)
         elif member not in body and _is_option({member: value}, writing):

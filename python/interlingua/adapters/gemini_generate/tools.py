@@ -5,8 +5,9 @@ from typing import Any
 from interlingua.adapters._kit import Mirror, Wire, report_foreign_state, report_unknown
 from interlingua.adapters.gemini_generate.schemas import fitted, is_taken, json_schema, rooted
 from interlingua.adapters.gemini_generate.tables import MODE_NUMBERS, Reading, Writing, camelised
+from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS
-from interlingua.canonical.loss import Path
+from interlingua.canonical.loss import Path, pointer
 
 Tool = dict[str, Any]
 
@@ -138,6 +139,7 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
     open_run = False  # whether the functions still stand together
     behind: int | None = None  # the first tool behind the functions
     moves: list[int] = []
+    names: set[str] = set()
     for position, tool in enumerate(tools):
         path: Path = ("tools", position)
         if tool.get("kind", "function") == "provider":
@@ -148,6 +150,9 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
                 if functions and behind is None:
                     behind = position
             continue
+        if tool["name"] in names and not writing.own:
+            raise InvalidRequest("two tools have one name; give each its own", path=pointer((*path, "name")))
+        names.add(tool["name"])
         if not functions:
             wires.append({"functionDeclarations": functions})
             open_run = True

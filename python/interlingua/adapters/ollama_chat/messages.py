@@ -29,7 +29,7 @@ from interlingua.adapters.ollama_chat.tables import (
     report_own_state,
 )
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
-from interlingua.canonical.ids import DERIVED_IDS
+from interlingua.canonical.ids import DERIVED_IDS, NamedIds
 from interlingua.canonical.loss import Path, pointer
 
 Block = dict[str, Any]
@@ -71,6 +71,7 @@ def messages_to_wire(request: Mapping[str, Any], writing: Writing) -> list[Wire]
     """
     messages: list[Message] = request["messages"]
     body: list[Wire] = []
+    writing.with_ids = writing.own and not _find_their_calls(messages, writing)
     if request.get("system"):
         said = _Said(("system",), writing)
         for index, block in enumerate(request["system"]):
@@ -140,7 +141,7 @@ def _finish_message(
     if message.get("cache") is not None:
         loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire has no cache marks")
     if state:
-        _respell(wire, form)
+        _respell(wire, form, writing.with_ids)
         wire.update(state.get("fields") or NOTHING)
         report_own_state(state, loss, path)
     elif "provider_state" in message:
@@ -149,13 +150,18 @@ def _finish_message(
     return wire
 
 
-def _respell(wire: Wire, form: Mapping[str, Any]) -> None:
+_OF_ANSWERS = frozenset(("thinking", "tool_calls"))
+
+
+def _respell(wire: Wire, form: Mapping[str, Any], with_ids: bool) -> None:
     """How an own message was spelt, as far as it still says the same."""
     for name in form.get("absent", ()):
+        if name == "tool_call_id" and with_ids:
+            continue
         if name != "content" or not wire["content"]:
             wire.pop(name, None)
     for name, value in form.get("empty", NOTHING).items():
-        if not wire.get(name):
+        if not wire.get(name) and (name not in _OF_ANSWERS or wire["role"] == "assistant"):
             wire[name] = value
     role = str(form.get("role", "")).lower()
     if role and (role == wire["role"] or role not in _ROLES):
@@ -299,6 +305,29 @@ def _order(messages: list[Message], writing: Writing) -> list[int] | range:
             position += 1
         order += _window(messages, start, position, calls, writing)
     return order
+
+
+def _find_their_calls(messages: list[Message], writing: Writing) -> bool:
+    """Whether results are read as those of their calls, though some say so only by name and place; an edit may change both."""
+    reading = Reading(writing.endpoint, NamedIds())
+    calls: dict[str, tuple[str, str | None]] = {}
+    for message in messages:
+        if message["role"] == "assistant":
+            reading.turn()
+            for block in message["content"]:
+                if block["type"] == "tool_use":
+                    state = writing.owns(block)
+                    wire_id: str | None = state.get("id") if state else block["id"]
+                    calls[block["id"]] = reading.call(wire_id, block["name"]), wire_id
+        elif message["role"] == "tool" and (call := calls.get(_answered(message) or "")) is not None:
+            state = writing.owns(message)
+            absent = (state.get("form") or NOTHING).get("absent", ())
+            fields: Mapping[str, Any] = state.get("fields") or NOTHING
+            name = fields.get("tool_name", fields.get("name") if "tool_name" in absent else reading.names[call[0]])
+            named = writing.owns(message["content"][0]).get("id", call[1])
+            if reading.result(None if "tool_call_id" in absent else named, name)[0] != call[0]:
+                return False
+    return True
 
 
 def _is_in_order(messages: list[Message]) -> bool:

@@ -109,7 +109,10 @@ class Reading:
     def _canonical(self, key: str) -> str:
         met = self._met.get(key, 0)
         self._met[key] = met + 1
-        return self._ids.tool(self.endpoint.adapter, key, met)
+        canonical = self._ids.tool(self.endpoint.adapter, key, met)
+        if canonical in self.names:  # derived from an id that was taken away, and that another call has as well
+            canonical = self._ids.tool(self.endpoint.adapter, key, met + 1)
+        return canonical
 
     def result(self, wire_id: str | None, name: str | None) -> tuple[str, bool]:
         """The canonical id of the call that a result answers, and whether that is said by its id or for want of one."""
@@ -139,16 +142,18 @@ class Writing:
     """Writes one body: for whom, what is lost on the way, and which ids and names the calls have.
 
     `own` says that the whole body was read from this wire: it is written back as it was, not mended. `other_model` says
-    that it goes to another model than it names: it is then fitted to what that model takes.
+    that it goes to another model than it names: it is then fitted to what that model takes. `with_ids`: calls that came
+    without ids get some, for results would not find them by name and place.
     """
 
-    __slots__ = ("_ids", "_without_id", "capabilities", "endpoint", "loss", "moves", "names", "own")
+    __slots__ = ("_ids", "_without_id", "capabilities", "endpoint", "loss", "moves", "names", "own", "with_ids")
 
     def __init__(self, endpoint: Endpoint, loss: Loss, *, own: bool, other_model: bool = False) -> None:
         self.endpoint = endpoint
         self.capabilities = NOTHING if own and not other_model else endpoint.capabilities
         self.loss = loss
         self.own = own
+        self.with_ids = False
         self.names: dict[str, str] = {}
         self.moves: list[tuple[int, int]] = []
         self._ids = WireIds(_ANYTHING, "call_")
@@ -162,16 +167,16 @@ class Writing:
     def call_id(self, block: Mapping[str, Any], state: Mapping[str, Any]) -> str | None:
         """The wire id of a call; None for one that this wire told without an id."""
         self.names[block["id"]] = block["name"]
-        if state and "id" not in state:
+        if state and "id" not in state and not self.with_ids:
             self._without_id.add(block["id"])
             return None
         return self._ids.call(block, self.endpoint)
 
     def result_id(self, block: Mapping[str, Any]) -> str | None:
         """The wire id that a result names; None for the result of a call that has none."""
-        if (own := self.owns(block).get("id")) is not None:
+        canonical: str = block["tool_use_id"]
+        if (own := self.owns(block).get("id")) is not None and not (self.with_ids and canonical in self.names):
             return own
-        canonical = block["tool_use_id"]
         return None if canonical in self._without_id else self._ids.result(canonical)
 
     def refuses(self, name: str) -> bool:

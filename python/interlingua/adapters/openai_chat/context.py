@@ -56,7 +56,10 @@ class Reading:
         """The canonical id of a call; an id that the wire repeats names a further call."""
         met = self._met.get(wire_id, 0)
         self._met[wire_id] = met + 1
-        self._latest[wire_id] = canonical = self._ids.tool(self._adapter, wire_id, met)
+        canonical = self._ids.tool(self._adapter, wire_id, met)
+        if canonical in self.names:  # derived from an id that was taken away, and that another call has as well
+            canonical = self._ids.tool(self._adapter, wire_id, met + 1)
+        self._latest[wire_id] = canonical
         self.names[canonical] = name
         self._waiting.setdefault(wire_id, []).append(canonical)
         return canonical
@@ -82,11 +85,11 @@ class Writing(Target):
 
     `from_another` says that it was read from this wire, but from another provider of it.
     `answering` says that an answer is written, so that reasoning is shown and not replayed.
-    `called` are the names of own calls, by canonical id.
+    `called` are the names of own calls, by canonical id; `estranged` are the calls that need an id to find their results.
     `moved` are the messages that leave their place, `moves` where they go, and `place` is the role that is being written.
     """
 
-    __slots__ = ("answering", "called", "from_another", "moved", "moves", "place")
+    __slots__ = ("answering", "called", "estranged", "from_another", "moved", "moves", "place")
 
     def __init__(self, endpoint: Endpoint, loss: Loss, *, own: bool, answering: bool = False) -> None:
         super().__init__(endpoint, loss, TOOL_ID, own=own)
@@ -94,6 +97,7 @@ class Writing(Target):
         self.from_another = False
         self.place = ""
         self.called: dict[str, str] = {}
+        self.estranged: set[str] = set()
         self.moved: set[int] = set()
         self.moves: list[tuple[int, int]] = []
 

@@ -45,6 +45,7 @@ def messages_to_wire(request: Request, writing: Writing) -> list[Wire]:
         content = content_to_wire(request["system"], ("system",), writing, SYSTEM, _NOTHING)
         if content is not None:
             body.append({"role": "system", "content": content})
+    writing.estranged = _estranged(messages, writing)
     runs = _Runs(writing)
     for position in order(messages, writing):
         message = messages[position]
@@ -65,6 +66,38 @@ def messages_to_wire(request: Request, writing: Writing) -> list[Wire]:
         writing.loss.move(("messages", position), ("messages", to), "reordered", "shape", why)
     runs.report()
     return body
+
+
+def _estranged(messages: list[Message], writing: Writing) -> set[str]:
+    """The calls whose results came without an id, and would no longer find them by name and place after an edit."""
+    found: set[str] = set()
+    if not any(message["role"] == "tool" and _nameless(writing.form(message)) for message in messages):
+        return found
+    waiting: list[Block] = []
+    for message in messages:
+        calls = [block for block in message["content"] if block["type"] == "tool_use"]
+        if calls:
+            waiting = calls
+        elif message["role"] == "tool":
+            answered, form = message["content"][0].get("tool_use_id"), writing.form(message)
+            taken = next((call for call in waiting if _takes(form, call, answered, waiting[0], writing)), None)
+            if taken is not None and taken["id"] == answered:
+                waiting = [call for call in waiting if call is not taken]
+            elif _nameless(form):
+                found.add(answered)
+    return found
+
+
+def _nameless(form: Mapping[str, Any]) -> bool:
+    """Whether a result was told without the id of its call."""
+    return bool(form.get("legacy")) or "tool_call_id" in form.get("absent", ())
+
+
+def _takes(form: Mapping[str, Any], call: Block, answered: str, first: Block, writing: Writing) -> bool:
+    """Whether a result that was spelt so is read as the answer of an open call."""
+    if form.get("legacy"):
+        return call is first and bool(writing.form(call).get("legacy")) and call["name"] == form.get("name")
+    return form.get("name", call["name"]) == call["name"] if _nameless(form) else call["id"] == answered
 
 
 class _Runs:
@@ -155,7 +188,8 @@ def _tool_to_wire(message: Message, position: int, writing: Writing, runs: _Runs
     path: Path = ("messages", position, "content", 0)
     state = writing.owns(message)
     form = state.get("form") or _NOTHING
-    if form.get("legacy"):
+    apart = block["tool_use_id"] in writing.estranged
+    if form.get("legacy") and not apart:
         wire: Wire = {"role": "function"}
     else:
         wire = {"role": "tool", "tool_call_id": writing.result_id(block)}
@@ -168,9 +202,11 @@ def _tool_to_wire(message: Message, position: int, writing: Writing, runs: _Runs
         value = [{"type": "text", "text": ""}]
         message_ = "an empty result is written as an empty text"
         writing.loss.replace((*path, "content"), value, "filler", "shape", message_)
-    if "name" in form and (form.get("legacy") or writing.called.get(block["tool_use_id"]) == form["name"]):
+    if "name" in form and (
+        (form.get("legacy") and not apart) or writing.called.get(block["tool_use_id"]) == form["name"]
+    ):
         wire["name"] = form["name"]
-    if "tool_call_id" in form.get("absent", ()):
+    if "tool_call_id" in form.get("absent", ()) and not apart:
         wire.pop("tool_call_id", None)
     if len(block) > 3:
         _finish_result(block, path, writing)

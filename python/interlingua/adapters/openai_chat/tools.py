@@ -251,7 +251,9 @@ def _with_extras(tool: Tool, kind: str, inner: Wire, known: frozenset[str], read
 def choice_to_wire(request: Mapping[str, Any], body: Wire, writing: Writing) -> None:
     """Writes `tool_choice` and `parallel_tool_calls`: only beside tools."""
     choice, parallel = request.get("tool_choice"), request.get("parallel_tool_calls")
-    has_tools = "tools" in body or "functions" in body or writing.own
+    form = writing.form(request)
+    legacy = form.get("tools") == "functions" and "tools" not in body
+    has_tools = "tools" in body or "functions" in body or (writing.own and not legacy)
     if parallel is not None:
         if not has_tools:
             message = "there are no tools to call in parallel"
@@ -262,12 +264,11 @@ def choice_to_wire(request: Mapping[str, Any], body: Wire, writing: Writing) -> 
             body["parallel_tool_calls"] = parallel
     if choice is None:
         return
-    form = writing.form(request)
     if not has_tools:
         severity = "shape" if choice["type"] in ("auto", "none") else "weakened"
         writing.loss.drop(("tool_choice",), "combination", severity, "there are no tools to choose from")
         return
-    member = "function_call" if form.get("tools") == "functions" and "tools" not in body else "tool_choice"
+    member = "function_call" if legacy else "tool_choice"
     if (spelling := form.get("tool_choice")) is not None and _choice(spelling, {}) == _plain(choice):
         body[member] = spelling
         return
@@ -276,8 +277,7 @@ def choice_to_wire(request: Mapping[str, Any], body: Wire, writing: Writing) -> 
         return
     written = _choice_to_wire(choice, request, body, writing)
     if written is not None:
-        legacy = member == "function_call" and isinstance(written, dict)
-        body[member] = {"name": choice["name"]} if legacy else written
+        body[member] = {"name": choice["name"]} if legacy and isinstance(written, dict) else written
 
 
 _CHOICE = frozenset(("type", "name", "names", "mode", "kind"))

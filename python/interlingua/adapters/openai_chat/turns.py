@@ -196,7 +196,8 @@ def _place(block: Block, index: int, content: list[Block], turn: _Turn, request:
             turn.stands(_CALLS, index)
             form = writing.form(block)
             call = call_to_wire(block, index, turn.path, writing, request)
-            if form.get("legacy") and turn.legacy is None and not turn.calls and call["type"] == "function":
+            legacy = form.get("legacy") and block["id"] not in writing.estranged
+            if legacy and turn.legacy is None and not turn.calls and call["type"] == "function":
                 turn.legacy = call["function"]
             else:
                 turn.calls.append(call)

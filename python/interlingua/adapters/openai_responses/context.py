@@ -38,6 +38,8 @@ class Reading:
         if calls is None:
             self._calls[wire_id] = calls = []
         canonical = self._ids.tool(self.endpoint.adapter, wire_id, len(calls))
+        if canonical in self.kinds:  # derived from an id that was taken away, and that another call has as well
+            canonical = self._ids.tool(self.endpoint.adapter, wire_id, len(calls) + 1)
         calls.append(canonical)
         self.kinds[canonical] = kind
         return canonical
@@ -59,21 +61,22 @@ class Writing(Target):
     """Writes one body: for whom, what is lost on the way, and which ids are used.
 
     `reply` says that an answer is written, `answer` that it is one of another origin: its items get ids, a status, and
-    all their members. `calls` are the kinds of the calls so far.
+    all their members. `calls` are the kinds of the calls so far; those `apart` do not use the ids that they came with.
     """
 
-    __slots__ = ("answer", "calls", "reply")
+    __slots__ = ("answer", "apart", "calls", "reply")
 
     def __init__(self, endpoint: Endpoint, loss: Loss, *, own: bool, reply: bool = False) -> None:
         super().__init__(endpoint, loss, TOOL_ID, own=own)
         self.reply = reply
         self.answer = reply and not own
         self.calls: dict[str, str] = {}
+        self.apart: set[str] = set()
 
     def call_id(self, block: Mapping[str, Any], state: Mapping[str, Any]) -> str:
         """The wire id of a call."""
         self.calls[block["id"]] = block.get("kind") or "function"
-        return super().call_id(block, state)
+        return super().call_id(block, {} if block["id"] in self.apart else state)
 
     def result_id(self, block: Mapping[str, Any]) -> str:
         """The wire id that a result names."""

@@ -33,6 +33,8 @@ def input_to_wire(request: Request, writing: Writing) -> tuple[str | None, list[
     if request.get("system"):
         content = _content_to_wire(request["system"], ("system",), writing, NOTHING)
         items.append({"role": "system", "content": _filled(("system",), writing) if content is None else content})
+    if writing.own:
+        writing.apart = _confused(messages, writing)
     order, moves = _order(messages, request, writing)
     before: int | None = None
     merges: list[tuple[int, int]] = []
@@ -67,6 +69,25 @@ def input_to_wire(request: Request, writing: Writing) -> tuple[str | None, list[
         text = "neighbouring turns of the model are one run of items"
         writing.loss.merge(("messages", position), ("messages", to), "merged_turn", "shape", text)
     return instructions, items
+
+
+def _confused(messages: list[Message], writing: Writing) -> set[str]:
+    """The calls of one wire id whose results, read by their order alone, would no longer find them after an edit."""
+    calls: dict[str, list[str]] = {}
+    wire_ids: dict[str, str] = {}
+    answered: dict[str, list[str]] = {}
+    for message in messages:
+        for block in message["content"]:
+            if block["type"] == "tool_use" and isinstance(wire_id := writing.owns(block).get("id"), str):
+                calls.setdefault(wire_id, []).append(block["id"])
+                wire_ids[block["id"]] = wire_id
+            elif block["type"] == "tool_result" and (call := block["tool_use_id"]) in wire_ids:
+                answered.setdefault(wire_ids[call], []).append(call)
+    found: set[str] = set()
+    for wire_id, results in answered.items():
+        if results != calls[wire_id][: len(results)]:
+            found.update(calls[wire_id])
+    return found
 
 
 def _are_instructions(item: Wire, request: Request, writing: Writing) -> bool:

@@ -107,7 +107,8 @@ def finish_block(block: Block, part: Wire, known: frozenset[str], path: Path, wr
     if block.get("cache") is not None:
         cache_to_wire(block["cache"], part, form, (*path, "cache"), writing)
     for name, value in form.get("empty", NOTHING).items():
-        part.setdefault(name, value)
+        if value is None:  # an empty list is a spelling of what an answer says
+            part.setdefault(name, value)
     report_state(block, writing, path)
     report_unknown(block, known, writing.loss, path)
 

@@ -75,7 +75,7 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
     instructions, items = input_to_wire(request, writing)
     if instructions is not None:
         body["instructions"] = instructions
-    if items or "input" not in form:
+    if items or form.get("input") != "absent":
         if not items and not own and not is_continued(request, writing):
             raise InvalidRequest("a request needs at least one message", path="/messages", adapter=NAME)
         body["input"] = _input(items, form)
