@@ -185,8 +185,14 @@ def unload(request: dict[str, Any]) -> dict[str, Any]:
     Ids that hold none, or nothing that can be read, stay as they are. The request itself is not changed.
     """
     messages: list[Message] = request["messages"]
-    if not any(_holds_state(block) for message in messages for block in message["content"]):
-        return request
+    for message in messages:
+        for block in message["content"]:
+            if _holds_state(block):
+                return _with_all_unloaded(request, messages)
+    return request
+
+
+def _with_all_unloaded(request: dict[str, Any], messages: list[Message]) -> dict[str, Any]:
     ids: dict[str, str] = {}
     unloaded = [_unloaded(message, ids) for message in messages]
     return {**request, "messages": [_renamed(message, ids) for message in unloaded]}
