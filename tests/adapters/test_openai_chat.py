@@ -636,6 +636,25 @@ def test_events_of_another_wire_played_and_read_back() -> None:
 # ---------------------------------------------------------------------------------------------------- errors, estimates
 
 
+def test_free_text_calls_are_streamed_as_functions_where_there_are_none() -> None:
+    """Whole, because the text is quoted as one argument."""
+    mistral = registry.endpoint(provider="mistral")
+    block = {**call(1), "kind": "custom", "input": {}, "input_raw": 'say "hi"'}
+    events = [
+        {"type": "message_start"},
+        {"type": "block_start", "index": 0, "block": {**block, "input_raw": ""}},
+        {"type": "tool_use_start", "index": 0, "id": block["id"], "name": "look"},
+        {"type": "tool_use_input_delta", "index": 0, "id": block["id"], "text": 'say "hi"'},
+        {"type": "tool_use_end", "index": 0, "id": block["id"], "name": "look", "input": {}, "input_raw": 'say "hi"'},
+        {"type": "block_stop", "index": 0, "block": block},
+        {"type": "message_complete", "response": {"message": said("assistant", block), "finish_reason": "tool_calls"}},
+    ]
+
+    told = decoded(*adapter.encode_stream(events, mistral), endpoint=mistral)[-1]["response"]["message"]["content"]
+
+    assert [(item["name"], item.get("kind"), item["input"]) for item in told] == [("look", None, {"input": 'say "hi"'})]
+
+
 @pytest.mark.parametrize(
     ("status", "headers", "body", "expected"),
     [

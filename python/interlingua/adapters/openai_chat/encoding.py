@@ -147,12 +147,17 @@ class _Encoder:
                 return "refusal" if marked else "text"
             case "thinking":
                 return "thinking" if self._place(block) is not None else ""
+            case "tool_use" if block.get("kind") == "custom" and self._folded(block):
+                return "whole"  # free text becomes an argument, which is quoted as a whole
             case "tool_use" if not self._whole_calls:
                 return "custom" if block.get("kind") == "custom" else "tool_use"
             case "tool_use":
                 return "whole"
             case _:
                 return ""
+
+    def _folded(self, block: Block) -> bool:
+        return self._endpoint.dialect.get("custom_tools") is False and not self._writing.owns(block)
 
     def _place(self, block: Block) -> str | None:
         """Where reasoning goes: the dialect's place, also for that of others; own reasoning goes where it came from."""
@@ -229,7 +234,9 @@ class _Encoder:
             case "text" if (annotations := annotations_to_wire(block, self._writing)) is not None:
                 return {"annotations": annotations}
             case "tool_use" if told.kind == "whole":
-                call = call_to_wire(block, 0, ("message",), self._writing, {"messages": []})
+                folded = block.get("kind") == "custom" and self._folded(block)
+                writing = Writing(self._endpoint, Loss(), own=False, answering=True) if folded else self._writing
+                call = call_to_wire(block, 0, ("message",), writing, {"messages": []})
                 return {CALLS: [{**call, "index": told.call}]}
             case "tool_use" if state.get("fields"):
                 return {CALLS: [{**state["fields"], "index": told.call}]}
