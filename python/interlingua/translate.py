@@ -192,6 +192,8 @@ class StreamReader:
             return events
         decode = self._decode
         try:
+            if len(frames) == 1:
+                frames, events = [], decode(frames[0])
             for frame in frames:
                 events += decode(frame)
         except StopIteration:

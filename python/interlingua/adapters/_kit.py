@@ -62,6 +62,14 @@ _JSON_NAMES: dict[type, str] = {
 }
 
 
+def within(item: dict[Any, Any], known: frozenset[str]) -> bool:
+    """Whether an item has known members alone. Compiled, the loop is faster than a comparison of sets."""
+    for name in item:  # noqa: SIM110 a generator costs more than what it asks
+        if name not in known:
+            return False
+    return True
+
+
 def rest(item: Mapping[str, Any], known: frozenset[str]) -> dict[str, Any]:
     """The members of a wire item that have no canonical meaning."""
     return {key: value for key, value in item.items() if key not in known}

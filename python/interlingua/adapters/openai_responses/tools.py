@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from interlingua.adapters._kit import Wire, report_unknown
+from interlingua.adapters._kit import Wire, report_unknown, within
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.parts import cache_from_wire, cache_to_wire
 from interlingua.adapters.openai_responses.tables import NOTHING
@@ -153,7 +153,7 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
             read[canonical] = tool[member]
     known = _OF_CUSTOM if custom else _OF_FUNCTION
     said = custom or "strict" in tool
-    if tool.keys() <= known and None not in tool.values():
+    if within(tool, known) and None not in tool.values():
         if not said:
             read["provider_state"] = reading.state(form={"absent": ["strict"]})
         return read
