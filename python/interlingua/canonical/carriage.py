@@ -245,11 +245,14 @@ def _unpacked(wire_id: str) -> dict[str, Any] | None:
 
 
 def _is_passenger(item: Any) -> bool:
-    match item:
-        case {"behind": int(behind), "block": {"type": str(kind)} as block}:
-            return behind >= 0 and kind in PASSENGERS and not violations(block, "ContentBlock")
-        case _:
-            return False
+    # no pattern: compiled, a class in one that captures does not match
+    if not isinstance(item, dict):
+        return False
+    behind, block = item.get("behind"), item.get("block")
+    if not isinstance(behind, int) or behind < 0 or not isinstance(block, dict):
+        return False
+    kind = block.get("type")
+    return isinstance(kind, str) and kind in PASSENGERS and not violations(block, "ContentBlock")
 
 
 _CALL: Block = {"type": "tool_use", "name": "call", "input": {}}
