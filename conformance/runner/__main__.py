@@ -50,6 +50,9 @@ def main(arguments: list[str] | None = None) -> int:
     if "--" in arguments:
         split = arguments.index("--")
         arguments, command = arguments[:split], arguments[split + 1 :]
+    if not arguments:
+        _parser().print_help()
+        return 2
     options = _parser().parse_args(arguments)
     options.command = command
     try:

@@ -44,8 +44,12 @@ def read_report(path: Path) -> Report:
     """A report from its file; ReportFormatError when the end is missing or does not fit."""
     try:
         lines = [loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
-    except (OSError, ValueError) as error:
-        raise ReportFormatError(f"{path}: {error}") from error
+    except OSError as error:
+        raise ReportFormatError(f"cannot read {path}: {error.strerror or error}") from error
+    except ValueError as error:
+        raise ReportFormatError(f"{path} is no report: give a file that `run --report` wrote") from error
+    if not all(isinstance(line, dict) for line in lines):
+        raise ReportFormatError(f"{path} is no report: give a file that `run --report` wrote")
     if len(lines) < 2 or lines[0].get("kind") != "header" or lines[-1].get("kind") != "footer":
         raise ReportFormatError(f"{path}: the header or the footer is missing; the run did not end")
     report = Report(lines[0], lines[1:-1])

@@ -70,7 +70,8 @@ def run(arguments: Sequence[str]) -> int:
                 return 130
             raise
         words = " ".join(problem.format_message().split())  # type: ignore[attr-defined]
-        _say(f"interlingua: {words.rstrip('.')}; see interlingua --help")
+        if words:  # without any, the help was shown
+            _say(f"interlingua: {words.rstrip('.')}; see interlingua --help")
         return 2
     return status if isinstance(status, int) else 0
 
@@ -104,6 +105,12 @@ def adapt(
     for wire in (source, target):
         if wire != _CANONICAL:
             adapters.get(wire)
+    if target == _CANONICAL and (provider or model or state_in_ids):
+        raise InvalidRequest("--provider, --model and --state-in-ids speak of the target: name its wire with --to")
+    if kind == "stream" and (strict or loss):
+        raise InvalidRequest("--strict and --loss go with requests and responses: a stream is written as it comes")
+    if provider is not None:
+        registry.provider(provider)  # the registry takes a name that it does not know; here it is a slip
     endpoint = None
     if target != _CANONICAL:
         endpoint = replace(registry.endpoint(adapter=target, provider=provider, model=model), state_in_ids=state_in_ids)
@@ -216,7 +223,7 @@ def generate(
     system: Annotated[str | None, typer.Option("--system", "-s", help="Instructions.")] = None,
     max_tokens: Annotated[int | None, typer.Option(min=1, help="Limit of the answer.")] = None,
     stream: Annotated[bool, typer.Option(help="Print the answer as it arrives.")] = True,
-    deadline: Annotated[float | None, typer.Option(help="Seconds for the whole call.")] = None,
+    deadline: Annotated[float | None, typer.Option(min=0, help="Seconds for the whole call.")] = None,
     retry: Retries = "standard",
     replay: Replay = False,
     as_json: AsJson = False,
@@ -332,6 +339,7 @@ def serve(
         "max_message_bytes": max_message_mb << 20,
         "credentials": server.tls(tls_cert, tls_key, tls_client_ca) if tls_cert and tls_key else None,
     }
+    options["routing"].check()
     about = {"host": host} if unix is None else {"unix": str(unix)}
     about |= {"provider": "replay" if replay else "as configured", "tls": tls_cert is not None}
     asyncio.run(_serve(address, options, about, grace, as_json=as_json))
@@ -376,7 +384,7 @@ def check(
         _print({"violations": found})
     elif found:
         for one in found:
-            _write(f"{one['path'] or '/'}: {one['message']} [{one['rule']}]\n".encode())
+            _write(f"{one['path'] or 'the root'}: {one['message']} [{one['rule']}]\n".encode())
     else:
         _write(f"a good {kind.lower()}\n".encode())
     if found:
@@ -405,6 +413,9 @@ def models(
 
     if provider is not None:
         registry.provider(provider)
+    if capability is not None:
+        declared = {name for row in registry.models() for name in row["capabilities"]}
+        _one_of("--capability", capability, tuple(sorted(declared)))
     rows = [
         {**row, "price": registry.price(row["id"]), "configured": registry.configured(row["provider"])}
         for row in registry.models(provider=provider, capability=capability)
@@ -555,7 +566,7 @@ def _report(problem: InterlinguaError, *, as_json: bool) -> int:
             _show_loss(problem.loss)
         if isinstance(problem, InvalidRequest):
             for one in problem.violations[1:]:
-                _say(f"  also {one['path'] or '/'}: {one['message']}")
+                _say(f"  also {one['path'] or 'the root'}: {one['message']}")
     match problem:
         case CannotAdapt():
             return 3

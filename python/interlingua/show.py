@@ -12,11 +12,6 @@ from rich.text import Text
 Data = Mapping[str, Any]
 
 SEVERITY_STYLES = {"lost": "bold red", "weakened": "yellow", "shape": "cyan"}
-SEVERITY_MEANINGS = {
-    "lost": "the meaning is gone",
-    "weakened": "the meaning is there, but weaker",
-    "shape": "another shape, the same meaning",
-}
 OP_WORDS = {"drop": "dropped", "replace": "replaced", "move": "moved", "merge": "merged"}
 VERDICT_STYLES = {"chose": "bold green", "rejected": "red", "deferred": "yellow", "not_applicable": "dim"}
 

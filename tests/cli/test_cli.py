@@ -111,6 +111,10 @@ def test_adapt_answers_and_streams() -> None:
         (("adapt", "--to", "nope"), CANONICAL, b"no adapter"),
         (("adapt", "--strict", "very"), CANONICAL, b"--strict takes"),
         (("adapt", "no-such-file.json"), None, b"cannot read"),
+        (("adapt", "--to", "openai_chat"), b"[]", b"at the root"),
+        (("adapt", "--to", "openai_chat", "--provider", "nowhere"), CANONICAL, b"no provider"),
+        (("adapt", "--state-in-ids"), CANONICAL, b"--to"),
+        (("adapt", "--kind", "stream", "--strict", "lost"), b"", b"--strict and --loss"),
         (("route",), CANONICAL, b"no model"),
         (("generate", "hello", "--model", "nowhere:x"), None, b"no provider"),
         (("generate", "hello"), None, b"/model"),
@@ -118,6 +122,8 @@ def test_adapt_answers_and_streams() -> None:
         (("check", "--type", "Nothing"), b"{}", b"no type"),
         (("cost", "nowhere:x"), None, b"no provider"),
         (("models", "--provider", "nowhere"), None, b"no provider"),
+        (("models", "--capability", "flight"), None, b"supports_images"),
+        (("serve", "--tls-cert", "alone.pem"), None, b"--tls-key"),
         (("nonsense",), None, b"No such command"),
         (("adapt", "--bogus"), None, b"No such option"),
     ],
@@ -183,6 +189,32 @@ def test_route_with_the_context_of_the_turn(tmp_path: Path) -> None:
     assert b"'mood'" in wrong.stderr
     context.write_bytes(b"[]")
     assert b"must be an object" in run("route", "--context", str(context), given=CANONICAL).stderr
+    context.write_bytes(b'{"delegate": "replay:gpt-5.4"}')
+    assert b"at /context/delegate" in run("route", "--context", str(context), given=CANONICAL).stderr
+
+
+def test_a_policy_that_is_not_valid_is_told_before_anything_is_served(tmp_path: Path) -> None:
+    """Else each call would fail, and whoever started the server would not know."""
+    policy = tmp_path / "policy.json"
+    policy.write_bytes(b'{"mood": "good"}')
+    done = run("serve", "--port", "0", "--policy", str(policy))
+    assert done.returncode == 2
+    assert b"at /policy/mood" in done.stderr
+    assert not done.stdout
+
+
+def test_an_address_that_cannot_be_used_is_told() -> None:
+    """In our last line, after what gRPC says itself."""
+    done = run("serve", "--unix", "no-such-folder/socket")
+    assert done.returncode == 2
+    assert b"interlingua: cannot listen on unix:no-such-folder/socket" in done.stderr.splitlines()[-1]
+
+
+def test_alone_it_tells_how_it_is_used() -> None:
+    """And nothing else."""
+    done = run()
+    assert b"Usage" in done.stdout + done.stderr
+    assert b"interlingua: ;" not in done.stderr
 
 
 def test_check() -> None:

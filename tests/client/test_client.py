@@ -22,7 +22,7 @@ from interlingua.client import Bytes, Client, Fail, FakeTransport, Limits, Refus
 from interlingua.client.httpx_transport import HttpxTransport
 from interlingua.client.replay import exchanges
 
-from .upstream import Connection, ask, recorded, serve
+from .upstream import Connection, Flood, ask, recorded, serve
 
 pytestmark = pytest.mark.asyncio
 
@@ -405,29 +405,14 @@ async def test_cancelling_the_task_closes_the_connection() -> None:
 
 async def test_a_stalled_consumer_stalls_the_provider() -> None:
     """Nothing is read ahead: the provider can send no more than the buffers of the network hold."""
-    sent = 0
-
-    async def flood(connection: Connection) -> None:
-        nonlocal sent
-        await connection.begin()
-        await connection.chunk(recorded(GPT)[0])
-        word = {"choices": [{"index": 0, "delta": {"content": "x" * 10_000}, "finish_reason": None}]}
-        frame = b"data: " + json.dumps(word) + b"\n\n"
-        while True:
-            await connection.chunk(frame)
-            sent += len(frame)
-
+    flood = Flood(GPT)
     async with serve(flood) as upstream, Client(HttpxTransport(), base_urls={"openai": upstream.url}) as client:
         async with client.stream(ask(), model=GPT) as stream:
             await anext(stream)
-            await asyncio.sleep(0.5)
-            before = sent
-            await asyncio.sleep(0.5)
-            assert sent == before
-            assert sent < 16 << 20
+            before = await flood.settled()
             for _ in range(50):
                 await anext(stream)
-        assert sent >= before
+        assert flood.sent >= before
 
 
 # ---------------------------------------------------------------------------------------------------- replay

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from interlingua.canonical import json
 from interlingua.client.replay import exchanges
 
 Script = Callable[["Connection"], Awaitable[None]]
@@ -109,6 +110,33 @@ async def serve(*scripts: Script) -> AsyncIterator[Upstream]:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+class Flood:
+    """A script that sends without end; `sent` counts what the connection has taken."""
+
+    def __init__(self, model: str) -> None:
+        self.sent = 0
+        self._begin = recorded(model)[0]
+
+    async def __call__(self, connection: Connection) -> None:
+        """Sends until the connection is closed."""
+        await connection.begin()
+        await connection.chunk(self._begin)
+        word = {"choices": [{"index": 0, "delta": {"content": "x" * 10_000}, "finish_reason": None}]}
+        frame = b"data: " + json.dumps(word) + b"\n\n"
+        while True:
+            await connection.chunk(frame)
+            self.sent += len(frame)
+
+    async def settled(self) -> int:
+        """What was sent when no more is taken: all buffers are full, however slow the machine."""
+        before = -1
+        while self.sent != before:
+            before = self.sent
+            assert before < 16 << 20, "more is taken than buffers hold"
+            await asyncio.sleep(0.5)
+        return before
 
 
 def ask(text: str = "hello", **members: Any) -> dict[str, Any]:

@@ -15,7 +15,6 @@ from interlingua.router import decide, decide_json, turn
 from .conftest import image, user
 
 NOW = "2026-11-20T12:00:00Z"
-ALWAYS = {"when": {}, "use": "a/x"}
 
 SETTINGS = {
     "per_message_override": lambda turn, policy, spec: turn.update(override=spec),

@@ -18,9 +18,6 @@ TOP_LEVEL = frozenset(
     "speed cache_control container inference_geo diagnostics temperature top_p top_k context_management mcp_servers "
     "fallbacks fallback_credit_token compaction thread billing_policy output_format anthropic_version anthropic_beta".split()
 )
-USER_BLOCKS = frozenset(
-    "text image document search_result tool_result container_upload tool_addition tool_removal".split()
-)
 SYSTEM_BLOCKS = frozenset("text tool_addition tool_removal".split())
 NEVER_ASSISTANT = frozenset("image tool_result search_result container_upload".split())
 RESULT_BLOCKS = frozenset("text image document search_result tool_reference browser_state".split())

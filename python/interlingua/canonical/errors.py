@@ -34,7 +34,7 @@ class InterlinguaError(Exception):
         self.adapter = adapter
 
     def __str__(self) -> str:
-        return f"{self.message} (at {self.path})" if self.path is not None else self.message
+        return f"{self.message} (at {self.path or 'the root'})" if self.path is not None else self.message
 
     def to_dict(self) -> dict[str, Any]:
         """The error as a canonical `Error` object."""

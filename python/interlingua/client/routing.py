@@ -50,6 +50,10 @@ class Routing:
         """The registry as the router sees it."""
         return self.registry.snapshot(connect=self._connect)
 
+    def check(self) -> None:
+        """Raises `InvalidRequest` when the policy is not valid: so that a server says it when it starts."""
+        router.demand_policy(self.policy, self.catalog)
+
     def choose(
         self,
         request: Data,

@@ -90,6 +90,7 @@ def expand(
     """
     targets: dict[ModelName, None] = {}
     stack = [_Open("", iter(elements(spec)))]
+    begun: set[str] = set()
     finished: set[str] = set()
     while stack:
         word = next(stack[-1].rest, None)
@@ -105,9 +106,10 @@ def expand(
             inner = next((found for resolve in resolvers if (found := resolve(word)) is not None), None)
             if inner is None:
                 raise _unknown(word)
-        if any(word == opened.word for opened in stack):
+        if word in begun and word not in finished:
             raise InvalidRequest(f"the alias {word!r} leads back to itself: {_loop(word, stack)}")
         if word not in finished:  # a word that was expanded before would add nothing new
+            begun.add(word)
             stack.append(_Open(word, iter(elements(inner))))
     return list(targets)
 

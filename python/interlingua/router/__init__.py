@@ -33,6 +33,7 @@ __all__ = [
     "cost_range",
     "decide",
     "decide_json",
+    "demand_policy",
     "event",
     "failures",
     "incapable",
@@ -74,13 +75,18 @@ def _decide(given: Mapping[str, Any]) -> dict[str, Any]:
         catalog = registry.snapshot()
     catalog = _catalog(catalog)
     policy = given.get("policy", {})
+    demand_policy(policy, catalog)
+    asked = given["turn"] if "turn" in given else turn(given["request"], given.get("context"))
+    return decide(asked, catalog, policy, given.get("health"), given.get("now", "1970-01-01T00:00:00Z"))
+
+
+def demand_policy(policy: Any, catalog: Mapping[str, Any]) -> None:
+    """Raises `InvalidRequest`, with all that is wrong, for a policy that is not valid with this catalogue."""
     if violations := check_policy(policy, catalog):
         first = violations[0]
         raise InvalidRequest(
             f"the policy is not valid: {first['message']}", path=f"/policy{first['path']}", violations=violations
         )
-    asked = given["turn"] if "turn" in given else turn(given["request"], given.get("context"))
-    return decide(asked, catalog, policy, given.get("health"), given.get("now", "1970-01-01T00:00:00Z"))
 
 
 def event(

@@ -59,33 +59,36 @@ class Turn(TypedDict, total=False):
     team_budget_remaining_usd: str | None
 
 
-CONTEXT = frozenset(
-    (
-        "sticky",
-        "delegate",
-        "pattern",
-        "skills",
-        "files",
-        "workspace_path",
-        "cost_today_usd",
-        "team_budget_remaining_usd",
-        "estimated_input_tokens",
-    )
-)
-"""The facts that do not stand in the request."""
+_KINDS: dict[str, type] = {"a text": str, "an object": dict, "a list of texts": list, "a whole number": int}
+
+CONTEXT = {
+    "sticky": "a text",
+    "delegate": "an object",
+    "pattern": "an object",
+    "skills": "a list of texts",
+    "files": "a list of texts",
+    "workspace_path": "a text",
+    "cost_today_usd": "a text",
+    "team_budget_remaining_usd": "a text",
+    "estimated_input_tokens": "a whole number",
+}
+"""The facts that do not stand in the request, and what each is."""
 
 
 def turn(request: Mapping[str, Any], context: Mapping[str, Any] | None = None) -> Turn:
     """The facts of the turn that a canonical request asks for, with those of its `context`.
 
     The request's own `model` is the standing choice, unless the context has another.
-    Raises `InvalidRequest` for a member of the context that is not known.
+    Raises `InvalidRequest` for a member of the context that is not known or has a wrong type.
     """
     context = context or {}
     for name in context.keys() - CONTEXT:
         raise InvalidRequest(
             f"there is no fact {name!r} of a turn; there are {', '.join(sorted(CONTEXT))}", path="/context"
         )
+    for name, fact in context.items():
+        if fact is not None and not _is_a(CONTEXT[name], fact):
+            raise InvalidRequest(f"the fact {name} is {CONTEXT[name]}", path=f"/context/{name}")
     messages: list[Mapping[str, Any]] = request["messages"]
     override, strip = find_override(messages)
     blocks = [block for message in messages for block in _blocks(message["content"])]
@@ -110,6 +113,12 @@ def turn(request: Mapping[str, Any], context: Mapping[str, Any] | None = None) -
     }
     facts.update(context)  # type: ignore[typeddict-item]
     return facts
+
+
+def _is_a(kind: str, fact: Any) -> bool:
+    if kind == "a list of texts" and isinstance(fact, list):
+        return all(isinstance(one, str) for one in fact)
+    return isinstance(fact, _KINDS[kind]) and not isinstance(fact, bool)
 
 
 def find_override(messages: list[Mapping[str, Any]]) -> tuple[str | None, Strip | None]:

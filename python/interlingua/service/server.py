@@ -32,7 +32,6 @@ SERVICE = service_pb2.DESCRIPTOR.services_by_name["InterlinguaService"].full_nam
 MAX_MESSAGE_BYTES = 64 << 20
 
 _SERVING = health_pb2.HealthCheckResponse.SERVING
-_NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 
 CLIENT_OPTIONS: tuple[tuple[str, int], ...] = (
     ("grpc.http2.bdp_probe", 0),
@@ -142,7 +141,10 @@ async def start(
     try:
         port = server.add_secure_port(address, credentials) if credentials else server.add_insecure_port(address)
     except RuntimeError:
-        raise OSError(f"cannot listen on {address}; is the port in use?") from None
+        doubt = (
+            "may its file be written?" if address.startswith("unix") else "is the port in use, is the host this one?"
+        )
+        raise OSError(f"cannot listen on {address}; {doubt}") from None
     await server.start()
     if credentials is None and not is_local(address):
         _LOG.warning(
