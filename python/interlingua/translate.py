@@ -192,6 +192,8 @@ class StreamReader:
             return events
         decode = self._decode
         try:
+            if len(frames) == 1:
+                frames, events = [], decode(frames[0])
             for frame in frames:
                 events += decode(frame)
         except StopIteration:
@@ -227,16 +229,14 @@ def read_stream(
 
 def write_stream(events: Iterable[dict[str, Any]], adapter: str, *, provider: str | None = None) -> Iterator[bytes]:
     """The bytes with which a provider of this wire would have streamed these events, a chunk for each frame."""
-    yield from encode_stream(events, registry.endpoint(adapter=adapter, provider=provider))
+    return encode_stream(events, registry.endpoint(adapter=adapter, provider=provider))
 
 
 def encode_stream(events: Iterable[dict[str, Any]], endpoint: Endpoint) -> Iterator[bytes]:
     """The same for an endpoint."""
     if endpoint.state_in_ids:
         events = carriage.load_events(events, endpoint)
-    encode = _FRAMINGS[framing(endpoint)].encode
-    for frame in adapters.get(endpoint.adapter).encode_stream(events, endpoint):
-        yield encode(frame)
+    return map(_FRAMINGS[framing(endpoint)].encode, adapters.get(endpoint.adapter).encode_stream(events, endpoint))
 
 
 # ---------------------------------------------------------------------------------------------------- the policy

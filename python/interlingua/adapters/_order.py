@@ -7,6 +7,7 @@ The longest run of results that is in order already stays where it is; the other
 from bisect import bisect_left
 from typing import Any
 
+from interlingua.adapters._kit import within
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.loss import Path, pointer
 
@@ -54,7 +55,7 @@ def surveyed(messages: list[Message], first: int) -> tuple[bool, bool]:
         else:
             in_order = in_order and answered == len(calls)
             plain = plain and role == "user" and previous != "user"
-        if len(message) > 2 and not message.keys() <= PLAIN:
+        if len(message) > 2 and not within(message, PLAIN):
             plain = False
         previous = role
     return in_order and (answered == len(calls) or previous == "assistant"), plain

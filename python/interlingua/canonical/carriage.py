@@ -185,8 +185,14 @@ def unload(request: dict[str, Any]) -> dict[str, Any]:
     Ids that hold none, or nothing that can be read, stay as they are. The request itself is not changed.
     """
     messages: list[Message] = request["messages"]
-    if not any(_holds_state(block) for message in messages for block in message["content"]):
-        return request
+    for message in messages:
+        for block in message["content"]:
+            if _holds_state(block):
+                return _with_all_unloaded(request, messages)
+    return request
+
+
+def _with_all_unloaded(request: dict[str, Any], messages: list[Message]) -> dict[str, Any]:
     ids: dict[str, str] = {}
     unloaded = [_unloaded(message, ids) for message in messages]
     return {**request, "messages": [_renamed(message, ids) for message in unloaded]}
@@ -239,11 +245,14 @@ def _unpacked(wire_id: str) -> dict[str, Any] | None:
 
 
 def _is_passenger(item: Any) -> bool:
-    match item:
-        case {"behind": int(behind), "block": {"type": str(kind)} as block}:
-            return behind >= 0 and kind in PASSENGERS and not violations(block, "ContentBlock")
-        case _:
-            return False
+    # no pattern: compiled, a class in one that captures does not match
+    if not isinstance(item, dict):
+        return False
+    behind, block = item.get("behind"), item.get("block")
+    if not isinstance(behind, int) or behind < 0 or not isinstance(block, dict):
+        return False
+    kind = block.get("type")
+    return isinstance(kind, str) and kind in PASSENGERS and not violations(block, "ContentBlock")
 
 
 _CALL: Block = {"type": "tool_use", "name": "call", "input": {}}

@@ -24,6 +24,11 @@ class Frame(NamedTuple):
     data: str
 
 
+def frame(event: str | None, data: str) -> Frame:
+    """A frame, made in the short way."""
+    return _make(Frame, (event, data))
+
+
 class Decoder:
     """An incremental reader: `feed` it bytes as they come, it gives the frames that are complete.
 
@@ -38,15 +43,16 @@ class Decoder:
 
     def feed(self, chunk: bytes) -> list[Frame]:
         """The frames that this chunk completes."""
-        if self._started and not self._buffer and not self._skip_line_feed and b"\r" not in chunk:
+        # bytes are searched with `find`: to `in`, what is looked for might be a number, which costs more than the search
+        if self._started and not self._buffer and not self._skip_line_feed and chunk.find(b"\r") < 0:
             # many servers send frames one by one
-            lone = _LONE.fullmatch(chunk.decode("utf-8", "replace"))
+            lone = _lone(chunk.decode("utf-8", "replace"))
             if lone is not None:
-                return [_make(Frame, lone.groups())]
+                return [lone]
         if self._skip_line_feed and chunk:
             self._skip_line_feed = False
             chunk = chunk.removeprefix(b"\n")
-        if b"\r" in chunk:
+        if chunk.find(b"\r") >= 0:
             self._skip_line_feed = chunk.endswith(b"\r")
             chunk = chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         if not self._started:
@@ -84,7 +90,19 @@ class Decoder:
 # found in one step, and the lines are counted to see that nothing else stood between.
 _NAMED = re.compile(r"^event: (.*)\ndata: (.*)\n\n", re.MULTILINE)
 _BARE = re.compile(r"^data: (.*)\n\n", re.MULTILINE)
-_LONE = re.compile(r"(?:event: (.*)\n)?data: (.*)\n\n")
+
+
+def _lone(text: str) -> Frame | None:
+    """The frame of that shape that a text consists of; None for any other text."""
+    if not text.endswith("\n\n"):
+        return None
+    lines = text.count("\n")
+    if lines == 2 and text.startswith("data: "):
+        return frame(None, text[6:-2])
+    if lines == 3 and text.startswith("event: "):
+        name, between, data = text[7:-2].partition("\ndata: ")
+        return frame(name, data) if between else None
+    return None
 
 
 def _frames(lines: bytes) -> list[Frame]:
@@ -120,5 +138,7 @@ def _frame_of_lines(lines: list[str]) -> Frame | None:
 
 def encode(frame: Frame) -> bytes:
     """A frame as bytes."""
-    data = frame.data.replace("\n", "\ndata: ")
-    return (f"data: {data}\n\n" if frame.event is None else f"event: {frame.event}\ndata: {data}\n\n").encode()
+    event, data = frame
+    if "\n" in data:
+        data = data.replace("\n", "\ndata: ")
+    return (f"data: {data}\n\n" if event is None else f"event: {event}\ndata: {data}\n\n").encode()

@@ -87,8 +87,9 @@ class _Answer:
 
     def frame(self, frame: Frame) -> list[Event]:
         """The events of one frame."""
-        if self.text is not None:
-            block, repetition = self.text
+        known = self.text
+        if known is not None:
+            block, repetition = known
             if text := repetition.text(frame.data):
                 block.text.append(text)
                 return [{"type": "text_delta", "index": block.position, "text": text}]

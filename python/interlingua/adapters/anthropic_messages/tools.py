@@ -3,7 +3,7 @@
 from typing import Any
 
 from interlingua.adapters._claude import TOOL, UNREADABLE, Reading, free_text_tool, object_at_root, string
-from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
+from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown, within
 from interlingua.adapters.anthropic_messages.blocks import finished, named, replayed
 from interlingua.adapters.anthropic_messages.schemas import can_be_enforced, demands, enforced
 from interlingua.adapters.anthropic_messages.tables import MAX_STRICT, TOOL_CHOICE, Writing, cache_from_wire
@@ -178,7 +178,7 @@ def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
         wire["input_schema"] = schema
     if "strict" in tool:
         wire["strict"] = tool["strict"]
-    if tool.keys() <= _SIMPLE:
+    if within(tool, _SIMPLE):
         return wire
     _drop_members(tool, ("format", "adapter", "definition"), writing, path, "a function has no such member")
     state = tool.get("provider_state")

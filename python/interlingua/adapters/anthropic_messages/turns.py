@@ -20,7 +20,7 @@ from interlingua.adapters._claude import (
     marked,
     says_something,
 )
-from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
+from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown, within
 from interlingua.adapters._order import PLAIN, arranged, surveyed
 from interlingua.adapters.anthropic_messages.blocks import (
     ASSISTANT,
@@ -329,7 +329,7 @@ class _Turns:
         else:
             _drop(path, writing)
             return
-        if len(message) > 2 and not message.keys() <= PLAIN:
+        if len(message) > 2 and not within(message, PLAIN):
             _message_members(message, content, writing, path)
         if role == "tool" and not self.content and self.anchor is not None:
             self._leave(self.anchor)

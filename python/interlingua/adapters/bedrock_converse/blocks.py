@@ -812,8 +812,12 @@ def _free_text_to_wire(block: Block, inner: Wire, writing: Writing, path: Path) 
 
 def result_to_wire(block: Block, writing: Writing, path: Path) -> tuple[Wire, Wire | None]:
     """A tool result, and the mark for the cache behind it."""
-    where = (*path, "content")
     parts = block["content"]
+    if len(block) == 3 and len(parts) == 1 and len(part := parts[0]) == 2 and part["type"] == "text":
+        text: str = part["text"]
+        if text and not text.isspace():  # the usual result, on a straight way
+            return {"toolResult": {"toolUseId": writing.result_id(block), "content": [{"text": text}]}}, None
+    where = (*path, "content")
     hint_at = None if "cache" in block or writing.own else _hint_within(parts)
     hint: dict[str, Any] | None = None
     if hint_at is not None:

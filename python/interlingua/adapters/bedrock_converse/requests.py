@@ -1,5 +1,6 @@
 """Requests both ways: the members beside the messages."""
 
+import re
 from decimal import Decimal
 from typing import Any
 from urllib.parse import quote, unquote
@@ -258,12 +259,13 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     verb = "converse-stream" if request.get("stream") else "converse"
     return {
         "method": "POST",
-        "path": f"/model/{quote(model, safe='')}/{verb}",
+        "path": f"/model/{model if _PLAIN_MODEL.fullmatch(model) else quote(model, safe='')}/{verb}",
         "headers": {"content-type": "application/json", "accept": _ANSWERS[verb]},
         "body": body,
     }, loss.entries
 
 
+_PLAIN_MODEL = re.compile(r"[A-Za-z0-9._-]*")
 _ANSWERS = {"converse": "application/json", "converse-stream": "application/vnd.amazon.eventstream"}
 
 

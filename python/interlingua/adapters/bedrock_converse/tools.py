@@ -3,7 +3,7 @@
 from typing import Any
 
 from interlingua.adapters._claude import TOOL, UNREADABLE, Reading, free_text_tool, object_at_root, string
-from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
+from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown, within
 from interlingua.adapters._schema import ANTHROPIC_STRICT, fitted, misfit
 from interlingua.adapters.bedrock_converse.blocks import overlaid
 from interlingua.adapters.bedrock_converse.tables import Writing, cache_from_wire, unreadable
@@ -161,7 +161,7 @@ def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
     if "strict" in tool and not (tool["strict"] and _never_strict(tool, writing)):
         spec["strict"] = tool["strict"]
     wire: Wire = {"toolSpec": spec}
-    if tool.keys() <= _SIMPLE:
+    if within(tool, _SIMPLE):
         return wire
     for name in tool.keys() & {"format", "adapter", "definition"}:
         writing.loss.drop((*path, name), "unsupported_field", "weakened", "a function has no such member")

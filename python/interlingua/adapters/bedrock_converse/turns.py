@@ -19,7 +19,7 @@ from interlingua.adapters._claude import (
     marked,
     says_something,
 )
-from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
+from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown, within
 from interlingua.adapters._order import PLAIN, ordered
 from interlingua.adapters.bedrock_converse.blocks import (
     ASSISTANT,
@@ -213,7 +213,7 @@ class _Turns:
         """Writes one message."""
         writing, message = self.writing, self.messages[position]
         path: Path = ("messages", position)
-        where = (*path, "content")
+        where: Path = ("messages", position, "content")
         role, blocks = message["role"], message["content"]
         if role == "assistant":
             writing.message = message
@@ -226,7 +226,7 @@ class _Turns:
         elif role == "tool":
             if self.speaker != USER or "provider_state" in message:
                 self._turn(USER, message, path)
-            wire, mark = result_to_wire(blocks[0], writing, (*where, 0))
+            wire, mark = result_to_wire(blocks[0], writing, ("messages", position, "content", 0))
             content = [wire] if mark is None else [wire, mark]
         elif role == "user":
             if self.speaker != USER or "provider_state" in message:
@@ -239,7 +239,7 @@ class _Turns:
         else:
             self._drop(path)
             return
-        if len(message) > 2 and not message.keys() <= PLAIN:
+        if len(message) > 2 and not within(message, PLAIN):
             _message_members(message, content, writing, path)
         if role == "tool" and not self.content and self.anchor is not None:
             self._leave(self.anchor)

@@ -8,7 +8,7 @@ content of its own; instructions stand in `systemInstruction`, later ones marked
 
 from typing import Any
 
-from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
+from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown, within
 from interlingua.adapters._order import ordered
 from interlingua.adapters.gemini_generate.parts import (
     MODEL,
@@ -239,7 +239,7 @@ def _leading_to_wire(
 
 def _members(message: Message, writing: Writing, path: Path) -> None:
     """What a message holds beside role and content."""
-    if len(message) == 2 or message.keys() <= _PLAIN:
+    if len(message) == 2 or within(message, _PLAIN):
         return
     report_unknown(message, _KNOWN, writing.loss, path)
     if message.get("name") is not None:
@@ -362,18 +362,18 @@ class _Contents:
             self.release(next((to for moved, to in writing.moves if moved == path), path))
         if role == "assistant":
             writing.message = message
-            parts = parts_to_wire(blocks, MODEL, writing, (*path, "content"))
+            parts = parts_to_wire(blocks, MODEL, writing, ("messages", position, "content"))
             if demand:
                 self._demand_signature(blocks, parts, path)
         elif role == "tool":
-            parts = [result_to_wire(blocks[0], writing, (*path, "content", 0))]
+            parts = [result_to_wire(blocks[0], writing, ("messages", position, "content", 0))]
         elif role == "user":
-            parts = parts_to_wire(blocks, USER, writing, (*path, "content"))
+            parts = parts_to_wire(blocks, USER, writing, ("messages", position, "content"))
         else:
             parts = self._instructions(message, path)
         if role != "assistant":
             self.step_begun = False
-        if parts and (len(message) == 2 or message.keys() <= _USUAL) and not (role == "tool" == self.previous):
+        if parts and (len(message) == 2 or within(message, _USUAL)) and not (role == "tool" == self.previous):
             self.wires.append({"role": MODEL if role == "assistant" else USER, "parts": parts})
         else:
             self._put(MODEL if role == "assistant" else USER, parts, message, writing.owned(message), path)

@@ -8,6 +8,7 @@ with an equal inside that part are rewritten, the others are left out, said in t
 
 from typing import Any
 
+from interlingua.adapters._kit import within
 from interlingua.adapters.gemini_generate.tables import TYPE_NUMBERS, camelised
 from interlingua.canonical import json
 from interlingua.canonical.loss import Loss, Path
@@ -78,15 +79,15 @@ def _fits(schema: Any, level: int) -> bool:
     """Whether nothing has to change in a schema: asked first, for it is so of nearly all."""
     if type(schema) is not dict:
         return schema is not True
-    if level > _MOST_LEVELS or schema.keys() <= _LEAF:
+    if level > _MOST_LEVELS or within(schema, _LEAF):
         return True
-    if not schema.keys() <= _PLAIN and not _others_fit(schema, level):
+    if not within(schema, _PLAIN) and not _others_fit(schema, level):
         return False
     if type(items := schema.get("items")) is list or (type(items) is dict and not _fits(items, level + 1)):
         return False
     if type(parts := schema.get("properties")) is dict:
         for part in parts.values():
-            if not (type(part) is dict and part.keys() <= _LEAF) and not _fits(part, level + 1):
+            if not (type(part) is dict and within(part, _LEAF)) and not _fits(part, level + 1):
                 return False
     return True
 

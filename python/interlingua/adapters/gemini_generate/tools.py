@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from interlingua.adapters._kit import Mirror, Wire, report_foreign_state, report_unknown
+from interlingua.adapters._kit import Mirror, Wire, report_foreign_state, report_unknown, within
 from interlingua.adapters.gemini_generate.schemas import fitted, is_taken, json_schema, rooted
 from interlingua.adapters.gemini_generate.tables import MODE_NUMBERS, Reading, Writing, camelised
 from interlingua.canonical.errors import InvalidRequest
@@ -179,7 +179,7 @@ def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
         schema = rooted(fitted(schema, writing.loss, where), writing.loss, where)
     if schema is not None:
         wire["parametersJsonSchema"] = schema
-    if tool.keys() <= _SIMPLE:
+    if within(tool, _SIMPLE):
         return wire
     loss = writing.loss
     if tool.get("strict"):

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from interlingua.adapters._kit import Wire, arguments_text, texts_in_turn
+from interlingua.adapters._kit import DELTAS, TextsInTurn, Wire, arguments_text
 from interlingua.adapters.openai_chat.citations import annotations_to_wire
 from interlingua.adapters.openai_chat.context import Writing
 from interlingua.adapters.openai_chat.parts import ASSISTANT, USER, Block, part_to_wire
@@ -14,13 +14,14 @@ from interlingua.adapters.openai_chat.turns import audio_to_wire
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Loss
-from interlingua.wire.sse import Frame
+from interlingua.wire.sse import Frame, frame
 
 Event = dict[str, Any]
 
 DONE = "[DONE]"
 _NOTHING: Mapping[str, Any] = {}
 _PROSE = ("text", "refusal", "thinking")
+_LAST = ("message_complete", "error")
 _TAIL = ',"logprobs":null,"finish_reason":null}]}'
 _NOT_IN_CHUNKS = frozenset(("object", "created", "choice"))
 
@@ -65,31 +66,42 @@ class _Encoder:
 
     def frames(self, events: Iterable[Event]) -> Iterator[Frame]:
         """One event gives no frame, one or more."""
-        for event in texts_in_turn(events):
-            number: int = event.get("choice") or 0
-            match event["type"]:
-                case "message_start":
-                    self._identify(event)
-                    yield self._chunk(number, {"role": "assistant", "content": "", "refusal": None})
-                case "block_start":
-                    yield from self._block_start(number, event)
-                case "text_delta" | "thinking_delta" | "tool_use_input_delta":
-                    if (frame := self._more(number, event["index"], event["text"])) is not None:
-                        yield frame
-                case "tool_use_start":
-                    yield from self._call_start(number, event)
-                case "tool_use_end":
-                    yield from self._call_end(number, event)
-                case "block_stop":
-                    yield from self._block_stop(number, event)
-                case "message_complete":
-                    yield from self._finish(event["response"])
+        turns = TextsInTurn()
+        for event in events:
+            if event["type"] in DELTAS and not turns.waiting:
+                # nearly all events are these
+                told = self._more(event.get("choice") or 0, event["index"], event["text"])
+                if told is not None:
+                    yield told
+                continue
+            for due in turns.due(event):
+                yield from self._told_of(due)
+                if due["type"] in _LAST:
                     return
-                case "error":
-                    yield _frame({"error": _error_to_wire(event["error"])})
-                    return
-                case _:
-                    pass
+
+    def _told_of(self, event: Event) -> Iterator[Frame]:
+        number: int = event.get("choice") or 0
+        match event["type"]:
+            case "message_start":
+                self._identify(event)
+                yield self._chunk(number, {"role": "assistant", "content": "", "refusal": None})
+            case "block_start":
+                yield from self._block_start(number, event)
+            case "text_delta" | "thinking_delta" | "tool_use_input_delta":
+                if (told := self._more(number, event["index"], event["text"])) is not None:
+                    yield told
+            case "tool_use_start":
+                yield from self._call_start(number, event)
+            case "tool_use_end":
+                yield from self._call_end(number, event)
+            case "block_stop":
+                yield from self._block_stop(number, event)
+            case "message_complete":
+                yield from self._finish(event["response"])
+            case "error":
+                yield _frame({"error": _error_to_wire(event["error"])})
+            case _:
+                pass
 
     def _identify(self, event: Event) -> None:
         self._id = self._id or event.get("response_id") or answer_id({"message": {"id": event.get("message_id")}})
@@ -99,7 +111,7 @@ class _Encoder:
 
     def _chunk(self, number: int, delta: Wire) -> Frame:
         """A chunk of one delta."""
-        return Frame(None, self._head(number) + json.dumps(delta).decode() + _TAIL)
+        return frame(None, self._head(number) + json.dumps(delta).decode() + _TAIL)
 
     def _head(self, number: int) -> str:
         """What the chunks of a choice begin with. It is written once."""
@@ -125,8 +137,8 @@ class _Encoder:
     def _block_start(self, number: int, event: Event) -> Iterator[Frame]:
         block = event["block"]
         told = self._told[number, event["index"]] = _Told(self._kind(block), block)
-        if told.kind in _PROSE and (frame := self._more(number, event["index"], block["text"])) is not None:
-            yield frame
+        if told.kind in _PROSE and (said := self._more(number, event["index"], block["text"])) is not None:
+            yield said
 
     def _kind(self, block: Block) -> str:
         match block["type"]:
@@ -161,9 +173,10 @@ class _Encoder:
         if told.kind == "thinking":
             return self._chunk(number, self._thinking_delta(told.block, text, index))
         if told.around is None:
-            told.around = _around(told)
+            before, after = _around(told)
+            told.around = (self._head(number) + before if before else "", after)
         before, after = told.around
-        return Frame(None, f"{self._head(number)}{before}{json.dumps(text).decode()}{after}") if before else None
+        return frame(None, f"{before}{json.dumps(text).decode()}{after}") if before else None
 
     def _thinking_delta(self, block: Block, text: str, index: int) -> Wire:
         match self._place(block):
@@ -199,8 +212,8 @@ class _Encoder:
             text = event.get("input_raw")
             if text is None and event["input"]:
                 text = arguments_text(event["input"])
-            if (frame := self._more(number, event["index"], text or "")) is not None:
-                yield frame
+            if (said := self._more(number, event["index"], text or "")) is not None:
+                yield said
 
     def _block_stop(self, number: int, event: Event) -> Iterator[Frame]:
         told = self._told.get((number, event["index"]))
@@ -267,7 +280,7 @@ class _Encoder:
             members["usage"] = usage_to_wire(usage, self._endpoint, own=own)
         if members:
             yield self._frame([], **members)
-        yield Frame(None, DONE)
+        yield frame(None, DONE)
 
     def _fields(self, item: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool]:
         """The members without canonical meaning that came from this provider; and whether the item did."""
@@ -291,7 +304,7 @@ def _around(told: _Told) -> tuple[str, str]:
 
 
 def _frame(chunk: Wire) -> Frame:
-    return Frame(None, json.dumps(chunk).decode())
+    return frame(None, json.dumps(chunk).decode())
 
 
 def _error_to_wire(error: dict[str, Any]) -> Wire:

@@ -11,6 +11,7 @@ from interlingua.adapters._kit import (
     parse_arguments,
     report_foreign_state,
     report_unknown,
+    within,
 )
 from interlingua.adapters._openai_calls import TEXT_ARGUMENT, arguments_to_wire, custom_input, read_arguments
 from interlingua.adapters.openai_chat.context import Reading, Writing, report_own_state
@@ -56,7 +57,7 @@ def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: Mapping[str,
         writing.report_name((*path, "name"), name)
     if kind == "function" and tool.get("input_schema") is None and not writing.own:
         tool = _with_parameters(tool, path, writing)
-    if tool.keys() <= _PLAIN_TOOL and (writing.own or not tool.get("strict")):
+    if within(tool, _PLAIN_TOOL) and (writing.own or not tool.get("strict")):
         return {"type": "function", "function": _plain_function(tool, name)}
     state = writing.owns(tool)
     fields = state.get("fields", {})
@@ -238,7 +239,7 @@ def _custom_from_wire(inner: Wire, reading: Reading) -> Tool:
 
 
 def _with_extras(tool: Tool, kind: str, inner: Wire, known: frozenset[str], reading: Reading) -> Tool:
-    if inner.keys() <= known and None not in inner.values():
+    if within(inner, known) and None not in inner.values():
         return tool
     fields = {name: value for name, value in inner.items() if name not in known and value is not None}
     empty = {name: None for name, value in inner.items() if value is None}
@@ -438,7 +439,7 @@ def call_to_wire(block: Block, index: int, turn: Path, writing: Writing, request
     if writing.own:
         writing.called[block["id"]] = name
     state = writing.owns(block)
-    if block.keys() <= _PLAIN_CALL and (not state or "form" not in state) and _says_nothing(block):
+    if within(block, _PLAIN_CALL) and (not state or "form" not in state) and _says_nothing(block):
         function = {"name": name, "arguments": arguments_text(block["input"])}
         return {"id": writing.call_id(block, state), "type": "function", "function": function}
     return _call_to_wire(block, name, (*turn, "content", index), state, state.get("form") or {}, writing)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
+from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown, within
 from interlingua.adapters.openai_chat.citations import annotations_from_wire, annotations_to_wire, own_citations
 from interlingua.adapters.openai_chat.contents import (
     content_from_wire,
@@ -457,7 +457,7 @@ def assistant_from_wire(message: Wire, reading: Reading, *, answer: bool = False
     content = message.get("content")
     if len(message) == 2 and "role" in message and type(content) is str and (content or not answer):
         return {"role": "assistant", "content": [{"type": "text", "text": content}]}
-    if message.keys() <= _PLAIN_TURN and message.get("tool_calls"):
+    if within(message, _PLAIN_TURN) and message.get("tool_calls"):
         return _turn_from_wire(message, content, reading)
     form: dict[str, Any] = {}
     fields: dict[str, Any] = {}

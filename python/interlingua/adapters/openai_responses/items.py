@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Container, Mapping
 from typing import Any, Literal
 
-from interlingua.adapters._kit import CALL_MEMBERS, THINKING_MEMBERS, Wire, arguments_text, report_unknown
+from interlingua.adapters._kit import CALL_MEMBERS, THINKING_MEMBERS, Wire, arguments_text, report_unknown, within
 from interlingua.adapters._openai_calls import arguments_to_wire, custom_input, read_arguments
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.parts import (
@@ -261,7 +261,7 @@ def _call_to_wire(block: Block, index: int, turn: Path, writing: Writing, reques
     if name != block["name"]:
         writing.report_name((*turn, "content", index, "name"), name)
     state = block.get("provider_state")
-    if not writing.answer and block.keys() <= _SIMPLE_CALL and (state is None or state.keys() <= _SIMPLE_STATE):
+    if not writing.answer and within(block, _SIMPLE_CALL) and (state is None or state.keys() <= _SIMPLE_STATE):
         call_id = writing.call_id(block, NOTHING if state is None else writing.owns(block))
         arguments = arguments_text(block["input"])
         return {"type": "function_call", "call_id": call_id, "name": name, "arguments": arguments}

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from interlingua.adapters._kit import Wire, report_unknown
+from interlingua.adapters._kit import Wire, report_unknown, within
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.parts import cache_from_wire, cache_to_wire
 from interlingua.adapters.openai_responses.tables import NOTHING
@@ -135,23 +135,27 @@ def _custom_as_function(tool: Tool, path: Path, writing: Writing) -> Tool:
 
 _FUNCTION = (("description", "description", str), ("input_schema", "parameters", dict), ("strict", "strict", bool))
 _CUSTOM = (("description", "description", str), ("format", "format", dict))
+_OF_FUNCTION = frozenset(("type", "name", *(member for _, member, _ in _FUNCTION)))
+_OF_CUSTOM = frozenset(("type", "name", *(member for _, member, _ in _CUSTOM)))
 
 
 def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
     """A tool. What is not a readable function or custom tool is kept whole as a tool of the provider."""
     kind, name = tool.get("type"), tool.get("name")
-    members = {"function": _FUNCTION, "custom": _CUSTOM}.get(kind) if isinstance(kind, str) else None
-    if members is None or not isinstance(name, str) or not name or not _fits(tool, members):
+    custom = kind == "custom"
+    members = _CUSTOM if custom else _FUNCTION
+    if not (custom or kind == "function") or not isinstance(name, str) or not name or not _fits(tool, members):
         label = next((tool[key] for key in ("name", "server_label", "type") if isinstance(tool.get(key), str)), None)
         return {"kind": "provider", "name": label or "tool", "adapter": reading.endpoint.adapter, "definition": tool}
-    read: Tool = {"name": name} if kind == "function" else {"kind": "custom", "name": name}
-    known = {"type", "name"}
+    read: Tool = {"kind": "custom", "name": name} if custom else {"name": name}
     for canonical, member, _ in members:
-        known.add(member)
         if tool.get(member) is not None:
             read[canonical] = tool[member]
-    said = kind == "custom" or "strict" in tool
-    if said and tool.keys() <= known and None not in tool.values():
+    known = _OF_CUSTOM if custom else _OF_FUNCTION
+    said = custom or "strict" in tool
+    if within(tool, known) and None not in tool.values():
+        if not said:
+            read["provider_state"] = reading.state(form={"absent": ["strict"]})
         return read
     fields = {key: value for key, value in tool.items() if key not in known and value is not None}
     form: dict[str, Any] = {} if said else {"absent": ["strict"]}
