@@ -108,7 +108,7 @@ def finish_block(block: Block, part: Wire, known: frozenset[str], path: Path, wr
         cache_to_wire(block["cache"], part, form, (*path, "cache"), writing)
     for name, value in form.get("empty", NOTHING).items():
         if value is None:  # an empty list is a spelling of what an answer says
-            part.setdefault(name, value)
+            part.setdefault(name, None)
     report_state(block, writing, path)
     report_unknown(block, known, writing.loss, path)
 
