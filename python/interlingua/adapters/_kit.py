@@ -94,10 +94,10 @@ MESSAGE_MEMBERS = frozenset(
         "extra",
     )
 )
-_BLOCK = ("type", "cache", "critical", "provider_state")
-THINKING_MEMBERS = frozenset((*_BLOCK, "text", "signature"))
-CALL_MEMBERS = frozenset((*_BLOCK, "id", "name", "input", "input_raw", "kind"))
-RESULT_MEMBERS = frozenset((*_BLOCK, "tool_use_id", "content", "is_error"))
+BLOCK_MEMBERS = frozenset(("type", "cache", "critical", "provider_state"))
+THINKING_MEMBERS = frozenset((*BLOCK_MEMBERS, "text", "signature"))
+CALL_MEMBERS = frozenset((*BLOCK_MEMBERS, "id", "name", "input", "input_raw", "kind"))
+RESULT_MEMBERS = frozenset((*BLOCK_MEMBERS, "tool_use_id", "content", "is_error"))
 TOOL_MEMBERS = frozenset(
     (
         "kind",
@@ -224,6 +224,12 @@ def error_body(body: Any) -> Any:
         except InvalidRequest:
             return body
     return body
+
+
+def stream_error(endpoint: Endpoint, category: str, message: str, *, retryable: bool) -> dict[str, Any]:
+    """The canonical error of a stream that its provider did not end."""
+    found = {"category": category, "message": message, "retryable": retryable, "adapter": endpoint.adapter}
+    return found | ({"provider": endpoint.provider} if endpoint.provider else {})
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

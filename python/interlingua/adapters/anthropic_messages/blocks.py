@@ -14,7 +14,16 @@ from interlingua.adapters._claude import (
     may_be_base64,
     string,
 )
-from interlingua.adapters._kit import Wire, parse_data_uri, report_foreign_state, report_unknown
+from interlingua.adapters._kit import (
+    BLOCK_MEMBERS,
+    CALL_MEMBERS,
+    RESULT_MEMBERS,
+    THINKING_MEMBERS,
+    Wire,
+    parse_data_uri,
+    report_foreign_state,
+    report_unknown,
+)
 from interlingua.adapters.anthropic_messages.tables import IMAGE_TYPES, MEDIA_TYPE, NAME, Writing, cache_from_wire
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.loss import Path, pointer
@@ -293,15 +302,11 @@ def result_from_wire(block: Wire, reading: Reading) -> Block:
 
 # ---------------------------------------------------------------------------------------------- to the wire
 
-_ENVELOPE = frozenset(("type", "cache", "critical", "provider_state"))
-_TEXT = _ENVELOPE | {"text", "citations", "refusal"}
-_IMAGE = _ENVELOPE | {"source", "media_type", "detail"}
-_DOCUMENT = _ENVELOPE | {"source", "media_type", "name", "title", "context", "citations_enabled"}
-_TOOL_USE = _ENVELOPE | {"id", "name", "input", "input_raw", "kind"}
-_RESULT = _ENVELOPE | {"tool_use_id", "content", "is_error"}
-_THINKING = _ENVELOPE | {"text", "signature"}
-_REDACTED = _ENVELOPE | {"data"}
-_OPAQUE = _ENVELOPE | {"adapter", "provider", "origin", "kind", "value"}
+_TEXT = BLOCK_MEMBERS | {"text", "citations", "refusal"}
+_IMAGE = BLOCK_MEMBERS | {"source", "media_type", "detail"}
+_DOCUMENT = BLOCK_MEMBERS | {"source", "media_type", "name", "title", "context", "citations_enabled"}
+_REDACTED = BLOCK_MEMBERS | {"data"}
+_OPAQUE = BLOCK_MEMBERS | {"adapter", "provider", "origin", "kind", "value"}
 
 
 def blocks_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path) -> list[Wire]:
@@ -630,7 +635,7 @@ def _tool_use_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
         return wire
     if "input_raw" in block or "kind" in block:
         _free_text_to_wire(block, wire, writing, path)
-    return finished(block, wire, _TOOL_USE, writing, path)
+    return finished(block, wire, CALL_MEMBERS, writing, path)
 
 
 def _free_text_to_wire(block: Block, wire: Wire, writing: Writing, path: Path) -> None:
@@ -653,7 +658,7 @@ def _thinking_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None
     wire: Wire = {"type": "thinking", "thinking": block["text"]}
     if signature is not None:
         wire["signature"] = signature
-    return finished(_uncached(block, writing, path), wire, _THINKING, writing, path)
+    return finished(_uncached(block, writing, path), wire, THINKING_MEMBERS, writing, path)
 
 
 def _redacted_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
@@ -742,4 +747,4 @@ def result_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
         return wire
     if "is_error" in block:
         wire["is_error"] = block["is_error"]
-    return finished(block, wire, _RESULT, writing, path)
+    return finished(block, wire, RESULT_MEMBERS, writing, path)

@@ -10,7 +10,7 @@ from collections.abc import Generator, Iterable, Iterator
 from typing import Any
 
 from interlingua.adapters._claude import UNREADABLE, Reading, string, wire_model
-from interlingua.adapters._kit import Repetition, Wire, arguments_text, parse_arguments
+from interlingua.adapters._kit import Repetition, Wire, arguments_text, parse_arguments, stream_error
 from interlingua.adapters.anthropic_messages.blocks import ASSISTANT, block_from_wire, block_to_wire
 from interlingua.adapters.anthropic_messages.errors import error as error_from_wire
 from interlingua.adapters.anthropic_messages.responses import assembled, to_wire_response, usage_begun, usage_from_wire
@@ -41,12 +41,9 @@ def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Generator
 
 
 def _truncated(endpoint: Endpoint) -> dict[str, Any]:
-    return _error(endpoint, "stream_truncated", "the stream ended before its last event; try again", retryable=True)
-
-
-def _error(endpoint: Endpoint, category: str, message: str, *, retryable: bool) -> dict[str, Any]:
-    found = {"category": category, "message": message, "retryable": retryable, "adapter": endpoint.adapter}
-    return found | ({"provider": endpoint.provider} if endpoint.provider else {})
+    return stream_error(
+        endpoint, "stream_truncated", "the stream ended before its last event; try again", retryable=True
+    )
 
 
 _GROWS: dict[str, tuple[str, type[Any]]] = {
@@ -195,7 +192,7 @@ class _Answer:
     def unreadable(self) -> list[Event]:
         """The stream cannot be read on."""
         message = "the stream holds a frame that cannot be read"
-        return self.failed(_error(self.endpoint, "invalid_response", message, retryable=False))
+        return self.failed(stream_error(self.endpoint, "invalid_response", message, retryable=False))
 
     def failed(self, error: dict[str, Any]) -> list[Event]:
         """The error event, with what had arrived."""

@@ -20,7 +20,7 @@ from interlingua.adapters._claude import (
     marked,
     says_something,
 )
-from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown, within
+from interlingua.adapters._kit import MESSAGE_MEMBERS, Wire, report_foreign_state, report_unknown, within
 from interlingua.adapters._order import PLAIN, arranged, surveyed
 from interlingua.adapters.anthropic_messages.blocks import (
     ASSISTANT,
@@ -132,8 +132,6 @@ def _user_from_wire(content: Any, reading: Reading, messages: list[Message], pos
 
 
 # ---------------------------------------------------------------------------------------------- to the wire
-
-_KNOWN = PLAIN | {"name", "cache", "provider_state"}
 
 
 def messages_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
@@ -482,8 +480,8 @@ def _settle_prefill(blocks: list[Any], content: list[Wire], position: int, writi
 
 def _message_members(message: Message, content: list[Wire], writing: Writing, path: Path) -> None:
     """What a message holds beside role and content."""
-    if not message.keys() <= _KNOWN:
-        report_unknown(message, _KNOWN, writing.loss, path)
+    if not message.keys() <= MESSAGE_MEMBERS:
+        report_unknown(message, MESSAGE_MEMBERS, writing.loss, path)
     if "name" in message:
         writing.loss.drop((*path, "name"), "unsupported_field", "weakened", "the wire has no names of participants")
     if "provider_state" in message:

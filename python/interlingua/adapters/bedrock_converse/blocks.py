@@ -18,6 +18,10 @@ from interlingua.adapters._claude import (
     string,
 )
 from interlingua.adapters._kit import (
+    BLOCK_MEMBERS,
+    CALL_MEMBERS,
+    RESULT_MEMBERS,
+    THINKING_MEMBERS,
     Mirror,
     Wire,
     arguments_text,
@@ -368,17 +372,13 @@ _READERS = {
 
 # ---------------------------------------------------------------------------------------------- to the wire
 
-_ENVELOPE = frozenset(("type", "cache", "critical", "provider_state"))
-_TEXT = _ENVELOPE | {"text", "citations", "refusal"}
-_MEDIUM = _ENVELOPE | {"source", "media_type"}
+_TEXT = BLOCK_MEMBERS | {"text", "citations", "refusal"}
+_MEDIUM = BLOCK_MEMBERS | {"source", "media_type"}
 _MEDIUM_DROPPED = {"detail": "weakened", "transcript": "weakened"}
 _MEDIUM_READ = frozenset((*_MEDIUM, *_MEDIUM_DROPPED))
 _DOCUMENT = _MEDIUM | {"name", "title", "context", "citations_enabled"}
-_TOOL_USE = _ENVELOPE | {"id", "name", "input", "input_raw", "kind"}
-_RESULT = _ENVELOPE | {"tool_use_id", "content", "is_error"}
-_THINKING = _ENVELOPE | {"text", "signature"}
-_REDACTED = _ENVELOPE | {"data"}
-_OPAQUE = _ENVELOPE | {"adapter", "provider", "origin", "kind", "value"}
+_REDACTED = BLOCK_MEMBERS | {"data"}
+_OPAQUE = BLOCK_MEMBERS | {"adapter", "provider", "origin", "kind", "value"}
 _SOURCE = frozenset(("kind", "data", "provider"))
 
 
@@ -794,7 +794,7 @@ def _tool_use_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
         form = writing.form_of(block)
         if "use_type" in form:
             inner["type"] = form["use_type"]
-    return finished(block, "toolUse", inner, _TOOL_USE, writing, path)
+    return finished(block, "toolUse", inner, CALL_MEMBERS, writing, path)
 
 
 def _free_text_to_wire(block: Block, inner: Wire, writing: Writing, path: Path) -> None:
@@ -834,7 +834,11 @@ def result_to_wire(block: Block, writing: Writing, path: Path) -> tuple[Wire, Wi
     inner: Wire = {"toolUseId": writing.result_id(block), "content": content}
     if "is_error" in block:
         inner["status"] = "error" if block["is_error"] else "success"
-    wire = {"toolResult": inner} if len(block) == 3 else finished(block, "toolResult", inner, _RESULT, writing, path)
+    wire = (
+        {"toolResult": inner}
+        if len(block) == 3
+        else finished(block, "toolResult", inner, RESULT_MEMBERS, writing, path)
+    )
     if "cache" in block:
         return wire, writing.mark(block["cache"], path)
     if hint is not None and hint_at is not None:
@@ -862,7 +866,7 @@ def _thinking_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None
         return _instead(block, writing, path, "unsigned_thinking", "reasoning is only taken back with its signature")
     elif signature == "":
         writing.loss.drop((*path, "signature"), "unsigned_thinking", "shape", "an empty signature proves nothing")
-    return finished(block, "reasoningContent", {"reasoningText": inner}, _THINKING, writing, path)
+    return finished(block, "reasoningContent", {"reasoningText": inner}, THINKING_MEMBERS, writing, path)
 
 
 def takes_unsigned(writing: Writing) -> bool:

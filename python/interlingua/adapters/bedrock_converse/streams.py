@@ -11,7 +11,7 @@ from collections.abc import Generator, Iterable, Iterator
 from typing import Any
 
 from interlingua.adapters._claude import UNREADABLE, Reading, string
-from interlingua.adapters._kit import Wire, arguments_text, parse_arguments
+from interlingua.adapters._kit import Wire, arguments_text, parse_arguments, stream_error
 from interlingua.adapters.bedrock_converse.blocks import ASSISTANT, block_from_wire
 from interlingua.adapters.bedrock_converse.errors import in_band
 from interlingua.adapters.bedrock_converse.responses import assembled, played_block, to_wire_response, usage_from_wire
@@ -39,12 +39,7 @@ def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Generator
     while (frame := (yield events)) is not None:
         events = [] if answer.ended else answer.frame(frame)
     message = "the stream ended before its last event; try again"
-    yield [] if answer.ended else answer.failed(_error(endpoint, "stream_truncated", message, retryable=True))
-
-
-def _error(endpoint: Endpoint, category: str, message: str, *, retryable: bool) -> dict[str, Any]:
-    found = {"category": category, "message": message, "retryable": retryable, "adapter": endpoint.adapter}
-    return found | ({"provider": endpoint.provider} if endpoint.provider else {})
+    yield [] if answer.ended else answer.failed(stream_error(endpoint, "stream_truncated", message, retryable=True))
 
 
 class _Block:
@@ -146,7 +141,7 @@ class _Answer:
     def unreadable(self) -> list[Event]:
         """The stream cannot be read on."""
         message = "the stream holds a frame that cannot be read"
-        return self.failed(_error(self.endpoint, "invalid_response", message, retryable=False))
+        return self.failed(stream_error(self.endpoint, "invalid_response", message, retryable=False))
 
     def failed(self, error: dict[str, Any]) -> list[Event]:
         """The error event, with what had arrived."""

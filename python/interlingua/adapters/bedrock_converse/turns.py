@@ -19,7 +19,7 @@ from interlingua.adapters._claude import (
     marked,
     says_something,
 )
-from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown, within
+from interlingua.adapters._kit import MESSAGE_MEMBERS, Wire, report_foreign_state, report_unknown, within
 from interlingua.adapters._order import PLAIN, ordered
 from interlingua.adapters.bedrock_converse.blocks import (
     ASSISTANT,
@@ -104,8 +104,6 @@ def _user_from_wire(blocks: list[Any], messages: list[Message]) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- to the wire
-
-_KNOWN = PLAIN | {"name", "cache", "provider_state"}
 
 
 def messages_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
@@ -433,7 +431,7 @@ class _Turns:
 
 def _message_members(message: Message, content: list[Wire], writing: Writing, path: Path) -> None:
     """What a message holds beside role and content."""
-    report_unknown(message, _KNOWN, writing.loss, path)
+    report_unknown(message, MESSAGE_MEMBERS, writing.loss, path)
     if "name" in message:
         writing.loss.drop((*path, "name"), "unsupported_field", "weakened", "the wire has no names of participants")
     if "provider_state" in message:

@@ -8,7 +8,7 @@ content of its own; instructions stand in `systemInstruction`, later ones marked
 
 from typing import Any
 
-from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown, within
+from interlingua.adapters._kit import MESSAGE_MEMBERS, Wire, report_foreign_state, report_unknown, within
 from interlingua.adapters._order import ordered
 from interlingua.adapters.gemini_generate.parts import (
     MODEL,
@@ -133,7 +133,6 @@ _PLAIN = frozenset(
     ("role", "content", "metadata", "id", "session_id", "created_at", "schema_version", "priority", "critical", "extra")
 )
 _USUAL = frozenset(("role", "content", "metadata"))
-_KNOWN = _PLAIN | {"name", "cache", "provider_state"}
 
 
 def contents_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
@@ -241,7 +240,7 @@ def _members(message: Message, writing: Writing, path: Path) -> None:
     """What a message holds beside role and content."""
     if len(message) == 2 or within(message, _PLAIN):
         return
-    report_unknown(message, _KNOWN, writing.loss, path)
+    report_unknown(message, MESSAGE_MEMBERS, writing.loss, path)
     if message.get("name") is not None:
         message_text = "the wire has no names of participants"
         writing.loss.drop((*path, "name"), "unsupported_field", "weakened", message_text)

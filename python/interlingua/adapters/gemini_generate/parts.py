@@ -5,6 +5,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from interlingua.adapters._kit import (
+    BLOCK_MEMBERS,
+    CALL_MEMBERS,
+    RESULT_MEMBERS,
+    THINKING_MEMBERS,
     Wire,
     arguments_text,
     parse_arguments,
@@ -306,14 +310,10 @@ def _is_texts(value: Any) -> bool:
 
 # ---------------------------------------------------------------------------------------------- to the wire
 
-_ENVELOPE = frozenset(("type", "cache", "critical", "provider_state"))
-_TEXT = _ENVELOPE | {"text", "citations", "refusal"}
-_MEDIUM = _ENVELOPE | {"source", "media_type"}
+_TEXT = BLOCK_MEMBERS | {"text", "citations", "refusal"}
+_MEDIUM = BLOCK_MEMBERS | {"source", "media_type"}
 _MEDIA_EXTRAS = ("detail", "transcript", "name", "title", "context", "citations_enabled")
-_TOOL_USE = _ENVELOPE | {"id", "name", "input", "input_raw", "kind"}
-_RESULT = _ENVELOPE | {"tool_use_id", "content", "is_error"}
-_THINKING = _ENVELOPE | {"text", "signature"}
-_OPAQUE = _ENVELOPE | {"adapter", "provider", "origin", "kind", "value"}
+_OPAQUE = BLOCK_MEMBERS | {"adapter", "provider", "origin", "kind", "value"}
 _MEDIA = ("image", "audio", "video", "document")
 
 
@@ -474,7 +474,7 @@ def _thinking_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None
     elif writing.owned(block).get("signature"):
         message = "reasoning has its signature as a member"
         writing.loss.move((*path, "provider_state", "signature"), (*path, "signature"), "combination", "shape", message)
-    return _finished(block, part, "text", _THINKING, writing, path)
+    return _finished(block, part, "text", THINKING_MEMBERS, writing, path)
 
 
 def _plain_call_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
@@ -496,7 +496,7 @@ def _call_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
             call["args"] = None
         else:
             del call["args"]
-    return _finished(block, {"functionCall": call}, "functionCall", _TOOL_USE, writing, path)
+    return _finished(block, {"functionCall": call}, "functionCall", CALL_MEMBERS, writing, path)
 
 
 def _free_text_to_wire(block: Block, call: Wire, writing: Writing, path: Path) -> None:
@@ -739,7 +739,7 @@ def result_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
             first = next(at for at, item in enumerate(content) if item["type"] == "text")
             message = "a failure without a text is the empty text on the wire"
             writing.loss.drop((*path, "content", first), "empty_content", "shape", message)
-    return _finished(block, {"functionResponse": response}, "functionResponse", _RESULT, writing, path)
+    return _finished(block, {"functionResponse": response}, "functionResponse", RESULT_MEMBERS, writing, path)
 
 
 def _answered(block: Block, writing: Writing, form: Mapping[str, Any], path: Path) -> tuple[str, str | None]:

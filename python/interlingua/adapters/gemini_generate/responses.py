@@ -3,7 +3,7 @@
 import hashlib
 from typing import Any
 
-from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
+from interlingua.adapters._kit import THINKING_MEMBERS, Wire, report_foreign_state, report_unknown
 from interlingua.adapters.gemini_generate.errors import error
 from interlingua.adapters.gemini_generate.parts import MODEL, Block, blocks_from_parts, is_own_thinking, part_to_wire
 from interlingua.adapters.gemini_generate.tables import (
@@ -346,16 +346,13 @@ def answer_part(block: Block, writing: Writing, path: Path) -> Wire | None:
             message = "reasoning of another provider is shown without a signature"
             writing.loss.drop((*path, "signature"), "foreign_state", "lost", message)
         report_foreign_state(block, writing.endpoint, writing.loss, path)
-        report_unknown(block, _THINKING, writing.loss, path)
+        report_unknown(block, THINKING_MEMBERS, writing.loss, path)
         return {"text": block["text"], "thought": True}
     part = part_to_wire(block, MODEL, writing, path)
     if part is not None and block["type"] == "tool_use":
         # a client that gives the id back gets its call back
         part["functionCall"].setdefault("id", "call_" + block["id"].removeprefix("tu_"))
     return part
-
-
-_THINKING = frozenset(("type", "text", "signature", "cache", "critical", "provider_state"))
 
 
 def answer_id(response: Response) -> str:

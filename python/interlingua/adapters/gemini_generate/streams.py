@@ -10,7 +10,7 @@ import re
 from collections.abc import Generator, Iterable, Iterator
 from typing import Any
 
-from interlingua.adapters._kit import Wire, arguments_text, texts_in_turn
+from interlingua.adapters._kit import Wire, arguments_text, stream_error, texts_in_turn
 from interlingua.adapters.gemini_generate.errors import error as error_from_wire
 from interlingua.adapters.gemini_generate.parts import MODEL, Block, block_from_part
 from interlingua.adapters.gemini_generate.responses import (
@@ -292,7 +292,7 @@ class _Decoder:
         complete = all(choice.finished for choice in self.choices.values()) if self.choices else blocked
         if not complete:
             message = "the stream ended before the answer was complete"
-            return self._failed(_error(self.endpoint, "stream_truncated", message, retryable=True))
+            return self._failed(stream_error(self.endpoint, "stream_truncated", message, retryable=True))
         return [{"type": "message_complete", "response": self._response()}]
 
     def _response(self) -> dict[str, Any]:
@@ -309,7 +309,7 @@ class _Decoder:
 
     def _unreadable(self) -> list[Event]:
         message = "the stream holds a frame that cannot be read"
-        return self._failed(_error(self.endpoint, "invalid_response", message, retryable=False))
+        return self._failed(stream_error(self.endpoint, "invalid_response", message, retryable=False))
 
     def _failed(self, error: dict[str, Any]) -> list[Event]:
         """The error event, with what had arrived."""
@@ -397,16 +397,6 @@ def _steps(path: str) -> list[Any]:
     if not steps or type(steps[0]) is int:
         raise ValueError("jsonPath")
     return steps
-
-
-def _error(endpoint: Endpoint, category: str, message: str, *, retryable: bool) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        "category": category,
-        "message": message,
-        "retryable": retryable,
-        "adapter": endpoint.adapter,
-    }
-    return found | {"provider": endpoint.provider} if endpoint.provider else found
 
 
 # ---------------------------------------------------------------------------------------------- to the wire

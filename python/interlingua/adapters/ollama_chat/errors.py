@@ -3,11 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from interlingua.adapters._kit import retry_after
+from interlingua.adapters._kit import error_body, retry_after
 from interlingua.adapters.ollama_chat.tables import NAME
-from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidRequest
 
 Error = dict[str, Any]
 
@@ -58,11 +56,7 @@ def error(status: int, headers: Mapping[str, str], body: bytes | str | None, end
 
     The provider's own text may hold content, so it is only in `raw`.
     """
-    try:
-        value = json.loads(body) if body else None
-    except InvalidRequest:
-        value = body.decode("utf-8", "replace") if isinstance(body, bytes) else body
-    return error_from_body(status, headers, value, endpoint)
+    return error_from_body(status, headers, error_body(body) if body else None, endpoint)
 
 
 def error_from_body(status: int | None, headers: Mapping[str, str], body: Any, endpoint: Endpoint) -> Error:

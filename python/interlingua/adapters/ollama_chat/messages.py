@@ -4,7 +4,13 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
+from interlingua.adapters._envelope import TOOL_ERROR, TOOL_OK, is_enveloped
 from interlingua.adapters._kit import (
+    BLOCK_MEMBERS,
+    CALL_MEMBERS,
+    MESSAGE_MEMBERS,
+    RESULT_MEMBERS,
+    THINKING_MEMBERS,
     Wire,
     arguments_text,
     malformed,
@@ -21,11 +27,8 @@ from interlingua.adapters.ollama_chat.tables import (
     NAME,
     NOTHING,
     TEXT_ARGUMENT,
-    TOOL_ERROR,
-    TOOL_OK,
     Reading,
     Writing,
-    is_enveloped,
     report_own_state,
 )
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
@@ -35,30 +38,9 @@ from interlingua.canonical.loss import Path, pointer
 Block = dict[str, Any]
 Message = dict[str, Any]
 
-_ENVELOPE = frozenset(("type", "cache", "critical", "provider_state"))
-_TEXT = _ENVELOPE | {"text", "citations", "refusal"}
-_IMAGE = _ENVELOPE | {"source", "media_type", "detail"}
+_TEXT = BLOCK_MEMBERS | {"text", "citations", "refusal"}
+_IMAGE = BLOCK_MEMBERS | {"source", "media_type", "detail"}
 _SOURCE = frozenset(("kind", "data", "content", "provider"))
-_THINKING = _ENVELOPE | {"text", "signature"}
-_CALL = _ENVELOPE | {"id", "name", "input", "input_raw", "kind"}
-_RESULT = _ENVELOPE | {"tool_use_id", "content", "is_error"}
-_MESSAGE = frozenset(
-    (
-        "role",
-        "content",
-        "name",
-        "cache",
-        "provider_state",
-        "id",
-        "session_id",
-        "created_at",
-        "schema_version",
-        "metadata",
-        "priority",
-        "critical",
-        "extra",
-    )
-)
 
 
 # ---------------------------------------------------------------------------------------------------- to the wire
@@ -146,7 +128,7 @@ def _finish_message(
         report_own_state(state, loss, path)
     elif "provider_state" in message:
         report_foreign_state(message, writing.endpoint, loss, path)
-    report_unknown(message, _MESSAGE, loss, path)
+    report_unknown(message, MESSAGE_MEMBERS, loss, path)
     return wire
 
 
@@ -402,7 +384,7 @@ def _finish_thinking(block: Block, path: Path, writing: Writing) -> None:
         message = "reasoning carries no proof on this wire"
         writing.loss.drop((*path, "signature"), "unsupported_field", "lost", message)
     if len(block) > 2:
-        finish_block(block, _THINKING, path, writing)
+        finish_block(block, THINKING_MEMBERS, path, writing)
 
 
 def _no_place(block: Block, writing: Writing) -> tuple[str, str]:
@@ -496,14 +478,14 @@ def call_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
     if "type" in form:
         call["type"] = form["type"]
     call["function"] = inner
-    if not state or "cache" in block or "signature" in state or not block.keys() <= _CALL:
+    if not state or "cache" in block or "signature" in state or not block.keys() <= CALL_MEMBERS:
         if block.get("cache") is not None:
             writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire has no cache marks")
         if state:
             report_own_state(state, writing.loss, path)
         else:
             report_foreign_state(block, writing.endpoint, writing.loss, path)
-        report_unknown(block, _CALL, writing.loss, path)
+        report_unknown(block, CALL_MEMBERS, writing.loss, path)
     return call
 
 
@@ -591,14 +573,14 @@ def _result_to_wire(message: Message, path: Path, form: Mapping[str, Any], writi
     if (wire_id := writing.result_id(block)) is not None:
         wire["tool_call_id"] = wire_id
     if len(block) > 3:
-        finish_block(block, _RESULT, where, writing)
+        finish_block(block, RESULT_MEMBERS, where, writing)
     return wire
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire
 
 
-_OPAQUE = _ENVELOPE | {"adapter", "provider", "origin", "kind", "value"}
+_OPAQUE = BLOCK_MEMBERS | {"adapter", "provider", "origin", "kind", "value"}
 _ROLES = ("system", "user", "assistant", "tool")
 
 

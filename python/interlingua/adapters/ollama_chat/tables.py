@@ -38,9 +38,6 @@ LEVELS = ("low", "medium", "high", "max")
 CREATED = "1970-01-01T00:00:00Z"
 """The time of an answer that brings none of its own."""
 
-TOOL_ERROR = "[tool_error]"
-TOOL_OK = "[tool_ok]"
-
 CALLS = "tool_calls"
 IMAGES = "images"
 """Kinds of opaque blocks: an item of one of these lists that cannot be read."""
@@ -56,13 +53,6 @@ _NUMBERS = (int, float, Decimal)
 def is_number(value: Any) -> bool:
     """A JSON number; true and false are none."""
     return type(value) in _NUMBERS
-
-
-def is_enveloped(text: str) -> bool:
-    """Whether a text begins like an envelope, be it one of a failure or one that guards such a beginning."""
-    while text.startswith(TOOL_OK + "\n"):
-        text = text[len(TOOL_OK) + 1 :]
-    return text == TOOL_ERROR or text.startswith(TOOL_ERROR + "\n")
 
 
 class Reading:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from interlingua.adapters._kit import Wire, data_uri, report_foreign_state, report_unknown
+from interlingua.adapters._kit import BLOCK_MEMBERS, Wire, data_uri, report_foreign_state, report_unknown
 from interlingua.adapters._media import (
     DETAILS,
     inline,
@@ -25,9 +25,8 @@ from interlingua.canonical.loss import Path
 
 Block = dict[str, Any]
 
-_BLOCK = ("type", "cache", "critical", "provider_state")
-_TEXT = frozenset((*_BLOCK, "text", "citations", "refusal"))
-_MEDIA = (*_BLOCK, "source", "media_type")
+_TEXT = frozenset((*BLOCK_MEMBERS, "text", "citations", "refusal"))
+_MEDIA = (*BLOCK_MEMBERS, "source", "media_type")
 _IMAGE = frozenset((*_MEDIA, "detail"))
 _AUDIO = frozenset((*_MEDIA, "transcript"))
 _VIDEO = frozenset(_MEDIA)

@@ -7,7 +7,7 @@ A part that cannot be read in full becomes an opaque block: it is kept whole and
 from collections.abc import Mapping
 from typing import Any
 
-from interlingua.adapters._kit import Wire, data_uri, report_unknown
+from interlingua.adapters._kit import BLOCK_MEMBERS, Wire, data_uri, report_unknown
 from interlingua.adapters._media import DETAILS, inline, is_image_address, is_web_address, refuses_image, sniff
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.tables import BREAKPOINT_TTLS, MOST_BREAKPOINTS, NOTHING, TIME_TO_LIVE
@@ -15,9 +15,8 @@ from interlingua.canonical.loss import Path
 
 Block = dict[str, Any]
 
-_BLOCK = ("type", "cache", "critical", "provider_state")
-TEXT = frozenset((*_BLOCK, "text", "citations", "refusal"))
-_MEDIA = (*_BLOCK, "source", "media_type")
+TEXT = frozenset((*BLOCK_MEMBERS, "text", "citations", "refusal"))
+_MEDIA = (*BLOCK_MEMBERS, "source", "media_type")
 _IMAGE = frozenset((*_MEDIA, "detail"))
 _DOCUMENT = frozenset((*_MEDIA, "name", "title", "context", "citations_enabled"))
 _SOURCE = frozenset(("kind", "data", "content", "provider"))
@@ -68,7 +67,7 @@ def report_reading(block: Block, read: Block, path: Path, writing: Writing) -> N
         writing.loss.replace(path, read, "unsupported_value", "shape", message)
 
 
-_OPAQUE = frozenset((*_BLOCK, "adapter", "provider", "origin", "kind", "value"))
+_OPAQUE = frozenset((*BLOCK_MEMBERS, "adapter", "provider", "origin", "kind", "value"))
 
 
 def report_opaque(block: Block, path: Path, writing: Writing, *, fields: bool = True) -> None:

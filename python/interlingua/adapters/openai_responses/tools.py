@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from interlingua.adapters._kit import Wire, report_unknown, within
+from interlingua.adapters._kit import TOOL_MEMBERS, Wire, report_unknown, within
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.parts import cache_from_wire, cache_to_wire
 from interlingua.adapters.openai_responses.tables import NOTHING
@@ -11,21 +11,7 @@ from interlingua.canonical.loss import Path
 
 Tool = dict[str, Any]
 
-_TOOL = frozenset(
-    (
-        "kind",
-        "name",
-        "description",
-        "input_schema",
-        "strict",
-        "format",
-        "cache",
-        "provider_state",
-        "side_effects",
-        "requires_workspace",
-    )
-)
-_PROVIDER_TOOL = _TOOL | {"adapter", "definition"}
+_PROVIDER_TOOL = TOOL_MEMBERS | {"adapter", "definition"}
 _SAYING = frozenset(("kind", "name", "description", "input_schema", "strict", "format"))
 _TEXT_ARGUMENT = "input"
 
@@ -79,7 +65,7 @@ def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: Mapping[str,
         if tool.get("cache") is not None:
             cache_to_wire(tool["cache"], item, form, (*path, "cache"), writing)
         report_state(tool, writing, path)
-        report_unknown(tool, _TOOL, writing.loss, path)
+        report_unknown(tool, TOOL_MEMBERS, writing.loss, path)
     return item
 
 
