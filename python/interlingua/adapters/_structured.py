@@ -49,9 +49,8 @@ def written(request: Request, endpoint: Endpoint, write: Writer) -> tuple[Wire, 
     wanted: dict[str, Any] = request["response_format"] or {}
     if wanted.get("type", "text") == "text":
         return write(request, endpoint)
-    kept = _as_it_came(request, wanted, endpoint)
-    if kept is not None:
-        return write(kept, endpoint)
+    if (kept := _as_it_came(request, wanted, endpoint, write)) is not None:
+        return kept
     wire, entries = write(request, endpoint)
     refused = [entry for entry in entries if entry["path"] == _PATH]
     if not refused:
@@ -61,10 +60,13 @@ def written(request: Request, endpoint: Endpoint, write: Writer) -> tuple[Wire, 
         if _is_forced(entries):
             seen = _of_tool(_tool(wanted))
             return wire, [*_report(wanted, seen, "the answer is asked for as a forced call"), *_moved(entries)]
-    beside = refused[0].get("value")  # what the target has in its stead: JSON without the schema
     text = _prompt(wanted)
+    seen, beside = _of_text(text) or {}, refused[0].get("value")
+    if seen == beside:
+        return wire, entries  # the target can be asked for all that is left of the form
     wire, entries = write(_with_text(request, text, beside), endpoint)
-    return wire, [*_report(wanted, _of_text(text) or {}, "the form of the answer stands in the instructions"), *entries]
+    report = _report(wanted, seen, "the form of the answer stands in the instructions")
+    return wire, [*report, *(_untold(entry, text) for entry in entries)]
 
 
 def _report(wanted: dict[str, Any], seen: dict[str, Any], message: str) -> Entries:
@@ -88,20 +90,33 @@ def _report(wanted: dict[str, Any], seen: dict[str, Any], message: str) -> Entri
 _MEMBERS: Final = frozenset(("name", "description", "schema"))
 
 
-def _as_it_came(request: Request, wanted: dict[str, Any], endpoint: Endpoint) -> Request | None:
-    """The request as this wire had it, when the form was read there from a call or a text and still is the same."""
+def _as_it_came(
+    request: Request, wanted: dict[str, Any], endpoint: Endpoint, write: Writer
+) -> tuple[Wire, Entries] | None:
+    """The wire of a form that was read there from a call or a text, as it was; None when it was changed since."""
     state = request.get("provider_state")
     if state is None or not endpoint.owns(state):
         return None
     form: dict[str, Any] | None = (state.get("form") or {}).get(_FORM)
     if form is None:
         return None
-    if "text" not in form:
+    if "tool" in form:
         tool: dict[str, Any] = {**form["tool"], "input_schema": wanted.get("schema")}
-        fits = not _has_tools(request) and _of_tool(tool) == wanted
-        return _with_tool(request, tool, form["choice"]) if fits else None
+        if _has_tools(request) or _of_tool(tool) != wanted:
+            return None
+        wire, entries = write(_with_tool(request, tool, form["choice"]), endpoint)
+        return wire, _moved(entries)
     text = _prompt(wanted)
-    return _with_text(request, text, form.get("beside")) if _of_text(text) == wanted else None
+    if _of_text(text) != wanted:
+        return None
+    message: dict[str, Any] | None = form.get("message")
+    if message is None:
+        wire, entries = write(_with_text(request, text, form.get("beside")), endpoint)
+        return wire, [_untold(entry, text) for entry in entries]
+    asked = _asking(request, form.get("beside"))
+    asked["messages"] = [{**message, "content": [{**message["content"][0], "text": text}]}, *request["messages"]]
+    wire, entries = write(asked, endpoint)
+    return wire, [_one_before(entry) for entry in entries]
 
 
 # -- as a call
@@ -205,41 +220,77 @@ def _of_text(text: str) -> dict[str, Any] | None:
 
 
 def _with_text(request: Request, text: str, beside: dict[str, Any] | None) -> Request:
-    """The request with a text at the end of its instructions."""
-    asked = {name: value for name, value in request.items() if name != "response_format"}
-    if beside is not None:
-        asked["response_format"] = beside
-    position = _last_instructions(request["messages"])
-    if position is not None:
-        messages: list[Any] = list(request["messages"])
-        message = messages[position]
-        messages[position] = {**message, "content": _ending(message["content"], text)}
-        asked["messages"] = messages
-    else:
-        system: list[Block] = request.get("system") or []
-        ends = bool(system) and _says(system[-1])
-        asked["system"] = _ending(system, text) if ends else [*system, {"type": "text", "text": text}]
+    """The request with a text at the end of its instructions: of the last text in them, or as instructions of its own."""
+    asked = _asking(request, beside)
+    messages: list[Any] = request["messages"]
+    told = _instructions(messages)
+    if told < len(messages):
+        for position in reversed(range(told)):
+            message = messages[position]
+            if (content := _ending(message["content"], text)) is not None:
+                asked["messages"] = [*messages[:position], {**message, "content": content}, *messages[position + 1 :]]
+                return asked
+    system: list[Block] = request.get("system") or []
+    asked["system"] = _ending(system, text) or [*system, {"type": "text", "text": text}]
     return asked
 
 
-def _last_instructions(messages: list[Any]) -> int | None:
-    """The last of the instructions before all other messages, when it ends in a text and something is said behind it."""
+def _instructions(messages: list[Any]) -> int:
+    """How many messages of instructions stand before all others."""
     count = 0
     while count < len(messages) and messages[count]["role"] in _INSTRUCTIONS:
         count += 1
-    if count == 0 or count == len(messages):
+    return count
+
+
+def _last_text(content: list[Block]) -> int:
+    """The last block in which something is said; -1 where there is none."""
+    for index in reversed(range(len(content))):
+        block = content[index]
+        if block["type"] == "text" and block["text"] and not block["text"].isspace():
+            return index
+    return -1
+
+
+def _ending(content: list[Block], text: str) -> list[Block] | None:
+    """The blocks with a text behind what they say last; None where they say nothing."""
+    index = _last_text(content)
+    if index < 0:
         return None
-    content = messages[count - 1]["content"]
-    return count - 1 if content and _says(content[-1]) else None
+    block = {**content[index], "text": f"{content[index]['text']}\n\n{text}"}
+    return [*content[:index], block, *content[index + 1 :]]
 
 
-def _says(block: Block) -> bool:
-    return block["type"] == "text" and bool(block["text"]) and not block["text"].isspace()
+def _asking(request: Request, beside: dict[str, Any] | None) -> Request:
+    asked = {name: value for name, value in request.items() if name != "response_format"}
+    if beside is not None:
+        asked["response_format"] = beside
+    return asked
 
 
-def _ending(content: list[Block], text: str) -> list[Block]:
-    last = content[-1]
-    return [*content[:-1], {**last, "text": f"{last['text']}\n\n{text}"}]
+def _untold(entry: dict[str, Any], text: str) -> dict[str, Any]:
+    """An entry about instructions without the text that was put to them: a reader takes it away."""
+    return {**entry, "value": _without_text(entry["value"], f"\n\n{text}")} if "value" in entry else entry
+
+
+def _without_text(value: Any, text: str) -> Any:
+    if isinstance(value, str):
+        return value.removesuffix(text)
+    if isinstance(value, list):
+        return [_without_text(item, text) for item in value]
+    if isinstance(value, dict):
+        return {name: _without_text(item, text) for name, item in value.items()}
+    return value
+
+
+def _one_before(entry: dict[str, Any]) -> dict[str, Any]:
+    """An entry about a request with one message more before all others, with the pointers of the request without it."""
+    moved = dict(entry)
+    for member in ("path", "to"):
+        steps = str(entry.get(member) or "").split("/")
+        if len(steps) > 2 and steps[1] == "messages" and steps[2].isdigit():
+            moved[member] = "/".join((*steps[:2], str(int(steps[2]) - 1), *steps[3:]))
+    return moved
 
 
 # ---------------------------------------------------------------------------------------------- finding it again
@@ -284,40 +335,52 @@ def _note(request: Request, form: dict[str, Any]) -> None:
 
 
 def _recognise_text(request: Request, messages: list[Any]) -> None:
-    count = 1
-    while count < len(messages) and messages[count]["role"] in _INSTRUCTIONS:
-        count += 1
-    last = messages[count - 1]["content"]
-    if not last or count == len(messages):
-        return
-    block = last[-1]
-    text: str = block["text"] if block["type"] == "text" else ""
-    beside: dict[str, Any] | None = request.get("response_format")
-    if not text.endswith(_END) or beside not in (None, {"type": "json"}):
-        return
+    """Looks for the form where it is written: behind the last text of the instructions, or alone before all of them."""
+    told = _instructions(messages)
+    for position in reversed(range(told)):
+        content: list[Block] = messages[position]["content"]
+        if (index := _last_text(content)) >= 0:
+            if told < len(messages) and _is_told(request, messages, position, index):
+                return
+            break
+    first: list[Block] = messages[0]["content"]
+    if len(first) == 1 and first[0]["type"] == "text":
+        _is_told(request, messages, 0, 0)
+
+
+def _is_told(request: Request, messages: list[Any], position: int, index: int) -> bool:
+    """Takes the form out of a text that ends in it. Whether it did."""
+    message = messages[position]
+    content: list[Block] = message["content"]
+    block = content[index]
+    text: str = block["text"]
+    if not text.endswith(_END):
+        return False
     before, begin, asked = text.rpartition(_BEGIN)
-    wanted = _of_text(begin + asked) if begin else None
-    if wanted is None or wanted == beside:
-        return
+    wanted = _of_text(begin + asked)
+    beside: dict[str, Any] | None = request.get("response_format")
+    if not begin or wanted is None or wanted == beside or beside not in (None, {"type": "json"}):
+        return False
+    form: dict[str, Any] = {} if beside is None else {"beside": beside}
     if before:
         if not before.endswith("\n\n") or before.isspace():
-            return
-        told = {**messages[count - 1], "content": [*last[:-1], {**block, "text": before[:-2]}]}
-        messages[count - 1] = told
-    elif count == 1 and len(last) == 1 and not _is_spelt(messages[0]) and not _is_spelt(block):
+            return False
+        content = [*content[:index], {**block, "text": before[:-2]}, *content[index + 1 :]]
+        messages[position] = {**message, "content": content}
+    elif position == 0 and len(content) == 1 and not (_says_more(message) or _says_more(block)):
+        form["message"] = {**message, "content": [{**block, "text": ""}]}
         del messages[0]
     else:
-        return
+        return False
     request["response_format"] = wanted
-    _note(request, {"text": True} if beside is None else {"text": True, "beside": beside})
+    _note(request, form)
+    return True
 
 
-def _is_spelt(item: Mapping[str, Any]) -> bool:
-    """Whether an item holds more than a writer would give it."""
+def _says_more(item: Mapping[str, Any]) -> bool:
+    """Whether an item says more than its text."""
     state = item.get("provider_state") or {}
-    return bool(state.get("form") or state.get("fields") or item.get("cache") or item.get("name")) or (
-        item.get("role") == "developer"
-    )
+    return any(name in item for name in ("cache", "name", "citations")) or "fields" in state or "signature" in state
 
 
 # ---------------------------------------------------------------------------------------------- answers
