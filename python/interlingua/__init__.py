@@ -44,6 +44,7 @@ _HOMES = {
     "interlingua.canonical.hash": ("content_hash",),
     "interlingua.canonical.loss": ("apply", "difference", "visible"),
     "interlingua.canonical.methods": ("by_priority",),
+    "interlingua.canonical.structured": ("structured",),
     "interlingua.canonical.models": (
         "AudioBlock",
         "CacheHint",
@@ -126,6 +127,7 @@ if TYPE_CHECKING:
         Usage,
         VideoBlock,
     )
+    from interlingua.canonical.structured import structured
     from interlingua.client import Client
     from interlingua.translate import (
         Projection,
@@ -202,6 +204,7 @@ __all__ = [
     "read_stream",
     "register_tools",
     "strict_004",
+    "structured",
     "tool_input_violations",
     "tool_schema_violations",
     "visible",

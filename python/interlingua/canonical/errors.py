@@ -76,9 +76,30 @@ class InvalidWire(InterlinguaError):
 
 
 class InvalidAnswer(InvalidWire):
-    """A provider's answer cannot be read. `path` points into the body."""
+    """A provider's answer cannot be read. `path` points into the body.
+
+    When it does not have the form that was asked for, `path` points into its value, and `violations` lists all that is
+    wrong, each with rule, path and message.
+    """
 
     category = "invalid_response"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        path: str | None = None,
+        adapter: str | None = None,
+        violations: list[dict[str, str]] | None = None,
+    ) -> None:
+        super().__init__(message, path=path, adapter=adapter)
+        self.violations = violations or []
+
+    def to_dict(self) -> dict[str, Any]:
+        error = super().to_dict()
+        if self.violations:
+            error["violations"] = self.violations
+        return error
 
 
 class CannotAdapt(InterlinguaError):
