@@ -49,8 +49,12 @@ def written(request: Request, endpoint: Endpoint, write: Writer) -> tuple[Wire, 
     wanted: dict[str, Any] = request["response_format"] or {}
     if wanted.get("type", "text") == "text":
         return write(request, endpoint)
-    if (kept := _as_it_came(request, wanted, endpoint, write)) is not None:
-        return kept
+    if (kept := _as_it_came(request, wanted, endpoint)) is not None:
+        asked, way = kept
+        wire, entries = write(asked, endpoint)
+        if way == _CALL:
+            return wire, _moved(entries)
+        return wire, [_one_before(entry) if way == _ALONE else _untold(entry, way) for entry in entries]
     wire, entries = write(request, endpoint)
     refused = [entry for entry in entries if entry["path"] == _PATH]
     if not refused:
@@ -90,33 +94,36 @@ def _report(wanted: dict[str, Any], seen: dict[str, Any], message: str) -> Entri
 _MEMBERS: Final = frozenset(("name", "description", "schema"))
 
 
-def _as_it_came(
-    request: Request, wanted: dict[str, Any], endpoint: Endpoint, write: Writer
-) -> tuple[Wire, Entries] | None:
-    """The wire of a form that was read there from a call or a text, as it was; None when it was changed since."""
+def _as_it_came(request: Request, wanted: dict[str, Any], endpoint: Endpoint) -> tuple[Request, str] | None:
+    """The request as this wire had it when it was read there, and the way in which it asked; None when it did not, or when
+    the form was changed since."""
     state = request.get("provider_state")
     if state is None or not endpoint.owns(state):
         return None
-    form: dict[str, Any] | None = (state.get("form") or {}).get(_FORM)
-    if form is None:
+    form = (state.get("form") or {}).get(_FORM)
+    if type(form) is not dict:
         return None
-    if "tool" in form:
-        tool: dict[str, Any] = {**form["tool"], "input_schema": wanted.get("schema")}
-        if _has_tools(request) or _of_tool(tool) != wanted:
+    try:
+        if "tool" in form:
+            tool: dict[str, Any] = {**form["tool"], "input_schema": wanted.get("schema")}
+            choice: dict[str, Any] = form["choice"]
+            fits = not _has_tools(request) and _of_tool(tool) == wanted and choice["tool_choice"] == _CHOICE
+            return (_with_tool(request, tool, choice), _CALL) if fits and tool["name"] == NAME else None
+        text = _prompt(wanted)
+        if _of_text(text) != wanted:
             return None
-        wire, entries = write(_with_tool(request, tool, form["choice"]), endpoint)
-        return wire, _moved(entries)
-    text = _prompt(wanted)
-    if _of_text(text) != wanted:
-        return None
-    message: dict[str, Any] | None = form.get("message")
-    if message is None:
-        wire, entries = write(_with_text(request, text, form.get("beside")), endpoint)
-        return wire, [_untold(entry, text) for entry in entries]
-    asked = _asking(request, form.get("beside"))
-    asked["messages"] = [{**message, "content": [{**message["content"][0], "text": text}]}, *request["messages"]]
-    wire, entries = write(asked, endpoint)
-    return wire, [_one_before(entry) for entry in entries]
+        if "message" not in form:
+            return _with_text(request, text, form.get("beside")), text
+        message: dict[str, Any] = form["message"]
+        asked = _asking(request, form.get("beside"))
+        asked["messages"] = [{**message, "content": [{**message["content"][0], "text": text}]}, *request["messages"]]
+        return asked, _ALONE
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError):
+        return None  # what a caller left in the form is no matter for an error: the form is asked for anew
+
+
+_CALL: Final = "call"
+_ALONE: Final = "alone"
 
 
 # -- as a call
@@ -429,10 +436,14 @@ def text_of(call: Block, text: str | None = None) -> Block:
         spelt = (state.get("form") or {}).get("arguments")
         text = spelt if type(spelt) is str else arguments_text(call["input"])
     block: Block = {"type": "text", "text": text}
-    if "id" in state:
-        kept = {name: state[name] for name in ("adapter", "provider", "origin", "id") if name in state}
-        block["provider_state"] = {**kept, "form": {"answer": True}}
+    if state:
+        kept = {name: state[name] for name in _IDENTITY if name in state}
+        rest = {name: value for name, value in state.items() if name not in _IDENTITY}
+        block["provider_state"] = {**kept, "form": {"answer": rest}}
     return block
+
+
+_IDENTITY: Final = ("adapter", "provider", "origin", "id")
 
 
 class Told:
