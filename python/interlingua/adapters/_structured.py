@@ -251,16 +251,16 @@ def _instructions(messages: list[Any]) -> int:
 
 
 def _last_text(content: list[Block]) -> int:
-    """The last block in which something is said; -1 where there is none."""
+    """The last text that is not empty; -1 where there is none."""
     for index in reversed(range(len(content))):
         block = content[index]
-        if block["type"] == "text" and block["text"] and not block["text"].isspace():
+        if block["type"] == "text" and block["text"]:
             return index
     return -1
 
 
 def _ending(content: list[Block], text: str) -> list[Block] | None:
-    """The blocks with a text behind what they say last; None where they say nothing."""
+    """The blocks with a text behind their last one; None where they hold none."""
     index = _last_text(content)
     if index < 0:
         return None
@@ -370,7 +370,7 @@ def _is_told(request: Request, messages: list[Any], position: int, index: int) -
         return False
     form: dict[str, Any] = {} if beside is None else {"beside": beside}
     if before:
-        if not before.endswith("\n\n") or before.isspace():
+        if not before.endswith("\n\n") or len(before) == len("\n\n"):
             return False
         content = [*content[:index], {**block, "text": before[:-2]}, *content[index + 1 :]]
         messages[position] = {**message, "content": content}
