@@ -112,6 +112,26 @@ def test_a_form_that_nobody_wrote_does_no_harm(wire: str, form: Any) -> None:
     there_and_back(asking(SCHEMA_WANTED, provider_state=target.state(form={"structured": form})), target)
 
 
+@pytest.mark.parametrize("wire", WIRES)
+def test_what_nobody_here_would_have_written_stays_as_it_is(wire: str) -> None:
+    """A text of that form in another place, beside another tool, or said otherwise, is what it is."""
+    target = endpoint(wire)
+    [first, *_] = there_and_back(asking({"type": "json"}), endpoint("anthropic_messages"))[0]["body"]["system"]
+    told: str = first["text"]
+    tool: Data = {"name": NAME, "description": "Mine.", "input_schema": SCHEMA}
+    other: Data = {**tool, "name": "look"}
+    chosen: Data = {"type": "tool", "name": NAME}
+    for request in (
+        {"messages": [said("user", told)]},
+        {"messages": [said("system", told + " "), said("user", "Where?")]},
+        {"messages": [said("system", "Be brief.", told, "Be kind."), said("user", "Where?")]},
+        {"messages": [said("system", told.replace("one JSON", "some JSON")), said("user", "Where?")]},
+        {"messages": [said("user", "Where?")], "tools": [tool]},
+        {"messages": [said("user", "Where?")], "tools": [tool, other], "tool_choice": chosen},
+    ):
+        assert "response_format" not in there_and_back(request, target)[1]
+
+
 FRAMES: list[Data] = [
     {
         "type": "message_start",

@@ -54,7 +54,10 @@ def written(request: Request, endpoint: Endpoint, write: Writer) -> tuple[Wire, 
         wire, entries = write(asked, endpoint)
         if way == _CALL:
             return wire, _moved(entries)
-        return wire, [_one_before(entry) if way == _ALONE else _untold(entry, way) for entry in entries]
+        if way != _ALONE:
+            return wire, [_untold(entry, way) for entry in entries]
+        if not any(_is_about_first(entry) for entry in entries):  # else it stands with others now
+            return wire, [_one_before(entry) for entry in entries]
     wire, entries = write(request, endpoint)
     refused = [entry for entry in entries if entry["path"] == _PATH]
     if not refused:
@@ -290,6 +293,11 @@ def _without_text(value: Any, text: str) -> Any:
     return value
 
 
+def _is_about_first(entry: dict[str, Any]) -> bool:
+    """Whether an entry has to do with the first message."""
+    return any(f"{entry.get(member)}/".startswith("/messages/0/") for member in ("path", "to"))
+
+
 def _one_before(entry: dict[str, Any]) -> dict[str, Any]:
     """An entry about a request with one message more before all others, with the pointers of the request without it."""
     moved = dict(entry)
@@ -351,7 +359,7 @@ def _recognise_text(request: Request, messages: list[Any]) -> None:
                 return
             break
     first: list[Block] = messages[0]["content"]
-    if len(first) == 1 and first[0]["type"] == "text":
+    if first and first[0]["type"] == "text" and (len(first) == 1 or told == len(messages)):
         _is_told(request, messages, 0, 0)
 
 
@@ -374,7 +382,11 @@ def _is_told(request: Request, messages: list[Any], position: int, index: int) -
             return False
         content = [*content[:index], {**block, "text": before[:-2]}, *content[index + 1 :]]
         messages[position] = {**message, "content": content}
-    elif position == 0 and len(content) == 1 and not (_says_more(message) or _says_more(block)):
+    elif index or _says_more(block):
+        return False
+    elif len(content) > 1:  # it stands before instructions of the caller that have no text, or alone with them
+        messages[position] = {**message, "content": content[1:]}
+    elif position == 0 and not _says_more(message):
         form["message"] = {**message, "content": [{**block, "text": ""}]}
         del messages[0]
     else:
