@@ -233,13 +233,12 @@ def _with_text(request: Request, text: str, beside: dict[str, Any] | None) -> Re
     """The request with a text at the end of its instructions: of the last text in them, or as instructions of its own."""
     asked = _asking(request, beside)
     messages: list[Any] = request["messages"]
-    told = _instructions(messages)
-    if told < len(messages):
-        for position in reversed(range(told)):
-            message = messages[position]
-            if (content := _ending(message["content"], text)) is not None:
-                asked["messages"] = [*messages[:position], {**message, "content": content}, *messages[position + 1 :]]
-                return asked
+    # of instructions alone, the last may become the words of a user
+    for position in reversed(range(min(_instructions(messages), len(messages) - 1))):
+        message = messages[position]
+        if (content := _ending(message["content"], text)) is not None:
+            asked["messages"] = [*messages[:position], {**message, "content": content}, *messages[position + 1 :]]
+            return asked
     system: list[Block] = request.get("system") or []
     asked["system"] = _ending(system, text) or [*system, {"type": "text", "text": text}]
     return asked
@@ -354,12 +353,16 @@ def _recognise_text(request: Request, messages: list[Any]) -> None:
     told = _instructions(messages)
     for position in reversed(range(told)):
         content: list[Block] = messages[position]["content"]
-        if (index := _last_text(content)) >= 0:
-            if told < len(messages) and _is_told(request, messages, position, index):
+        if told == len(messages):
+            for index in reversed(range(len(content))):
+                if content[index]["type"] == "text" and _is_told(request, messages, position, index):
+                    return
+        elif (index := _last_text(content)) >= 0:
+            if _is_told(request, messages, position, index):
                 return
             break
     first: list[Block] = messages[0]["content"]
-    if first and first[0]["type"] == "text" and (len(first) == 1 or told == len(messages)):
+    if len(first) == 1 and first[0]["type"] == "text":
         _is_told(request, messages, 0, 0)
 
 
