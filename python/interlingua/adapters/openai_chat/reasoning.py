@@ -1,8 +1,8 @@
 """
-Reasoning in assistant messages: the four places where the dialects of this wire put it.
+Reasoning in assistant messages: the places where the dialects of this wire put it.
 
-`reasoning_content` and `reasoning` hold plain text, `reasoning_details` typed items (OpenRouter), and Mistral has a part
-`thinking` among the content. Providers that send details often send their text a second time under `reasoning`:
+`reasoning_content`, `reasoning` and `reasoning_text` (GitHub Copilot) hold plain text, `reasoning_details` typed items
+(OpenRouter), and Mistral has a part `thinking` among the content. Providers that send details often send their text a second time under `reasoning`:
 it is read once, and the message's form remembers to write it twice.
 """
 
@@ -15,7 +15,7 @@ from interlingua.adapters.openai_chat.parts import Block, lost_part, opaque
 from interlingua.canonical.loss import Path
 
 DETAILS = "reasoning_details"
-TEXTS = ("reasoning_content", "reasoning")
+TEXTS = ("reasoning_content", "reasoning", "reasoning_text")
 MEMBERS = (*TEXTS, DETAILS)
 PART = "content"
 
@@ -200,7 +200,7 @@ def detail_text(item: Wire) -> str:
 def thinking_part_from_wire(part: Wire, reading: Reading) -> Block | None:
     """A thinking block from Mistral's content part; None when it cannot be read in full."""
     pieces = part.get("thinking")
-    if not isinstance(pieces, list) or not all(_is_text(piece) for piece in pieces):
+    if not are_words(pieces):
         return None
     block: Block = {"type": "thinking", "text": _joined(pieces)}
     form: dict[str, Any] = {"member": PART}
@@ -214,12 +214,14 @@ def thinking_part_from_wire(part: Wire, reading: Reading) -> Block | None:
     return reading.mark(block, fields, form)
 
 
-def _is_text(piece: Any) -> bool:
-    return (
+def are_words(pieces: Any) -> bool:
+    """Whether the pieces of a thinking part are all plain text."""
+    return isinstance(pieces, list) and all(
         isinstance(piece, dict)
         and len(piece) == 2
         and piece.get("type") == "text"
         and isinstance(piece.get("text"), str)
+        for piece in pieces
     )
 
 
