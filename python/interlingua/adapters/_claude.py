@@ -5,7 +5,7 @@ The wires spell things differently; these are rules of the models behind them, a
 """
 
 import re
-from typing import Any
+from typing import Any, Final
 
 from interlingua.canonical.carriage import rides
 from interlingua.canonical.endpoint import Endpoint
@@ -15,17 +15,17 @@ from interlingua.canonical.loss import Loss, Path, pointer
 
 Item = dict[str, Any]
 
-MAX_CACHE_MARKS = 4
-FILLER = "(empty)"
-INSTRUCTIONS = ("system", "developer")
-THINKING_TYPES = ("thinking", "redacted_thinking")
-UNMARKED_TYPES = (*THINKING_TYPES, "opaque")
+MAX_CACHE_MARKS: Final = 4
+FILLER: Final = "(empty)"
+INSTRUCTIONS: Final = ("system", "developer")
+THINKING_TYPES: Final = ("thinking", "redacted_thinking")
+UNMARKED_TYPES: Final = (*THINKING_TYPES, "opaque")
 """Blocks that take no cache mark."""
 
 # what reading a part raises that lacks a member or has one of a wrong type
-UNREADABLE = (KeyError, TypeError, AttributeError, IndexError, ValueError)
+UNREADABLE: Final = (KeyError, TypeError, AttributeError, IndexError, ValueError)
 
-UNSUPPORTED = {
+UNSUPPORTED: Final = {
     "frequency_penalty": "weakened",
     "presence_penalty": "weakened",
     "seed": "weakened",
@@ -35,7 +35,7 @@ UNSUPPORTED = {
     "verbosity": "weakened",
 }
 """Members of a request that no such wire has, with the severity of going without."""
-REQUEST = frozenset(
+REQUEST: Final = frozenset(
     (
         "model",
         "system",
@@ -61,8 +61,8 @@ REQUEST = frozenset(
     )
 )
 """The members of a request that are written."""
-ACCOUNTED_FOR = frozenset((*REQUEST, *UNSUPPORTED))
-TOOL = frozenset(
+ACCOUNTED_FOR: Final = frozenset((*REQUEST, *UNSUPPORTED))
+TOOL: Final = frozenset(
     (
         "kind",
         "name",
@@ -80,10 +80,10 @@ TOOL = frozenset(
 )
 """The members of a tool that are known."""
 
-IMAGE_STARTS = {"/9j/": "image/jpeg", "iVBORw0KGgo": "image/png", "R0lGOD": "image/gif", "UklGR": "image/webp"}
+IMAGE_STARTS: Final = {"/9j/": "image/jpeg", "iVBORw0KGgo": "image/png", "R0lGOD": "image/gif", "UklGR": "image/webp"}
 """The first bytes of each format of images, in base64."""
 
-_BASE64_START = re.compile(r"[A-Za-z0-9+/=]{0,64}")
+_BASE64_START: Final = re.compile(r"[A-Za-z0-9+/=]{0,64}")
 
 
 def may_be_base64(data: str) -> bool:
@@ -160,8 +160,8 @@ class Reading:
 
 # ---------------------------------------------------------------------------------------------- writing
 
-_NAME = re.compile(r"[a-zA-Z0-9_-]+")
-_NO_NAME = re.compile(r"[^a-zA-Z0-9_-]")
+_NAME: Final = re.compile(r"[a-zA-Z0-9_-]+")
+_NO_NAME: Final = re.compile(r"[^a-zA-Z0-9_-]")
 
 
 class Writing:
@@ -411,7 +411,7 @@ def object_at_root(schema: Item | None, loss: Loss, path: Path) -> Item:
     return made
 
 
-_UNIONS = ("oneOf", "anyOf", "allOf")
+_UNIONS: Final = ("oneOf", "anyOf", "allOf")
 
 
 def free_text_tool(tool: Item, loss: Loss, path: Path) -> Item:
