@@ -7,7 +7,7 @@ it is read once, and the message's form remembers to write it twice.
 """
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from interlingua.adapters._kit import THINKING_MEMBERS, Wire, report_foreign_state, report_unknown
 from interlingua.adapters.openai_chat.context import Reading, Writing, report_own_state
@@ -214,7 +214,7 @@ def thinking_part_from_wire(part: Wire, reading: Reading) -> Block | None:
     return reading.mark(block, fields, form)
 
 
-def are_words(pieces: Any) -> bool:
+def are_words(pieces: Any) -> TypeGuard[list[Wire]]:
     """Whether the pieces of a thinking part are all plain text."""
     return isinstance(pieces, list) and all(
         isinstance(piece, dict)

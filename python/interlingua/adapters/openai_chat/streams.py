@@ -20,6 +20,7 @@ from interlingua.adapters.openai_chat.reasoning import (
     TEXTS,
     are_words,
     detail_from_wire,
+    detail_text,
     thinking_from_text,
     thinking_part_from_wire,
 )
@@ -266,6 +267,11 @@ def _failure(chunk: Wire, event: str | None) -> Wire | None:
     return chunk if not chunk.get("choices") and is_failure(chunk) else None
 
 
+def _words(details: list[Any]) -> str:
+    """All that typed details say in words."""
+    return "".join(detail_text(item) for item in details if isinstance(item, dict))
+
+
 def _joined_blocks(before: list[Any], blocks: list[Any]) -> list[Any]:
     """LiteLLM's thinking blocks, which come in pieces: one goes on until it has a signature."""
     joined = list(before)
@@ -329,6 +335,10 @@ class _Call:
     def is_whole(self) -> bool:
         """Whether the arguments are an object already: what follows under the same index is then another call."""
         return self.arguments is not None or parse_arguments("".join(self.pieces)) is not None
+
+    def wants_more(self) -> bool:
+        """Whether the arguments have begun to be told, or have yet to begin, and are no object so far."""
+        return self.arguments is None and ("".join(self.pieces).strip() == "" or not self.is_whole())
 
     def wire(self) -> Wire:
         """The call as a whole answer would have it."""
@@ -424,11 +434,22 @@ class _Choice:
 
     def _news(self, message: Wire) -> Wire:
         """A message that stands in the place of a delta tells all so far: what of it is new."""
-        content = message.get("content")
-        said = "".join(self._said.get("content", ()))
-        if isinstance(content, str) and said and content.startswith(said):
-            return {**message, "content": content[len(said) :]}
-        return message
+        news = dict(message)
+        for name in ("content", "refusal", *TEXTS):
+            text, said = news.get(name), "".join(self._said.get(name, ()))
+            if isinstance(text, str) and said and text.startswith(said):
+                news[name] = text[len(said) :]
+        for name in ("annotations", "images"):
+            items, before = news.get(name), self._members.get(name)
+            if isinstance(items, list) and before and items[: len(before)] == before:
+                news[name] = items[len(before) :]
+        details, calls = news.get(DETAILS), news.get("tool_calls")
+        if isinstance(details, list) and self._worded and _words(details) == _words(self._details):
+            news[DETAILS] = []
+        if isinstance(calls, list) and self._calls:
+            known = {call.id for call in self._calls}
+            news["tool_calls"] = [call for call in calls if call.get("id") not in known]
+        return news
 
     def _delta(self, delta: Wire, events: list[Event]) -> None:
         details = delta.get(DETAILS)
@@ -710,6 +731,8 @@ class _Choice:
         call = self._which(wire, inner)
         for name, value in wire.items():
             match name:
+                case "id" if call.id and call.block is not None and call.wants_more():
+                    pass  # some give each piece of a call an id of its own
                 case "id":
                     call.id = value if isinstance(value, str) and (value or call.id is None) else call.id
                 case "type":
@@ -746,6 +769,8 @@ class _Choice:
             if same is not None:
                 return same
             if call is not None and not call.id and not (call.name and call.is_whole()):
+                return call
+            if call is not None and not name and call.name and call.wants_more():
                 return call
         elif call is not None and not (name and call.name and (number is None or call.is_whole() or name != call.name)):
             return call

@@ -26,6 +26,7 @@ Event = dict[str, Any]
 DONE: Final = "[DONE]"
 _TEXT: Final = "response.output_text.delta"
 _CALLS: Final = {"function_call": "arguments", "custom_tool_call": "input"}
+_NAMES: Final = ("id", "call_id")
 _UNREADABLE: Final = (KeyError, TypeError, AttributeError, IndexError, ValueError)
 
 
@@ -48,13 +49,14 @@ class _Item:
     """An item that is being told: how it began, its canonical blocks, and what their deltas have said."""
 
     __slots__ = (
-        "before", "blocks", "canonical", "done", "kind", "last", "number", "refused", "says", "told", "veiled", "wire",
+        "announced", "before", "blocks", "canonical", "done", "kind", "last", "number", "refused", "says", "told", "veiled", "wire",
     )  # fmt: skip
 
     def __init__(self, number: int, wire: Wire, before: "_Item | None") -> None:
         self.number = number
         self.wire = wire
         self.before = before
+        self.announced: set[Any] = set()
         self.kind: Any = "message" if is_message(wire) else wire.get("type")
         self.blocks: dict[int, int] = {}
         self.told: dict[int, list[str]] = {}
@@ -144,7 +146,7 @@ class _Answer:
         if item is None or type(text) is not str or not text or "error" in data or self._crossed:
             return None
         told = item.told.get(number := data.get("content_index", 0))
-        if told is None or item.kind != "message":
+        if told is None or item.kind != "message" or item.done:
             return None
         told.append(text)
         return [{"type": "text_delta", "index": item.blocks[number], "text": text}]
@@ -155,13 +157,15 @@ class _Answer:
                 return self._said(data)
             case "response.function_call_arguments.delta" | "response.custom_tool_call_input.delta":
                 return self._more_arguments(data)
+            case "response.function_call_arguments.done" | "response.custom_tool_call_input.done":
+                return self._all_arguments(data)
             case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta":
                 return self._thought(data)
             case "response.output_item.added":
                 return self._added(data)
             case "response.output_item.done":
                 return self._done(data)
-            case "response.content_part.added":
+            case "response.content_part.added" | "response.reasoning_part.added":
                 return self._begin_part(data)
             case "response.completed" | "response.incomplete" | "response.cancelled":
                 return self._complete(data["response"])
@@ -209,7 +213,7 @@ class _Answer:
         events: list[Event] = []
         open_items = sorted(self._items.values(), key=_place)
         for number, wire in enumerate(output):
-            known = self._named.get(identity) if isinstance(identity := wire.get("id"), str) else None
+            known = self._known(wire)
             if known not in open_items:
                 known = next((item for item in open_items if item.is_of(wire)), None)
             if known is not None:
@@ -290,6 +294,13 @@ class _Answer:
             return named
         return max(self._items.values(), key=_place, default=None)
 
+    def _known(self, wire: Wire) -> _Item | None:
+        """The item that began with this id, or as this call."""
+        for name in _NAMES:
+            if isinstance(identity := wire.get(name), str) and (item := self._named.get(identity)) is not None:
+                return item if item.is_of(wire) else None
+        return None
+
     def _added(self, data: Wire) -> list[Event]:
         wire: Wire = data["item"]
         number = data.get("output_index", len(self._items))
@@ -300,8 +311,7 @@ class _Answer:
 
     def _done(self, data: Wire) -> list[Event]:
         wire: Wire = data["item"]
-        identity = wire.get("id")
-        item = self._named.get(identity) if isinstance(identity, str) else None
+        item = self._known(wire)
         if item is None:
             item = self._item(data)
             if item is not None and not item.is_of(wire) and (self._crossed or item.done):
@@ -324,8 +334,9 @@ class _Answer:
             self._crossed = self._crossed or not known.done
         before = self._items.get(number - 1) if known is None else known
         item = self._items[number] = _Item(place, wire, before)
-        if isinstance(identity := wire.get("id"), str) and identity:
-            self._named[identity] = item
+        for name in _NAMES:
+            if isinstance(identity := wire.get(name), str) and identity:
+                self._named[identity] = item
         match item.kind:
             case "message":
                 pass  # its parts are the blocks
@@ -364,7 +375,10 @@ class _Answer:
     def _begin_part(self, data: Wire) -> list[Event]:
         item = self._item(data)
         number, part = data.get("content_index", 0), data["part"]
-        if item is None or item.kind != "message" or number in item.blocks:
+        if item is None:
+            return []
+        item.announced.add(number)
+        if item.kind != "message" or number in item.blocks:
             return []
         if part.get("type") not in ("output_text", "refusal"):
             return []  # it is read when it is done
@@ -384,8 +398,13 @@ class _Answer:
     def _said(self, data: Wire) -> list[Event]:
         number, text = data.get("content_index", 0), data["delta"]
         item, events = self._spoken(data, {"type": "message", "role": "assistant", "content": []})
+        kind = data["type"].split(".")[1]
         if number not in item.blocks:
-            events.append(self._open_part(item, number, data["type"].split(".")[1]))
+            last = next(reversed(item.blocks), None)
+            if last is not None and (last in item.refused) == (kind == "refusal"):
+                number = last  # some count the deltas, where the parts are to be counted
+            else:
+                events.append(self._open_part(item, number, kind))
         if text:
             item.told[number].append(_text(text))
             events.append({"type": "text_delta", "index": item.blocks[number], "text": text})
@@ -394,7 +413,7 @@ class _Answer:
     def _spoken(self, data: Wire, wire: Wire) -> tuple[_Item, list[Event]]:
         """The item of a delta; one that was not told to begin begins with its first words."""
         item = self._item(data)
-        if item is not None and item.is_of(wire):
+        if item is not None and not item.done and item.is_of(wire):
             return item, []
         number: int = data.get("output_index", len(self._items))
         if isinstance(identity := data.get("item_id"), str):
@@ -404,7 +423,7 @@ class _Answer:
 
     def _more_arguments(self, data: Wire) -> list[Event]:
         item, text = self._item(data), data["delta"]
-        if item is None or not text or 0 not in item.blocks:
+        if item is None or item.done or not text or 0 not in item.blocks:
             return []  # it is read when it is done
         told = item.told[0]
         if not told and not item.veiled and item.kind == "function_call" and not _may_be_object(_text(text)):
@@ -414,11 +433,26 @@ class _Answer:
         told.append(_text(text))
         return [{"type": "tool_use_input_delta", "index": item.blocks[0], "id": item.canonical, "text": text}]
 
+    def _all_arguments(self, data: Wire) -> list[Event]:
+        """What of the arguments no piece has told: all of them, where a server has no pieces or hides them."""
+        item = self._item(data)
+        if item is None or item.done or 0 not in item.blocks or item.kind not in _CALLS:
+            return []
+        whole, told = data.get(_CALLS[item.kind]), "".join(item.told[0])
+        if not isinstance(whole, str) or len(whole) <= len(told) or not whole.startswith(told):
+            return []
+        rest = whole[len(told) :]
+        item.told[0].append(rest)
+        return [{"type": "tool_use_input_delta", "index": item.blocks[0], "id": item.canonical, "text": rest}]
+
     def _thought(self, data: Wire) -> list[Event]:
         if not (text := data["delta"]):
             return []
         item, events = self._spoken(data, {"type": "reasoning", "summary": []})
-        part = (data["type"], data.get("summary_index"), data.get("content_index"))
+        content = data.get("content_index")
+        if item.last is not None and content not in item.announced:
+            content = item.last[2]  # some count the deltas, where the parts are to be counted
+        part = (data["type"], data.get("summary_index"), content)
         if item.last is not None and item.last != part:
             text = BETWEEN + _text(text)
         item.last = part
