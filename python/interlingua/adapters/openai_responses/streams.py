@@ -312,7 +312,7 @@ class _Answer:
     def _done(self, data: Wire) -> list[Event]:
         wire: Wire = data["item"]
         item = self._known(wire)
-        if item is None:
+        if item is None or item.done:  # its id may be that of an item before it
             item = self._item(data)
             if item is not None and not item.is_of(wire) and (self._crossed or item.done):
                 item = next((other for other in self._items.values() if not other.done and other.is_of(wire)), None)
