@@ -443,6 +443,12 @@ def test_members_of_unexpected_shapes_go_back_as_they_came(member: dict[str, Any
 # ---------------------------------------------------------------------------------------------------- answers
 
 
+@pytest.mark.parametrize("first", [{"role": "user", "content": "a"}, {"role": "assistant", "content": "a"}])
+def test_a_result_without_id_that_answers_no_call(first: dict[str, Any]) -> None:
+    again({"messages": [first, {"role": "function", "name": "look", "content": "b"}]})
+    again({"messages": [first, {"role": "tool", "content": "b"}]})
+
+
 @pytest.mark.parametrize(
     ("body", "category"),
     [
