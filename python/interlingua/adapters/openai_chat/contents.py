@@ -13,7 +13,7 @@ from interlingua.adapters.openai_chat.parts import (
     part_from_wire,
     part_to_wire,
 )
-from interlingua.adapters.openai_chat.reasoning import thinking_part_from_wire
+from interlingua.adapters.openai_chat.reasoning import PARTS, thinking_part_from_wire
 from interlingua.adapters.openai_chat.tables import FILLER, PARTICIPANT
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest
@@ -160,7 +160,7 @@ def content_from_wire(message: Wire, reading: Reading, form: dict[str, Any], *, 
 
 
 def _assistant_part(part: Any, reading: Reading) -> Block:
-    if isinstance(part, dict) and part.get("type") == "thinking":
+    if isinstance(part, dict) and part.get("type") in PARTS:
         block = thinking_part_from_wire(part, reading)
         if block is not None:
             return block

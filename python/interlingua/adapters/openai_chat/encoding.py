@@ -184,8 +184,10 @@ class _Encoder:
                 kind = self._writing.owns(block).get("form", _NOTHING).get("type") or "reasoning.text"
                 body = "summary" if kind == "reasoning.summary" else "text"
                 return {"reasoning": text, DETAILS: [{"type": kind, body: text, "index": index}]}
+            case "content" if self._writing.owns(block).get("form", _NOTHING).get("type") == "reasoning":
+                return {PART: [{"type": "reasoning", "summary": [{"type": "summary_text", "text": text}]}]}
             case "content":
-                return {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": text}]}]}
+                return {PART: [{"type": "thinking", "thinking": [{"type": "text", "text": text}]}]}
             case member:
                 return {str(member): text}
 
@@ -248,10 +250,7 @@ class _Encoder:
             case "thinking" if told.kind and self._place(block) == DETAILS:
                 return self._detail(block, index, whole=self._place(told.block) != DETAILS)
             case "thinking" if told.kind and self._place(block) == PART and state:
-                rest = {**(state.get("fields") or _NOTHING)}
-                if "signature" in block:
-                    rest["signature"] = block["signature"]
-                return {PART: [{**rest, "type": "thinking", "thinking": []}]} if rest else {}
+                return self._part(block, state)
             case "redacted_thinking" if self._place(block) == DETAILS:
                 return self._detail(block, index)
             case "image" if state.get("form", _NOTHING).get("member") == "images":
@@ -266,6 +265,17 @@ class _Encoder:
                 return {PART: [part_to_wire(block, (), self._writing, ASSISTANT)]}
             case _:
                 return {}
+
+    def _part(self, block: Block, state: Mapping[str, Any]) -> Wire:
+        """What a part of reasoning has beside its words."""
+        fields: Wire = {**(state.get("fields") or _NOTHING)}
+        proof: Wire = {"signature": block["signature"]} if "signature" in block else {}
+        if not fields and not proof:
+            return {}
+        if (state.get("form") or _NOTHING).get("type") == "reasoning":
+            summary = [{"type": "summary_text", "text": "", **proof}]
+            return {PART: [{**fields, "type": "reasoning", "summary": summary}]}
+        return {PART: [{**fields, **proof, "type": "thinking", "thinking": []}]}
 
     def _detail(self, block: Block, index: int, *, whole: bool = False) -> Wire:
         """What a detail has beside its words, or all of it: its words may have been told in another place."""

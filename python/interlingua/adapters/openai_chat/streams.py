@@ -17,10 +17,13 @@ from interlingua.adapters.openai_chat.errors import error_from_body, is_failure
 from interlingua.adapters.openai_chat.parts import Block, part_from_wire
 from interlingua.adapters.openai_chat.reasoning import (
     DETAILS,
+    PART,
+    PARTS,
     TEXTS,
     are_words,
     detail_from_wire,
     detail_text,
+    summary_of,
     thinking_from_text,
     thinking_part_from_wire,
 )
@@ -550,6 +553,8 @@ class _Choice:
                 self._text("text", part["text"], events)
         elif kind == "thinking" and are_words(part.get("thinking")):
             self._thinking_part(part, parts, last, events)
+        elif kind == "reasoning" and (said := summary_of(part)) is not None:
+            self._summary_part(part, said, parts, last, events)
         else:
             parts.append(part)
             self._end_prose(events)
@@ -563,6 +568,16 @@ class _Choice:
         else:
             parts.append({**part, "thinking": [{"type": "text", "text": text}]})
         self._text("thinking", text, events, "content")
+
+    def _summary_part(self, part: Wire, said: Wire, parts: list[Wire], last: Wire | None, events: list[Event]) -> None:
+        if last is not None and self._kind == "thinking":
+            before = last["summary"][0]
+            proof = said.get("signature") or before.get("signature")
+            whole = {**before, "text": before["text"] + said["text"]}
+            parts[-1] = {**last, **part, "summary": [whole if proof is None else {**whole, "signature": proof}]}
+        else:
+            parts.append(part)
+        self._text("thinking", said["text"], events, PART)
 
     def _detail(self, item: Any, events: list[Event]) -> bool:
         """Takes an item of `reasoning_details`; whether it said any reasoning in words."""
@@ -640,6 +655,8 @@ class _Choice:
 
     def _spelling(self, key: Any) -> dict[str, Any]:
         """Where reasoning stands, as it can be told when it begins."""
+        if key == PART and self._parts and self._parts[-1].get("type") == "reasoning":
+            return {"member": PART, "type": "reasoning"}
         if not isinstance(key, tuple):
             return {"member": key}
         kind = self._details[key[1]].get("type")
@@ -686,7 +703,7 @@ class _Choice:
                 return detail_from_wire(self._told_detail(text), self._reading)
             case _ if self._key == "content":
                 part = (self._parts or [{}])[-1]
-                part = next((p for p in reversed(self._parts or ()) if p.get("type") == "thinking"), part)
+                part = next((p for p in reversed(self._parts or ()) if p.get("type") in PARTS), part)
                 read_part = thinking_part_from_wire(part, self._reading)
                 return read_part or {"type": "thinking", "text": text}
             case _:
