@@ -133,6 +133,8 @@ class _Answer:
             if frame.event == "error" or data.get("type") == "error" or ("type" not in data and data.get("error")):
                 told = {name: value for name, value in data.items() if name not in ("type", "sequence_number")}
                 return self._failed(error_from_body(None, {}, told, self.endpoint))
+            if "type" not in data and frame.event is not None:
+                data = {**data, "type": frame.event}
             return self._event(data)
         except (InterlinguaError, *_UNREADABLE):
             message = "a frame of the stream cannot be read"
