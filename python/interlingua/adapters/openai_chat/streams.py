@@ -67,7 +67,7 @@ _PADDING: Final = frozenset(("choices", "usage", "obfuscation", "p", "padding", 
 _FIRST: Final = frozenset(("id", "model", "created"))
 _UNREADABLE: Final = (InterlinguaError, KeyError, TypeError, AttributeError, IndexError, ValueError)
 _PLAIN_CHOICE: Final = frozenset(("index", "delta", "logprobs", "finish_reason"))
-_STREAM_ONLY: Final = frozenset(("index", "delta", "message", "finish_reason", "logprobs"))
+_STREAM_ONLY: Final = frozenset(("index", "delta", "message", "finish_reason", "logprobs", "usage"))
 
 
 class _Answer:
@@ -167,7 +167,7 @@ class _Answer:
             choice.take(wire, events)
             if choice.finish is not None:
                 self._unclosed.add(number)
-        usage = chunk.get("usage") or _usage_of_groq(chunk)
+        usage = chunk.get("usage") or _usage_elsewhere(chunk)
         if isinstance(usage, dict) and usage != self._usage:
             self._usage = usage
             self._usage_told = False
@@ -293,9 +293,12 @@ def _joined_blocks(before: list[Any], blocks: list[Any]) -> list[Any]:
     return joined
 
 
-def _usage_of_groq(chunk: Wire) -> Any:
+def _usage_elsewhere(chunk: Wire) -> Any:
+    """The usage where some tell it: in Groq's own member, or in a choice (Moonshot)."""
     groq = chunk.get("x_groq")
-    return groq.get("usage") if isinstance(groq, dict) else None
+    if isinstance(groq, dict) and groq.get("usage"):
+        return groq["usage"]
+    return next((choice["usage"] for choice in chunk.get("choices") or () if choice.get("usage")), None)
 
 
 class _Call:

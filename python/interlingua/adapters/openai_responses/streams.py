@@ -287,7 +287,7 @@ class _Answer:
 
     def _item(self, data: Wire) -> _Item | None:
         """The item that an event belongs to: by its id, by its number, and the last one where a server tells neither."""
-        number, identity = data.get("output_index"), data.get("item_id")
+        number, identity = data.get("output_index"), data.get("item_id") or data.get("call_id")
         if self._crossed and isinstance(identity, str) and (named := self._named.get(identity)) is not None:
             return named
         if number is not None:
