@@ -113,6 +113,15 @@ def test_a_form_that_nobody_wrote_does_no_harm(wire: str, form: Any) -> None:
 
 
 @pytest.mark.parametrize("wire", WIRES)
+def test_an_answer_that_was_begun_goes_on_in_text(wire: str) -> None:
+    """A call cannot go on with it."""
+    request = asking(SCHEMA_WANTED, said("user", "Where?"), said("assistant", '{"city":'))
+    wire_request, back, _ = there_and_back(request, endpoint(wire, **WITHOUT))
+    assert NAME not in json.dumps(wire_request["body"])
+    assert back["response_format"] == SCHEMA_WANTED
+
+
+@pytest.mark.parametrize("wire", WIRES)
 def test_what_nobody_here_would_have_written_stays_as_it_is(wire: str) -> None:
     """A text of that form in another place, beside another tool, or said otherwise, is what it is."""
     target = endpoint(wire)

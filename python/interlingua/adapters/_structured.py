@@ -53,10 +53,11 @@ def written(request: Request, endpoint: Endpoint, write: Writer) -> tuple[Wire, 
         asked, way = kept
         wire, entries = write(asked, endpoint)
         if way == _CALL:
-            return wire, _moved(entries)
-        if way != _ALONE:
+            if _is_forced(entries):
+                return wire, _moved(entries)
+        elif way != _ALONE:
             return wire, [_untold(entry, way) for entry in entries]
-        if not any(_is_about_first(entry) for entry in entries):  # else it stands with others now
+        elif not any(_is_about_first(entry) for entry in entries):  # else it stands with others now
             return wire, [_one_before(entry) for entry in entries]
     wire, entries = write(request, endpoint)
     refused = [entry for entry in entries if entry["path"] == _PATH]
@@ -110,8 +111,9 @@ def _as_it_came(request: Request, wanted: dict[str, Any], endpoint: Endpoint) ->
         if "tool" in form:
             tool: dict[str, Any] = {**form["tool"], "input_schema": wanted.get("schema")}
             choice: dict[str, Any] = form["choice"]
-            fits = not _has_tools(request) and _of_tool(tool) == wanted and choice["tool_choice"] == _CHOICE
-            return (_with_tool(request, tool, choice), _CALL) if fits and tool["name"] == NAME else None
+            fits = tool["name"] == NAME and choice["tool_choice"] == _CHOICE and choice.keys() <= _CHOSEN.keys()
+            same = fits and _of_tool(tool) == wanted and not _has_tools(request)
+            return (_with_tool(request, tool, choice), _CALL) if same else None
         text = _prompt(wanted)
         if _of_text(text) != wanted:
             return None
@@ -142,9 +144,11 @@ def _has_tools(request: Request) -> bool:
 
 
 def _can_be_called(request: Request, wanted: dict[str, Any], endpoint: Endpoint) -> bool:
-    """Whether a call can stand for the answer: it is an object, and the caller leaves tools and their choice alone."""
+    """Whether a call can stand for the answer: it is an object, nobody began it, and tools and their choice are free."""
     schema = wanted.get("schema")
-    if wanted["type"] != "json_schema" or schema is None or _has_tools(request):
+    messages: list[Any] = request["messages"]
+    begun = bool(messages) and messages[-1]["role"] == "assistant"
+    if wanted["type"] != "json_schema" or schema is None or begun or _has_tools(request):
         return False
     kind = schema.get("type")
     if kind != "object" and (kind is not None or "properties" not in schema):
