@@ -93,6 +93,8 @@ def _members_from_wire(
                 pass
             case "model" if type(value) is str and value:
                 request["model"] = endpoint.model_id(value) or ""
+                if "{model}" in endpoint.dialect.get("path", PATH):
+                    form["model"] = True  # the address names it already
             case "max_tokens" if type(value) is int and value >= 0:
                 request["max_output_tokens"] = value
             case "temperature" | "top_p" | "top_k" if type(value) in _NUMBER:
@@ -283,7 +285,7 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     writing = Writing(request, endpoint, loss, version)
     body: Wire = {}
     model = endpoint.model or wire_model(request.get("model"))
-    if model is not None and "{model}" not in endpoint.dialect.get("path", PATH):
+    if model is not None and ("{model}" not in endpoint.dialect.get("path", PATH) or "model" in form):
         body["model"] = model
     try:
         tools_to_wire(request, body, writing)

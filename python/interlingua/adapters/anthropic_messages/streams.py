@@ -131,6 +131,8 @@ class _Answer:
 
     def _begin(self, message: Wire) -> list[Event]:
         content = message.get("content") or []
+        if self.message is not None and not content and message.get("id") == self.message.get("id"):
+            return []  # some servers say again that the same answer begins
         if self.message is not None or type(content) is not list:
             raise TypeError("message_start")
         self.message = {**message, "content": []}
@@ -225,6 +227,9 @@ class _Answer:
         position = len(self.blocks)
         if (grows := _GROWS.get(raw["type"])) is not None and raw.get(grows[0]) is None:
             raw[grows[0]] = grows[1]()  # what begins empty is left out by some servers, or null
+        given = raw.get("input")
+        if raw["type"] == "tool_use" and type(given) is str:
+            raw["input"] = {}  # some servers begin the text that the deltas go on with
         block = _Block(raw, index, position)
         started = self._begun(block)
         self.blocks.append(started)
@@ -236,6 +241,8 @@ class _Answer:
                 if raw["input"]:
                     text = arguments_text(raw["input"])
                     events.append({"type": "tool_use_input_delta", "index": position, "id": block.id, "text": text})
+                elif given:
+                    events += self._delta(block, {"type": "input_json_delta", "partial_json": given})
             case "text" if raw["text"]:
                 events.append({"type": "text_delta", "index": position, "text": raw["text"]})
             case "thinking" if raw["thinking"]:
@@ -268,17 +275,17 @@ class _Answer:
     def _delta(self, block: _Block, delta: Wire) -> list[Event]:
         match delta["type"]:
             case "text_delta":
-                text = string(delta["text"])
+                text = _piece(delta["text"])
                 block.text.append(text)
                 return [{"type": "text_delta", "index": block.position, "text": text}] if text else []
             case "input_json_delta":
-                text = string(delta["partial_json"])
+                text = _piece(delta["partial_json"])
                 block.json.append(text)
                 if not text or block.kind != "tool_use":
                     return []
                 return [{"type": "tool_use_input_delta", "index": block.position, "id": block.id, "text": text}]
             case "thinking_delta":
-                text = string(delta["thinking"])
+                text = _piece(delta["thinking"])
                 block.text.append(text)
                 return [{"type": "thinking_delta", "index": block.position, "text": text}] if text else []
             case "signature_delta":
@@ -288,7 +295,8 @@ class _Answer:
                 block.raw["citations"] = [*(block.raw.get("citations") or []), delta["citation"]]
                 return []
             case "compaction_delta":
-                block.raw["content"] = delta["content"]
+                # each says the whole once more
+                block.raw.update((name, value) for name, value in delta.items() if name != "type")
                 return []
             case _:
                 return []  # of a later version
@@ -335,6 +343,11 @@ class _Answer:
             case _:
                 pass
         return block_from_wire(raw, self.reading)
+
+
+def _piece(text: Any) -> str:
+    # some servers send null for nothing
+    return "" if text is None else string(text)
 
 
 # ---------------------------------------------------------------------------------------------- to the wire

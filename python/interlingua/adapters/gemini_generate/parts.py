@@ -16,6 +16,7 @@ from interlingua.adapters._kit import (
     report_foreign_state,
     report_unknown,
 )
+from interlingua.adapters._media import may_be_base64
 from interlingua.adapters.gemini_generate.tables import (
     CAMEL,
     DETAIL,
@@ -179,6 +180,8 @@ def _inline_from_wire(inner: Any, fields: dict[str, Any], form: dict[str, Any]) 
     if type(data) is not str or not data or not MEDIA_TYPE.fullmatch(media_type):
         raise TypeError("inlineData")
     plain = _plain_base64(data)
+    if not may_be_base64(plain):
+        raise TypeError("inlineData")
     if plain != data:
         spelling = {"url_safe": "-" in data or "_" in data, "padded": len(plain) == len(data)}
         if _base64_as(plain, spelling) == data:
