@@ -63,6 +63,8 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     request["messages"] = messages
     options: dict[str, Any] = {}
     _members_from_wire(body, body, request, options, form, reading, endpoint)
+    if "body_version" in endpoint.dialect and body.get("anthropic_version") != endpoint.dialect["body_version"]:
+        form["cloud_version"] = body.get("anthropic_version")
     if body.get("system") is not None:
         messages.append(system_from_wire(body["system"], reading))
     messages_from_wire(body["messages"], reading, messages)
@@ -376,6 +378,8 @@ def _members_to_wire(request: Request, body: Wire, form: dict[str, Any], writing
     if "cache" in request:
         writing.mark(body, request["cache"], ())
     body_version = writing.endpoint.dialect.get("body_version", form.get("body_version"))
+    if "cloud_version" in form and "body_version" in writing.endpoint.dialect:
+        body_version = form["cloud_version"]
     if body_version is not None:
         body["anthropic_version"] = body_version
     if request.get("options"):

@@ -895,7 +895,12 @@ def can_replay(block: Block, writing: Writing) -> bool:
     return (
         block["type"] in THINKING_TYPES
         and writing.owns_thinking(block)
-        and (block["type"] == "redacted_thinking" or bool(block.get("signature")) or takes_unsigned(writing))
+        and (
+            block["type"] == "redacted_thinking"
+            or bool(block.get("signature"))
+            or (writing.own and "signature" in block)
+            or takes_unsigned(writing)
+        )
     )
 
 

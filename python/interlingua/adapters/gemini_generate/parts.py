@@ -614,6 +614,8 @@ def _medium_to_wire(block: Block, place: str, writing: Writing, path: Path) -> W
             new_source = {"kind": _uri_kind(data), "data": data}
         elif kind == "base64" and (plain := _plain_base64(data)) != data:
             data, new_source = plain, {"kind": "base64", "data": plain}
+        if kind == "base64" and not may_be_base64(data):
+            return instead(block, writing, path, "unsupported_source", "the data is no base64")
     part: Wire = {}
     if block_type == "image" and block.get("detail") in DETAIL.there and _takes_detail(place, writing):
         part["mediaResolution"] = {"level": DETAIL.there[block["detail"]]}

@@ -24,7 +24,6 @@ SENTINEL = "skip_thought_signature_validator"
 """What the provider takes in the place of a signature that another one's history does not have. It is sent as it stands."""
 
 TOOL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_:.-]{0,63}")
-LONG_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_:.-]{0,127}")
 MEDIA_TYPE = re.compile(r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*( *;.*)?")
 MODEL_MAJOR = re.compile(r"gemini-(\d+)")
 
@@ -249,8 +248,8 @@ class Writing:
         return wire
 
     def _fits(self, name: str) -> bool:
-        # newer surfaces take longer names, so those of an own request are not cut
-        return TOOL_NAME.fullmatch(name) is not None or (self.own and LONG_NAME.fullmatch(name) is not None)
+        # newer surfaces take other names, and models make up what nobody takes: what came from here goes back
+        return self.own or TOOL_NAME.fullmatch(name) is not None
 
     def renamed(self, name: str) -> str:
         """The wire name of a tool that has been written."""
