@@ -5,7 +5,7 @@ The wires spell things differently; these are rules of the models behind them, a
 """
 
 import re
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._kit import arguments_text
 from interlingua.canonical import json
@@ -17,17 +17,17 @@ from interlingua.canonical.loss import Loss, Path, pointer
 
 Item = dict[str, Any]
 
-MAX_CACHE_MARKS = 4
-FILLER = "(empty)"
-INSTRUCTIONS = ("system", "developer")
-THINKING_TYPES = ("thinking", "redacted_thinking")
-UNMARKED_TYPES = (*THINKING_TYPES, "opaque")
+MAX_CACHE_MARKS: Final = 4
+FILLER: Final = "(empty)"
+INSTRUCTIONS: Final = ("system", "developer")
+THINKING_TYPES: Final = ("thinking", "redacted_thinking")
+UNMARKED_TYPES: Final = (*THINKING_TYPES, "opaque")
 """Blocks that take no cache mark."""
 
 # what reading a part raises that lacks a member or has one of a wrong type
-UNREADABLE = (KeyError, TypeError, AttributeError, IndexError, ValueError)
+UNREADABLE: Final = (KeyError, TypeError, AttributeError, IndexError, ValueError)
 
-UNSUPPORTED = {
+UNSUPPORTED: Final = {
     "frequency_penalty": "weakened",
     "presence_penalty": "weakened",
     "seed": "weakened",
@@ -37,7 +37,7 @@ UNSUPPORTED = {
     "verbosity": "weakened",
 }
 """Members of a request that no such wire has, with the severity of going without."""
-REQUEST = frozenset(
+REQUEST: Final = frozenset(
     (
         "model",
         "system",
@@ -63,8 +63,8 @@ REQUEST = frozenset(
     )
 )
 """The members of a request that are written."""
-ACCOUNTED_FOR = frozenset((*REQUEST, *UNSUPPORTED))
-TOOL = frozenset(
+ACCOUNTED_FOR: Final = frozenset((*REQUEST, *UNSUPPORTED))
+TOOL: Final = frozenset(
     (
         "kind",
         "name",
@@ -82,7 +82,7 @@ TOOL = frozenset(
 )
 """The members of a tool that are known."""
 
-IMAGE_STARTS = {"/9j/": "image/jpeg", "iVBORw0KGgo": "image/png", "R0lGOD": "image/gif", "UklGR": "image/webp"}
+IMAGE_STARTS: Final = {"/9j/": "image/jpeg", "iVBORw0KGgo": "image/png", "R0lGOD": "image/gif", "UklGR": "image/webp"}
 """The first bytes of each format of images, in base64."""
 
 
@@ -107,7 +107,7 @@ def _spelt(text: str) -> Any:
     return value if arguments_text(value) == text else NOT_SPELT
 
 
-NOT_SPELT = object()
+NOT_SPELT: Final = object()
 """Stands for: no JSON value is spelt so."""
 
 
@@ -180,8 +180,8 @@ class Reading:
 
 # ---------------------------------------------------------------------------------------------- writing
 
-_NAME = re.compile(r"[a-zA-Z0-9_-]+")
-_NO_NAME = re.compile(r"[^a-zA-Z0-9_-]")
+_NAME: Final = re.compile(r"[a-zA-Z0-9_-]+")
+_NO_NAME: Final = re.compile(r"[^a-zA-Z0-9_-]")
 
 
 class Writing:
@@ -431,7 +431,7 @@ def object_at_root(schema: Item | None, loss: Loss, path: Path) -> Item:
     return made
 
 
-_UNIONS = ("oneOf", "anyOf", "allOf")
+_UNIONS: Final = ("oneOf", "anyOf", "allOf")
 
 
 def free_text_tool(tool: Item, loss: Loss, path: Path) -> Item:
