@@ -99,6 +99,8 @@ def _members_from_wire(
                     form["model"] = True  # the address names it already
             case "max_tokens" if type(value) is int and value >= 0:
                 request["max_output_tokens"] = value
+            case "max_tokens" if type(value) is float and value >= 0 and value.is_integer():
+                request["max_output_tokens"] = int(value)  # some clients write all numbers so
             case "temperature" | "top_p" | "top_k" if type(value) in _NUMBER:
                 request[name] = value
             case "stream" if type(value) is bool:
