@@ -646,24 +646,6 @@ def test_arguments_that_are_no_object_come_back_in_an_answer(arguments: Any) -> 
     assert (written["content"], loss) == ([call], [])
 
 
-def test_a_call_that_was_cut_off_is_no_call_without_arguments() -> None:
-    frames = [
-        (
-            "message_start",
-            {"message": {"id": "m", "type": "message", "role": "assistant", "content": [], "model": "m"}},
-        ),
-        ("content_block_start", {"index": 0, "content_block": {**CALL, "input": {}}}),
-        ("content_block_delta", {"index": 0, "delta": {"type": "input_json_delta", "partial_json": '{"q": "x'}}),
-        ("content_block_stop", {"index": 0}),
-        ("message_delta", {"delta": {"stop_reason": "max_tokens"}, "usage": {"output_tokens": 1}}),
-        ("message_stop", {}),
-    ]
-    response = streamed_response(frames)
-    written, _ = adapter.to_wire_response(response, HERE)
-
-    assert written["content"][0]["input"] == '{"q": "x'
-
-
 def test_reasoning_in_a_block_of_text_stays_reasoning() -> None:
     frames = [
         (

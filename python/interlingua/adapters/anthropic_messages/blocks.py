@@ -181,8 +181,8 @@ def _tool_use_from_wire(block: Wire, reading: Reading) -> Block:
     canonical["input"] = {}
     if "input" in block:
         canonical["input_raw"] = raw_arguments(arguments)
-        return _extras(block, canonical, _TOOL_USE_WIRE, reading, state)
-    return _extras(block, canonical, _TOOL_USE_WIRE, reading, state, {"absent": ["input"]})
+        return _extras(block, canonical, _TOOL_USE_WIRE, reading, state, {"input": "said"})
+    return _extras(block, canonical, _TOOL_USE_WIRE, reading, state, {"input": "absent"})
 
 
 def _thinking_from_wire(block: Wire, reading: Reading) -> Block:
@@ -644,7 +644,7 @@ def _tool_use_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
         return wire
     if "input_raw" in block or "kind" in block:
         _free_text_to_wire(block, wire, writing, path)
-    elif writing.own and not block["input"] and "absent" in writing.form_of(block):
+    elif writing.own and not block["input"] and writing.form_of(block).get("input") == "absent":
         del wire["input"]
     return finished(block, wire, CALL_MEMBERS, writing, path)
 
@@ -654,9 +654,8 @@ def _free_text_to_wire(block: Block, wire: Wire, writing: Writing, path: Path) -
     if block.get("kind", "function") != "function":
         wire["input"] = free_text_call(block, writing.loss, path)
     elif "input_raw" in block:
-        state = block.get("provider_state")
-        own = writing.own and state is not None and writing.endpoint.owns(state)
-        value = spelt_arguments(block["input_raw"], own) if own else NOT_SPELT
+        said = writing.own and writing.form_of(block).get("input") == "said"
+        value = spelt_arguments(block["input_raw"], own=True) if said else NOT_SPELT
         if value is not NOT_SPELT:
             wire["input"] = value
             return
