@@ -112,6 +112,22 @@ def test_a_form_that_nobody_wrote_does_no_harm(wire: str, form: Any) -> None:
     there_and_back(asking(SCHEMA_WANTED, provider_state=target.state(form={"structured": form})), target)
 
 
+def test_a_provider_that_wants_to_hear_of_json_hears_of_it() -> None:
+    """Where nothing speaks of it, the fixed text does; where it is spoken of, nothing is added."""
+    silent, speaking = asking({"type": "json"}), asking({"type": "json"}, said("user", "Where? In json."))
+    for wire, place in (("openai_chat", "response_format"), ("openai_responses", "text")):
+        body = there_and_back(speaking, endpoint(wire))[0]["body"]
+        assert place in body and "<response-format>" not in json.dumps(body)
+    wire_request, back, loss = there_and_back(silent, endpoint("openai_chat"))
+    assert wire_request["body"]["response_format"] == {"type": "json_object"}
+    assert "JSON" in wire_request["body"]["messages"][0]["content"]
+    assert [(entry["code"], entry["severity"]) for entry in loss] == [("required_default", "shape")]
+    assert translate.project(back, endpoint("openai_chat")).wire == wire_request
+    wire_request, _, loss = there_and_back(silent, endpoint("openai_responses"))
+    assert "text" not in wire_request["body"] and "JSON" in wire_request["body"]["instructions"]
+    assert [(entry["code"], entry["severity"]) for entry in loss] == [("response_format", "weakened")]
+
+
 @pytest.mark.parametrize("wire", WIRES)
 def test_an_answer_that_was_begun_goes_on_in_text(wire: str) -> None:
     """A call cannot go on with it."""

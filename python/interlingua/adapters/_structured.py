@@ -41,10 +41,16 @@ _INSTRUCTIONS: Final = frozenset(("system", "developer"))
 # ---------------------------------------------------------------------------------------------- asking
 
 
-def written(request: Request, endpoint: Endpoint, write: Writer) -> tuple[Wire, Entries]:
+ANYWHERE: Final = "anywhere"
+CONVERSATION: Final = "conversation"
+
+
+def written(request: Request, endpoint: Endpoint, write: Writer, word: str = "") -> tuple[Wire, Entries]:
     """Writes a request that has a `response_format`: as the wire has it, else by a forced call, else in the instructions.
 
     `write` is how the wire writes requests. What it does not enforce is reported as `weakened`, never lost.
+    `word` says where a wire that is asked for JSON without a schema demands the word JSON: `ANYWHERE`, or in the
+    `CONVERSATION` behind the instructions.
     """
     wanted: dict[str, Any] = request["response_format"] or {}
     if wanted.get("type", "text") == "text":
@@ -61,7 +67,8 @@ def written(request: Request, endpoint: Endpoint, write: Writer) -> tuple[Wire, 
             return wire, [_one_before(entry) for entry in entries]
     wire, entries = write(request, endpoint)
     refused = [entry for entry in entries if entry["path"] == _PATH]
-    if not refused:
+    beside: dict[str, Any] | None = refused[0].get("value") if refused else wanted
+    if not refused and (wanted["type"] != "json" or _says_json(request, endpoint, word)):
         return wire, entries
     if _can_be_called(request, wanted, endpoint):
         wire, entries = write(_with_tool(request, _tool(wanted), _CHOSEN), endpoint)
@@ -69,12 +76,32 @@ def written(request: Request, endpoint: Endpoint, write: Writer) -> tuple[Wire, 
             seen = _of_tool(_tool(wanted))
             return wire, [*_report(wanted, seen, "the answer is asked for as a forced call"), *_moved(entries)]
     text = _prompt(wanted)
-    seen, beside = _of_text(text) or {}, refused[0].get("value")
-    if seen == beside:
+    seen = _of_text(text) or {}
+    said = _says_json(request, endpoint, word)
+    if seen == beside and said:
         return wire, entries  # the target can be asked for all that is left of the form
+    if word == CONVERSATION and not said:
+        beside = None  # what stands in the instructions does not count
     wire, entries = write(_with_text(request, text, beside), endpoint)
+    if seen == beside == wanted:
+        loss = Loss()
+        loss.replace(
+            ("response_format",), seen, "required_default", "shape", "the target demands that JSON is spoken of"
+        )
+        return wire, [*loss.entries, *(_untold(entry, text) for entry in entries)]
     report = _report(wanted, seen, "the form of the answer stands in the instructions")
     return wire, [*report, *(_untold(entry, text) for entry in entries)]
+
+
+def _says_json(request: Request, endpoint: Endpoint, word: str) -> bool:
+    """Whether the word JSON stands where the target demands it; of what was read there, it is the judge itself."""
+    state = request.get("provider_state")
+    if not word or (state is not None and endpoint.owns(state)):
+        return True
+    messages: list[Any] = request["messages"]
+    contents: list[list[Block]] = [message["content"] for message in messages]
+    contents = contents[_instructions(messages) :] if word == CONVERSATION else [request.get("system") or [], *contents]
+    return any("json" in block["text"].lower() for content in contents for block in content if block["type"] == "text")
 
 
 def _report(wanted: dict[str, Any], seen: dict[str, Any], message: str) -> Entries:
@@ -381,7 +408,7 @@ def _is_told(request: Request, messages: list[Any], position: int, index: int) -
     before, begin, asked = text.rpartition(_BEGIN)
     wanted = _of_text(begin + asked)
     beside: dict[str, Any] | None = request.get("response_format")
-    if not begin or wanted is None or wanted == beside or beside not in (None, {"type": "json"}):
+    if not begin or wanted is None or beside not in (None, {"type": "json"}):
         return False
     form: dict[str, Any] = {} if beside is None else {"beside": beside}
     if before:

@@ -34,7 +34,7 @@ from interlingua.adapters._openai_members import (
     verbosity,
     word,
 )
-from interlingua.adapters._structured import recognised, written
+from interlingua.adapters._structured import ANYWHERE, recognised, written
 from interlingua.adapters.openai_chat.context import Reading, Writing, report_own_state
 from interlingua.adapters.openai_chat.messages import messages_from_wire, messages_to_wire
 from interlingua.adapters.openai_chat.parts import cache_from_wire, cache_to_wire
@@ -69,7 +69,7 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     calls without results that other turns follow, results twice.
     """
     if "response_format" in request:
-        return written(request, endpoint, _written)
+        return written(request, endpoint, _written, ANYWHERE)
     return _written(request, endpoint)
 
 

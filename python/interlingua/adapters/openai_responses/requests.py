@@ -26,7 +26,7 @@ from interlingua.adapters._openai_members import (
     verbosity,
     word,
 )
-from interlingua.adapters._structured import recognised, written
+from interlingua.adapters._structured import CONVERSATION, recognised, written
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.messages import input_from_wire, input_to_wire, is_continued, is_foreign
 from interlingua.adapters.openai_responses.tables import (
@@ -56,7 +56,7 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     calls without results that other turns follow, results twice.
     """
     if "response_format" in request:
-        return written(request, endpoint, _written)
+        return written(request, endpoint, _written, CONVERSATION)
     return _written(request, endpoint)
 
 
