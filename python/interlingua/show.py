@@ -92,6 +92,7 @@ def decision(found: Data) -> RenderableType:
         reason = entry["reason"]
         if failure := entry.get("validation_failure"):
             reason += f": {failure}"
+            reason += f" ({entry['missing']})" if entry.get("missing") else ""
         table.add_row(entry["policy"], Text(entry["verdict"], style=style), entry["candidate_model"] or "", reason)
     head = Text.assemble(
         ("→ ", "bold green"), (found["chosen_model"], "bold green"), f"  ({found['record']['reason']})"
