@@ -16,9 +16,15 @@ OP_WORDS = {"drop": "dropped", "replace": "replaced", "move": "moved", "merge": 
 VERDICT_STYLES = {"chose": "bold green", "rejected": "red", "deferred": "yellow", "not_applicable": "dim"}
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        # whoever reads has seen enough: that is no failure, and `main` ends it quietly
+        raise BrokenPipeError
+
+
 def console(*, stderr: bool = False) -> Console:
     """A console that stays readable when it is piped: 80 to 100 columns."""
-    made = Console(stderr=stderr, highlight=False)
+    made = _Console(stderr=stderr, highlight=False)
     if not made.is_terminal or made.width > 100:
         made.width = 100
     return made
@@ -80,6 +86,49 @@ def tokens(usage: Data) -> str:
         "output_tokens": "out",
     }
     return ", ".join(f"{usage[name]} {word}" for name, word in names.items() if usage.get(name)) or "nothing"
+
+
+def money(usage: Data, expected: Data | None = None) -> str:
+    """What a usage cost, or, of a request, what it may cost."""
+    amount = usage.get("cost_usd")
+    if amount is None:
+        return "unpriced"
+    prices = f"prices of {usage['pricing_version']}"
+    if expected is None:
+        return f"{amount} USD ({prices})"
+    span, tokens = expected["estimated_cost_usd"], expected["estimated_tokens"]
+    most = f"at most {span['high']}" if span["high"] is not None else "no limit given, so no most"
+    return (
+        f"likely {amount} USD (at least {span['low']} without an answer, {most}; "
+        f"the prompt has {tokens['low']} to {tokens['high']} tokens; {prices})"
+    )
+
+
+def providers(rows: Sequence[Data]) -> RenderableType:
+    """The providers: what each speaks, where it is, and what is lacking to call it here."""
+    parts: list[RenderableType] = []
+    for row in rows:
+        wanted = "; ".join(row["missing"])
+        state = Text(wanted, style="yellow") if wanted else Text("ready", style="green")
+        parts.append(Text.assemble((row["name"], "bold"), f" · {row['title']} · ", state))
+        lines = {
+            "wires": ", ".join(row["adapters"]),
+            "address": row["base_url"] or "",
+            "set by": " or ".join(row["address_variables"]),
+            "key": _key(row),
+            "models": f"{row['models']} listed" if row["models"] else "",
+        }
+        parts += [Text(f"  {what:<8} {told}", style="dim") for what, told in lines.items() if told]
+    legend = "LLM_<NAME>=scheme://key@host adds a provider that is a copy of a row, elsewhere"
+    return Group(*parts, Text(legend, style="dim"))
+
+
+def _key(row: Data) -> str:
+    if not row["key_variables"]:
+        return "none"
+    wanted = "needed" if row["needs_key"] else "not needed"
+    signed = ", or calls are signed with credentials of AWS" if row["signing"] else ""
+    return f"{' or '.join(row['key_variables'])} ({wanted}{signed})"
 
 
 def decision(found: Data) -> RenderableType:

@@ -192,7 +192,10 @@ def test_good_names_are_registered(name: str) -> None:
 @pytest.mark.parametrize(
     ("tool", "path"),
     [
-        *(({"name": name, "input_schema": SCHEMA}, "/0/name") for name in ("", "1x", "a b", "a-b", "_a", "a" * 65, "a\n")),
+        *(
+            ({"name": name, "input_schema": SCHEMA}, "/0/name")
+            for name in ("", "1x", "a b", "a-b", "_a", "a" * 65, "a\n")
+        ),
         ({"name": None, "input_schema": SCHEMA}, "/0/name"),
         ({}, "/0/name"),
         ("look_up", "/0"),

@@ -84,9 +84,7 @@ def demand_policy(policy: Any, catalog: Mapping[str, Any]) -> None:
     """Raises `InvalidRequest`, with all that is wrong, for a policy that is not valid with this catalogue."""
     if violations := check_policy(policy, catalog):
         found = [{**one, "path": f"/policy{one['path']}"} for one in violations]
-        raise InvalidRequest(
-            f"the policy is not valid: {found[0]['message']}", path=found[0]["path"], violations=found
-        )
+        raise InvalidRequest(f"the policy is not valid: {found[0]['message']}", path=found[0]["path"], violations=found)
 
 
 def event(
