@@ -75,11 +75,11 @@ _HOMES = {
         "VideoBlock",
     ),
 }
-_MODULES = ("media",)
+_MODULES = ("media", "registry")
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 if TYPE_CHECKING:
-    from interlingua import media
+    from interlingua import media, registry
     from interlingua.canonical.check import check, register_tools, tool_input_violations, tool_schema_violations
     from interlingua.canonical.endpoint import Endpoint
     from interlingua.canonical.errors import (
@@ -204,6 +204,7 @@ __all__ = [
     "read_response",
     "read_stream",
     "register_tools",
+    "registry",
     "strict_004",
     "tool_input_violations",
     "tool_schema_violations",
