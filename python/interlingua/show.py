@@ -77,6 +77,11 @@ def usage_line(usage: Data) -> str:
     return f"{prompt} in, {answer} · {usage.get('latency_ms', 0)} ms · {money}"
 
 
+def prompt_tokens(usage: Data) -> int:
+    """The whole prompt of an answer: what was read, what came from a cache, what was written to one."""
+    return sum(usage.get(f"{bucket}_tokens") or 0 for bucket in ("input", "cached_input", "cache_creation_input"))
+
+
 def tokens(usage: Data) -> str:
     """The buckets of a usage that are not empty."""
     names = {
