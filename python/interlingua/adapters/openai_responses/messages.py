@@ -17,7 +17,7 @@ from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.loss import Path
 
 Message = dict[str, Any]
-Request = Mapping[str, Any]
+Request = dict[str, Any]
 
 # ---------------------------------------------------------------------------------------------------- to the wire
 
