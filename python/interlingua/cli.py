@@ -557,9 +557,11 @@ def cost(
     as_json: AsJson = False,
 ) -> None:
     """
-    Tell what an answer cost, exactly, or what a request may cost: at least the prompt alone, likely with an answer of 500
-    tokens (or of its limit, when that is smaller), at most with an answer as long as its limit. A model without a price is
-    unpriced, never free.
+    Tell what an answer cost, exactly, or what a request may cost.
+
+    A request costs at least its prompt, likely 500 tokens of answer as well, at most an answer as long as its limit.
+
+    A model without a price is unpriced, never free.
     """
     from interlingua import registry
 

@@ -119,7 +119,7 @@ def providers(rows: Sequence[Data]) -> RenderableType:
         lines = {
             "wires": ", ".join(row["adapters"]),
             "address": row["base_url"] or "",
-            "set by": " or ".join(row["address_variables"]),
+            "set by": ", ".join(row["address_variables"]),
             "key": _key(row),
             "models": f"{row['models']} listed" if row["models"] else "",
         }

@@ -98,6 +98,7 @@ def test_how_things_stand_with_a_provider():
     assert (told["openai"]["key_variables"], told["openai"]["needs_key"]) == (["OPENAI_API_KEY"], True)
     assert (told["box"]["base_url"], told["box"]["key_variables"]) == ("https://box.example/v1", ["LLM_BOX"])
     assert told["azure-openai"]["address_variables"] == ["AZURE_OPENAI_BASE_URL", "AZURE_OPENAI_ENDPOINT"]
+    assert "GOOGLE_CLOUD_LOCATION" in told["vertex"]["address_variables"]
     assert told["vllm"]["needs_key"] is False
     assert told["vllm"]["models"] == 0
     assert told["anthropic"]["models"] > 5

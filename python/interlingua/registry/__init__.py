@@ -196,7 +196,7 @@ class Registry:
             "title": row["title"],
             "adapters": [row["adapter"], *row.get("other_wires", {})],
             "base_url": address,
-            "address_variables": _connection.address_variables(row, self._environment),
+            "address_variables": _connection.every_address_variable(row),
             "needs_key": bool(row["auth"] and row["auth"]["required"]),
             "key_variables": _connection.key_variables(row),
             "signing": row["auth"]["signing"]["scheme"] if row["auth"] and "signing" in row["auth"] else None,

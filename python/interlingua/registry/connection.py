@@ -195,6 +195,13 @@ def address_variables(row: Mapping[str, Any], environment: Mapping[str, str]) ->
     return [*empty, *row.get("base_url_env", {})]
 
 
+def every_address_variable(row: Mapping[str, Any]) -> list[str]:
+    """All variables that have a say in the address, set or not."""
+    places: Mapping[str, Mapping[str, Any]] = row.get("places", {})
+    named = [name for told in places.values() for name in told["env"]]
+    return list(dict.fromkeys([*named, *row.get("base_url_env", {})]))
+
+
 def headers(row: Mapping[str, Any], adapter: str | None, key: str | None) -> dict[str, str]:
     """The headers that show the key on one wire; none without a key, or where none is wanted."""
     if not key or not row["auth"]:
