@@ -59,8 +59,8 @@ def loss_table(loss: Sequence[Data]) -> RenderableType:
         table.add_row(
             Text(entry["severity"], style=style),
             OP_WORDS[entry["op"]],
-            where,
-            f"{entry['message']} [{entry['code']}]",
+            Text(where),
+            Text(entry["message"]),
         )
     return Group(loss_summary(loss), table)
 
@@ -147,7 +147,8 @@ def decision(found: Data) -> RenderableType:
         if failure := entry.get("validation_failure"):
             reason += f": {failure}"
             reason += f" ({entry['missing']})" if entry.get("missing") else ""
-        table.add_row(entry["policy"], Text(entry["verdict"], style=style), entry["candidate_model"] or "", reason)
+        verdict = Text(entry["verdict"], style=style)
+        table.add_row(entry["policy"], verdict, Text(entry["candidate_model"] or ""), Text(reason))
     head = Text.assemble(
         ("→ ", "bold green"), (found["chosen_model"], "bold green"), f"  ({found['record']['reason']})"
     )
@@ -163,7 +164,7 @@ def candidates(rows: Sequence[Data]) -> RenderableType:
         guess, cost = row["estimated_tokens"], row["estimated_cost_usd"]
         verdict = row.get("rejection") or (row["error"]["category"] if "error" in row else "")
         table.add_row(
-            row["model"],
+            Text(row["model"]),
             f"{guess['low']}–{guess['high']}" if guess else "?",
             f"${cost['likely']}" if cost else "unpriced",
             loss_summary(row["loss"]),

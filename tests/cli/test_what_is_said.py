@@ -310,6 +310,15 @@ def test_counts_and_a_file_are_two_questions(tmp_path: Path) -> None:
         assert "one of the two" in line_of(run("cost", "openai:gpt-4.1", *arguments))
 
 
+def test_brackets_are_shown_as_they_are() -> None:
+    """Names and places of others are no marks of style."""
+    called = {"type": "tool_use", "id": "tu_1", "name": "f", "input": {}, "[bold]x": 1}
+    request = {"messages": [{"role": "assistant", "content": [called]}]}
+    assert "[bold]x" in run("adapt", "--to", "openai_chat", "--loss", given=request).stderr.decode()
+    named = run("route", "--replay", "-m", "openai:m[red]", given=CANONICAL).stdout.decode()
+    assert named.count("m[red]") == 3
+
+
 def test_help_names_the_variables() -> None:
     """Where keys and addresses come from."""
     shown = run("--help", COLUMNS="200").stdout.decode()
