@@ -287,7 +287,11 @@ def generate(
     replay: Replay = False,
     as_json: AsJson = False,
 ) -> None:
-    """Ask a model. With --json: the response, or with --stream each event in a line."""
+    """
+    Ask a model. With --json: the response, or with --stream each event in a line.
+
+    Keys and addresses come from the environment: `interlingua providers` lists the variables.
+    """
     from interlingua import translate
 
     if (prompt is None) == (request is None):

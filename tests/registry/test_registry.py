@@ -92,7 +92,14 @@ def test_what_the_caller_gives_stands_over_the_environment():
 
 def test_how_things_stand_with_a_provider():
     """Every row can be told, and no key stands in what is told."""
-    own = Registry(environment={"GROQ_API_KEY": "k-secret", "LLM_BOX": "openai://t0ken@box.example"})
+    address = "https://user:pa55@proxy.example/v1?key=s3cret"
+    own = Registry(
+        environment={
+            "GROQ_API_KEY": "k-secret",
+            "LLM_BOX": "openai://t0ken@box.example",
+            "MISTRAL_BASE_URL": address,
+        }
+    )
     told = {name: own.standing(name) for name in own.providers()}
     assert told["groq"]["configured"]
     assert (told["openai"]["key_variables"], told["openai"]["needs_key"]) == (["OPENAI_API_KEY"], True)
@@ -102,8 +109,9 @@ def test_how_things_stand_with_a_provider():
     assert told["vllm"]["needs_key"] is False
     assert told["vllm"]["models"] == 0
     assert told["anthropic"]["models"] > 5
-    assert "secret" not in json.dumps(told)
-    assert "t0ken" not in json.dumps(told)
+    assert told["mistral"]["base_url"] == "https://proxy.example/v1"
+    for secret in ("secret", "t0ken", "pa55", "s3cret"):
+        assert secret not in json.dumps(told)
 
 
 def test_every_dialect_switch_and_capability_is_one_that_a_page_or_the_vocabulary_names():

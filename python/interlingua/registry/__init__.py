@@ -195,7 +195,7 @@ class Registry:
             "name": provider,
             "title": row["title"],
             "adapters": [row["adapter"], *row.get("other_wires", {})],
-            "base_url": address,
+            "base_url": _connection.shown(address),
             "address_variables": _connection.every_address_variable(row),
             "needs_key": bool(row["auth"] and row["auth"]["required"]),
             "key_variables": _connection.key_variables(row),

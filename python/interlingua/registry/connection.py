@@ -195,6 +195,14 @@ def address_variables(row: Mapping[str, Any], environment: Mapping[str, str]) ->
     return [*empty, *row.get("base_url_env", {})]
 
 
+def shown(address: str | None) -> str | None:
+    """An address as it may be printed: a user and a query can be secrets."""
+    if address is None:
+        return None
+    parts = urlsplit(address)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
+
+
 def every_address_variable(row: Mapping[str, Any]) -> list[str]:
     """All variables that have a say in the address, set or not."""
     places: Mapping[str, Mapping[str, Any]] = row.get("places", {})
