@@ -194,6 +194,7 @@ def _reasoning(name: str, value: dict[str, Any], body: Wire, writing: Writing) -
     if written:
         writing.loss.replace((name,), written, "reasoning_mapped", "weakened", message)
     else:
+        message = "the target has no such setting of reasoning; ask for an effort"
         writing.loss.drop((name,), "reasoning_mapped", "weakened", message)
 
 

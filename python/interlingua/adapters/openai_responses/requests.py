@@ -210,6 +210,7 @@ def _reasoning(name: str, value: dict[str, Any], request: Request, body: Wire, w
         if written:
             writing.loss.replace((name,), written, "reasoning_mapped", "weakened", message)
         else:
+            message = "the target has no such setting of reasoning; ask for an effort"
             writing.loss.drop((name,), "reasoning_mapped", "weakened", message)
 
 
