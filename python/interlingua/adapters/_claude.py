@@ -5,8 +5,10 @@ The wires spell things differently; these are rules of the models behind them, a
 """
 
 import re
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from interlingua.adapters._order import disordered
 from interlingua.canonical.carriage import rides
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import CannotAdapt, InvalidRequest
@@ -158,6 +160,87 @@ class Reading:
         return {"type": "opaque", **self.whose, "kind": kind, "value": value}
 
 
+def proofread(
+    request: Item, endpoint: Endpoint, to_wire: Callable[[Item, Endpoint], tuple[Item, list[dict[str, Any]]]]
+) -> None:
+    """Notes in a request that was just read what a writer would repair in it.
+
+    An oddity is kept where it was read and repaired where it was made: a writer leaves alone what is so noted
+    (`form.odd` of an item, the names of members in that of the request, `form.names` of tools, `form.misplaced` of a
+    message), and nothing else.
+    """
+    form = request["provider_state"]["form"]
+    messages = request["messages"]
+    first = 0
+    while first < len(messages) and messages[first]["role"] in INSTRUCTIONS:
+        first += 1
+    for position in disordered(messages, first):
+        _note(messages[position], "misplaced", endpoint)
+    for item in (*_named_again(request.get("tools") or []), *_called_again(messages)):
+        _note(item, "odd", endpoint)
+    # of a model nothing is known here: what was written for it is not measured by what we know of it
+    reader = Endpoint(endpoint.adapter, endpoint.provider, None, endpoint.dialect)
+    try:
+        entries = to_wire(request, reader)[1]
+    except (InvalidRequest, CannotAdapt):
+        form["odd"] = True  # there is no other way to write it
+        return
+    for entry in entries:
+        match entry["path"].split("/")[1:]:
+            case [*steps, "name"] if entry["code"] == "name_rewritten" and (name := _name(request, steps)) is not None:
+                form.setdefault("names", []).append(name)
+            case ["messages", position, "content", number, *_]:
+                _note(messages[int(position)]["content"][int(number)], "odd", endpoint)
+            case ["messages", position, *_]:
+                _note(messages[int(position)], "odd", endpoint)
+            case ["tools", position, *_]:
+                _note(request["tools"][int(position)], "odd", endpoint)
+            case [member, *_]:
+                form.setdefault("odd", []).append(member)
+            case _:
+                pass
+
+
+def _note(item: Item, what: str, endpoint: Endpoint) -> None:
+    item.setdefault("provider_state", endpoint.state()).setdefault("form", {})[what] = True
+
+
+def _name(request: Item, steps: list[str]) -> str | None:
+    """The name of a tool that stands in an item of the request; None for an item that is neither tool nor call."""
+    item: Any = request
+    for step in steps:
+        item = item[int(step)] if isinstance(item, list) else item[step]
+    return item["name"] if item.get("type") != "document" else None
+
+
+def _named_again(tools: list[Item]) -> list[Item]:
+    """The tools that have the name of another one before them."""
+    names: set[str] = set()
+    found: list[Item] = []
+    for tool in tools:
+        if tool["name"] in names:
+            found.append(tool)
+        names.add(tool["name"])
+    return found
+
+
+def _called_again(messages: list[Item]) -> list[Item]:
+    """The calls that have the wire id of another one before them in the turn."""
+    given: set[str] = set()
+    found: list[Item] = []
+    for message in messages:
+        if message["role"] != "assistant":
+            given.clear()
+            continue
+        for block in message["content"]:
+            if block["type"] == "tool_use":
+                wire_id = block["provider_state"]["id"]
+                if wire_id in given:
+                    found.append(block)
+                given.add(wire_id)
+    return found
+
+
 # ---------------------------------------------------------------------------------------------- writing
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]+")
@@ -167,8 +250,9 @@ _NO_NAME = re.compile(r"[^a-zA-Z0-9_-]")
 class Writing:
     """What a writer carries: the target, the report, wire ids and names.
 
-    `own`: the whole came from this wire, so it is written back as it was read and not repaired.
-    `exact`: and it goes to the model that it was written for, so it is not fitted to another one either.
+    `own`: the whole came from this wire, so it is spelt as it was read.
+    `exact`: and it goes to the model that it was written for, so what is known of the model is not held against it.
+    `as_read`: what is being written was read so, odd as it is (`proofread`), and is not repaired.
     `tool_id` is the grammar of wire ids, `longest_name` how long the name of a tool may be.
     """
 
@@ -176,8 +260,10 @@ class Writing:
         "_ids",
         "_longest_name",
         "_names",
+        "_odd",
         "_taken",
         "_tool_id",
+        "as_read",
         "capabilities",
         "endpoint",
         "exact",
@@ -204,10 +290,42 @@ class Writing:
         self._ids: dict[str, str] = {}
         self._taken: set[str] = set()
         self._names: dict[str, str] = {}
+        self.as_read = False
+        self._odd: tuple[str, ...] = ()
+        if self.own and (form := self.form_of(source)):
+            self.as_read = form.get("odd") is True
+            self._odd = () if self.as_read else tuple(form.get("odd") or ())
+            self._names.update((name, name) for name in form.get("names") or ())
 
     def lacks(self, capability: str) -> bool:
         """Whether the model is known not to take something. What was written for it is not measured by it."""
         return not self.exact and self.capabilities.get(capability) is False
+
+    def says(self, capability: str) -> bool:
+        """Whether the model is known to have a trait that forbids something."""
+        return not self.exact and self.capabilities.get(capability) is True
+
+    def known(self) -> Mapping[str, Any]:
+        """What is known of the model; nothing for what was written for it."""
+        return {} if self.exact else self.capabilities
+
+    def keeps(self, member: str) -> bool:
+        """Whether a member of the request is written as it is, because it was as odd when it was read."""
+        return self.as_read or member in self._odd
+
+    def is_odd(self, item: Item) -> bool:
+        """Whether an item is written as it is, because it was as odd when it was read."""
+        return self.as_read or (self.own and "provider_state" in item and bool(self.form_of(item).get("odd")))
+
+    def misplaced(self, messages: list[Item]) -> frozenset[int]:
+        """The positions of the messages that were read out of order."""
+        if not self.own:
+            return frozenset()
+        return frozenset(
+            position
+            for position, message in enumerate(messages)
+            if self.as_read or ("provider_state" in message and self.form_of(message).get("misplaced"))
+        )
 
     def form_of(self, item: Item) -> Item:
         """How an item of this wire was spelt; nothing for an item of another origin."""
@@ -236,14 +354,14 @@ class Writing:
         """The wire id of a call, remembered for its result: the wire's own where there is one, else derived."""
         canonical: str = block["id"]
         own = self._own_id(block)
-        if self.own:
-            wire_id = own if own is not None else self._derive(canonical)
-        elif canonical in self._ids:
+        if canonical in self._ids and not self.as_read:
             raise InvalidRequest("two tool calls have one id; give each call its own", path=pointer((*path, "id")))
-        elif own is None or own in self._taken or not (self._tool_id.fullmatch(own) or rides(own, self.endpoint)):
+        if own is None or (own in self._taken and not self.is_odd(block)):
             wire_id = self._derive(canonical)
-        else:
+        elif self.own or self._tool_id.fullmatch(own) or rides(own, self.endpoint):
             wire_id = own
+        else:
+            wire_id = self._derive(canonical)
         self._taken.add(wire_id)
         self._ids[canonical] = wire_id
         return wire_id
@@ -280,7 +398,7 @@ class Writing:
         """
         wire = self._names.get(name)
         if wire is None:
-            fits = self.own or (len(name) <= self._longest_name and _NAME.fullmatch(name) is not None)
+            fits = self.as_read or (len(name) <= self._longest_name and _NAME.fullmatch(name) is not None)
             wire = self._names[name] = name if fits else self._rewritten(name)
         if wire != name:
             message = "the name does not fit the target's grammar"
@@ -309,7 +427,7 @@ def kept_stops(stop: list[str], writing: Writing) -> list[str]:
     """The stop texts that are taken; one of white space alone is not."""
     kept: list[str] = []
     for position, text in enumerate(stop):
-        if writing.own or text.strip():
+        if text.strip() or writing.keeps("stop"):
             kept.append(text)
         else:
             message = "the target takes no stop text of white space"

@@ -334,18 +334,27 @@ def blocks_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path
 
 def block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
     """One block on the wire; None when this place cannot carry it, which is reported."""
+    if writing.as_read or not writing.is_odd(block):
+        return _block_to_wire(block, place, writing, path)
+    writing.as_read = True
+    wire = _block_to_wire(block, place, writing, path)
+    writing.as_read = False
+    return wire
+
+
+def _block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
     match block["type"]:
         case "text":
             return _text_to_wire(block, place, writing, path)
-        case "tool_use" if place == ASSISTANT or writing.own:
+        case "tool_use" if place == ASSISTANT or writing.as_read:
             return _tool_use_to_wire(block, writing, path)
-        case "image" if place in _IMAGE_PLACES or writing.own:
+        case "image" if place in _IMAGE_PLACES or writing.as_read:
             return _image_to_wire(block, writing, path)
-        case "document" if place in (USER, RESULT) or (not writing.stricter and (place == ASSISTANT or writing.own)):
+        case "document" if place in (USER, RESULT) or (not writing.stricter and (place == ASSISTANT or writing.as_read)):
             return _document_to_wire(block, writing, path)
-        case "thinking" if place == ASSISTANT or writing.own:
+        case "thinking" if place == ASSISTANT or writing.as_read:
             return _thinking_to_wire(block, writing, path)
-        case "redacted_thinking" if place == ASSISTANT or writing.own:
+        case "redacted_thinking" if place == ASSISTANT or writing.as_read:
             return _redacted_to_wire(block, writing, path)
         case "opaque":
             return _opaque_to_wire(block, place, writing, path)
@@ -451,7 +460,7 @@ def _citation_to_wire(citation: dict[str, Any], fields: dict[str, Any], writing:
         if name in citation:
             wire[name] = citation[name]
     for name, value in fields.items():
-        if name == "file_id" and "file_id" not in wire and not writing.own:
+        if name == "file_id" and "file_id" not in wire and not writing.as_read:
             # answers hold it, requests are refused with it
             where = (*path, "provider_state", "fields", name)
             writing.loss.drop(where, "unsupported_field", "shape", "requests do not take the file id of a citation")
@@ -498,12 +507,12 @@ def _media_source(
     """The wire source of an image or a document; None when there is none. A media type that changes is reported."""
     source = block["source"]
     media_type = block.get("media_type")
-    if not source.get("data") and not writing.own:
+    if not source.get("data") and not writing.as_read:
         return None
     match source["kind"]:
         case "base64":
             fitted = media_type
-            if not writing.own:
+            if not writing.as_read:
                 fitted = fit(media_type, source["data"]) if may_be_base64(source["data"]) else None
             if fitted is None:
                 return None
@@ -513,7 +522,7 @@ def _media_source(
             wire = {"type": "base64", "media_type": fitted, "data": source["data"]}
         case "url":
             parsed = parse_data_uri(source["data"])
-            if parsed is not None and not writing.own:
+            if parsed is not None and not writing.as_read:
                 return _inline_source(block, parsed, fit, writing, path)
             _drop_media_type(media_type, writing, path)
             wire = {"type": "url", "url": source["data"]}
@@ -581,17 +590,17 @@ def _document_source(block: Block, writing: Writing, path: Path) -> Wire | None:
     source = block["source"]
     media_type = block.get("media_type")
     match source["kind"]:
-        case "text" if not source["data"] and not writing.own:
+        case "text" if not source["data"] and not writing.as_read:
             return None
         case "text":
-            if media_type != "text/plain" and not (writing.own and media_type):
+            if media_type != "text/plain" and not (writing.as_read and media_type):
                 where, media_type = (*path, "media_type"), "text/plain"
                 writing.loss.replace(where, media_type, "unsupported_value", "shape", "text travels as plain text")
             report_unknown(source, _SOURCE, writing.loss, (*path, "source"))
             return {"type": "text", "media_type": media_type, "data": source["data"]}
         case "blocks":
             return _document_blocks(block, writing, path)
-        case "base64" if not writing.own and media_type is not None and media_type.startswith("text/"):
+        case "base64" if not writing.as_read and media_type is not None and media_type.startswith("text/"):
             return _decoded_text(block, writing, path)
         case _:
             return _media_source(block, _fit_document, writing, path)
@@ -601,7 +610,7 @@ def _document_blocks(block: Block, writing: Writing, path: Path) -> Wire | None:
     source = block["source"]
     where = (*path, "source", "content")
     content = blocks_to_wire(source["content"], DOCUMENT, writing, where)
-    if not content and not writing.own:
+    if not content and not writing.as_read:
         writing.loss.replace(where, [{"type": "text", "text": "(empty)"}], "filler", "shape", "a document is not empty")
         content = [{"type": "text", "text": "(empty)"}]
     _drop_media_type(block.get("media_type"), writing, path)
@@ -652,7 +661,7 @@ def _thinking_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None
         return _instead(block, writing, path, "foreign_state", "reasoning of another provider cannot be replayed")
     signature = block.get("signature")
     # an empty signature is what a stream begins with: it proves nothing and is refused
-    unproved = signature == "" or (signature is None and not writing.own)
+    unproved = signature == "" or (signature is None and not writing.as_read)
     if unproved and not (writing.answering or writing.endpoint.dialect.get("unsigned_thinking")):
         return _instead(block, writing, path, "unsigned_thinking", "reasoning is only taken back with its signature")
     wire: Wire = {"type": "thinking", "thinking": block["text"]}
@@ -669,7 +678,7 @@ def _redacted_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None
 
 
 def _uncached(block: Block, writing: Writing, path: Path) -> Block:
-    if "cache" not in block or writing.own:
+    if "cache" not in block or writing.as_read:
         return block
     writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "reasoning takes no cache mark")
     return {name: value for name, value in block.items() if name != "cache"}
@@ -689,6 +698,7 @@ def can_replay(block: Block, writing: Writing) -> bool:
 
 
 _USER_ITEMS = ("search_result", "container_upload", "tool_reference")
+_SYSTEM_ITEMS = ("tool_addition", "tool_removal")
 
 
 def is_server_item(kind: str) -> bool:
@@ -696,13 +706,18 @@ def is_server_item(kind: str) -> bool:
     return kind.startswith("mcp_tool_") or kind == "server_tool_use" or (kind.endswith("_tool_result"))
 
 
+def _may_stand(kind: str, place: str) -> bool:
+    if place == SYSTEM:
+        return kind in _SYSTEM_ITEMS
+    return kind not in _USER_ITEMS if place == ASSISTANT else not is_server_item(kind)
+
+
 def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
     if not writing.endpoint.owns(block):
         return _instead(block, writing, path, "foreign_state", "an item of another provider has no meaning here")
     value: Wire = block["value"]
     kind = string(value["type"])
-    misplaced = is_server_item(kind) if place != ASSISTANT else kind in _USER_ITEMS
-    if misplaced and not writing.own:
+    if not _may_stand(kind, place) and not writing.as_read:
         return _instead(block, writing, path, "unsupported_block", "the item has no form in this place")
     if value["type"] != block.get("kind"):
         writing.loss.replace((*path, "kind"), value["type"], "required_default", "shape", "the item names its kind")
@@ -723,6 +738,15 @@ def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> W
 
 def result_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
     """A tool result."""
+    if writing.as_read or not writing.is_odd(block):
+        return _result_to_wire(block, writing, path)
+    writing.as_read = True
+    wire = _result_to_wire(block, writing, path)
+    writing.as_read = False
+    return wire
+
+
+def _result_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
     wire: Wire = {"type": "tool_result", "tool_use_id": writing.result_id(block)}
     content = block["content"]
     if len(block) == 3 and len(content) == 1 and len(part := content[0]) == 2 and part["type"] == "text":

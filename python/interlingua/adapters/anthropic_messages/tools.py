@@ -108,8 +108,10 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
     names: set[str] = set()
     strict: Demands | None = None
     taken = not writing.lacks("supports_tools")
+    whole = writing.as_read
     for position, tool in enumerate(tools):
         path = ("tools", position)
+        writing.as_read = whole or writing.is_odd(tool)
         if not writing.own and not taken:
             writing.loss.drop(path, "unsupported_model", "lost", "the model takes no tools")
             continue
@@ -119,15 +121,16 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
             raise InvalidRequest("the tool lacks a member or has one of a wrong type", path=pointer(path)) from problem
         if wire is None:
             continue
-        if not writing.own and "name" in wire:  # sets of tools have none
-            if wire["name"] in names:
+        if "name" in wire:  # sets of tools have none
+            if wire["name"] in names and not writing.as_read:
                 raise InvalidRequest("two tools have one name; give each its own", path=pointer((*path, "name")))
             names.add(wire["name"])
-        if wire.get("strict") is True and not writing.own and tool.get("kind") != "provider":
+        if wire.get("strict") is True and not writing.as_read and tool.get("kind") != "provider":
             if strict is None:
                 strict = (0, *demands((request.get("response_format") or {}).get("schema")))
             strict = _strict_to_wire(wire, strict, writing, path)
         wires.append(wire)
+    writing.as_read = whole
     if wires or not tools:
         body["tools"] = wires
 
@@ -172,7 +175,7 @@ def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
     if "description" in tool:
         wire["description"] = tool["description"]
     schema = tool.get("input_schema")
-    if not writing.own:
+    if not writing.as_read:
         wire["input_schema"] = object_at_root(schema, writing.loss, (*path, "input_schema"))
     elif schema is not None:
         wire["input_schema"] = schema
@@ -226,19 +229,19 @@ def tool_choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -
     parallel = request.get("parallel_tool_calls")
     if choice is None and parallel is None:
         return
-    if not writing.own and not body.get("tools"):
+    if not body.get("tools") and not (writing.keeps("tool_choice") or writing.keeps("parallel_tool_calls")):
         _drop_choice(choice, parallel, writing)
         return
     wire: Wire = {}
     if choice is not None:
         wire = _choice_to_wire(choice, request, writing)
-    elif not writing.own:
+    elif not writing.keeps("tool_choice"):
         wire["type"] = "auto"
         writing.loss.replace(
             ("tool_choice",), {"type": "auto"}, "required_default", "shape", "the parallel switch stands in a choice"
         )
     if parallel is not None:
-        if wire.get("type") == "none" and not writing.own:
+        if wire.get("type") == "none" and not writing.keeps("parallel_tool_calls"):
             writing.loss.drop(("parallel_tool_calls",), "combination", "shape", "without calls there are none at once")
         else:
             wire["disable_parallel_tool_use"] = not parallel
@@ -279,7 +282,7 @@ def _choice_to_wire(choice: dict[str, Any], request: dict[str, Any], writing: Wr
 
 def _chosen(choice: dict[str, Any], request: dict[str, Any], writing: Writing) -> str | None:
     name: str = choice["name"]
-    if writing.own:
+    if writing.keeps("tool_choice"):
         return name
     tool = _offered(name, request, writing)
     if tool is None:
@@ -290,11 +293,13 @@ def _chosen(choice: dict[str, Any], request: dict[str, Any], writing: Writing) -
 
 
 def _offered(name: str, request: dict[str, Any], writing: Writing) -> Tool | None:
-    """The tool of a name, when it goes onto the wire."""
+    """The tool of a name, when it goes onto the wire under a name; a set of tools has none."""
     for tool in request.get("tools") or ():
         if tool["name"] == name:
-            foreign = tool.get("kind") == "provider" and tool.get("adapter") != writing.endpoint.adapter
-            return None if foreign else tool
+            if tool.get("kind") != "provider":
+                return tool
+            own = tool.get("adapter") == writing.endpoint.adapter
+            return tool if own and (tool.get("definition") or {}).get("name") == name else None
     return None
 
 
