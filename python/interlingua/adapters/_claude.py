@@ -180,25 +180,36 @@ def proofread(
         _note(item, "odd", endpoint)
     # of a model nothing is known here: what was written for it is not measured by what we know of it
     reader = Endpoint(endpoint.adapter, endpoint.provider, None, endpoint.dialect)
-    try:
-        entries = to_wire(request, reader)[1]
-    except (InvalidRequest, CannotAdapt):
-        form["odd"] = True  # there is no other way to write it
-        return
-    for entry in entries:
-        match entry["path"].split("/")[1:]:
-            case [*steps, "name"] if entry["code"] == "name_rewritten" and (name := _name(request, steps)) is not None:
-                form.setdefault("names", []).append(name)
-            case ["messages", position, "content", number, *_]:
-                _note(messages[int(position)]["content"][int(number)], "odd", endpoint)
-            case ["messages", position, *_]:
-                _note(messages[int(position)], "odd", endpoint)
-            case ["tools", position, *_]:
-                _note(request["tools"][int(position)], "odd", endpoint)
-            case [member, *_]:
-                form.setdefault("odd", []).append(member)
-            case _:
-                pass
+    for _ in range(_MOST_READINGS):
+        try:
+            entries = to_wire(request, reader)[1]
+        except (InvalidRequest, CannotAdapt):
+            break
+        if not entries:
+            return
+        for entry in entries:
+            _note_entry(entry, request, endpoint)
+    form["odd"] = True  # there is no other way to write it
+
+
+_MOST_READINGS = 4  # what is left alone may bring to light what its repair had hidden
+
+
+def _note_entry(entry: dict[str, Any], request: Item, endpoint: Endpoint) -> None:
+    form = request["provider_state"]["form"]
+    match entry["path"].split("/")[1:]:
+        case [*steps, "name"] if entry["code"] == "name_rewritten" and (name := _name(request, steps)) is not None:
+            form.setdefault("names", []).append(name)
+        case ["messages", position, "content", number, *_]:
+            _note(request["messages"][int(position)]["content"][int(number)], "odd", endpoint)
+        case ["messages", position, *_]:
+            _note(request["messages"][int(position)], "odd", endpoint)
+        case ["tools", position, *_]:
+            _note(request["tools"][int(position)], "odd", endpoint)
+        case [member, *_]:
+            form.setdefault("odd", []).append(member)
+        case _:
+            pass
 
 
 def _note(item: Item, what: str, endpoint: Endpoint) -> None:
@@ -218,9 +229,12 @@ def _named_again(tools: list[Item]) -> list[Item]:
     names: set[str] = set()
     found: list[Item] = []
     for tool in tools:
-        if tool["name"] in names:
+        name = tool.get("definition", tool).get("name")
+        if not isinstance(name, str):
+            continue  # a set of tools has none
+        if name in names:
             found.append(tool)
-        names.add(tool["name"])
+        names.add(name)
     return found
 
 

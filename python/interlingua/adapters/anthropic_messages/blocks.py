@@ -661,8 +661,7 @@ def _thinking_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None
         return _instead(block, writing, path, "foreign_state", "reasoning of another provider cannot be replayed")
     signature = block.get("signature")
     # an empty signature is what a stream begins with: it proves nothing and is refused
-    unproved = signature == "" or (signature is None and not writing.as_read)
-    if unproved and not (writing.answering or writing.endpoint.dialect.get("unsigned_thinking")):
+    if not (signature or writing.as_read or writing.answering or writing.endpoint.dialect.get("unsigned_thinking")):
         return _instead(block, writing, path, "unsigned_thinking", "reasoning is only taken back with its signature")
     wire: Wire = {"type": "thinking", "thinking": block["text"]}
     if signature is not None:

@@ -78,6 +78,8 @@ def tool_choice_from_wire(choice: Wire, request: dict[str, Any]) -> dict[str, An
     """
     if not choice or ("type" in choice and string(choice["type"]) not in TOOL_CHOICE.back):
         return choice
+    if choice.get("type") == "tool" and "name" not in choice:
+        return choice
     canonical: dict[str, Any] = {}
     others: dict[str, Any] = {}
     kind = choice.get("type")
@@ -121,10 +123,10 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
             raise InvalidRequest("the tool lacks a member or has one of a wrong type", path=pointer(path)) from problem
         if wire is None:
             continue
-        if "name" in wire:  # sets of tools have none
-            if wire["name"] in names and not writing.as_read:
+        if isinstance(name := wire.get("name"), str):  # a set of tools has none
+            if name in names and not writing.as_read:
                 raise InvalidRequest("two tools have one name; give each its own", path=pointer((*path, "name")))
-            names.add(wire["name"])
+            names.add(name)
         if wire.get("strict") is True and not writing.as_read and tool.get("kind") != "provider":
             if strict is None:
                 strict = (0, *demands((request.get("response_format") or {}).get("schema")))

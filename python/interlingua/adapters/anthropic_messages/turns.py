@@ -412,7 +412,8 @@ class _Turns:
         writing = self.writing
         where = (*path, "content")
         given = writing.form_of(message).get("in_messages") and not writing.lacks("system_in_messages")
-        if given and (writing.is_odd(message) or self._may_stand(at, given=True)) or self._may_stand(at):
+        native = given or self.speaker == SYSTEM or writing.capabilities.get("system_in_messages")
+        if (given and writing.is_odd(message)) or (native and self._may_stand(at)):
             if message["role"] == "developer":
                 writing.loss.replace((*path, "role"), "system", "role_folded", "shape", "instructions have one role")
             self._turn(SYSTEM, message)
@@ -420,10 +421,8 @@ class _Turns:
         self._turn(USER, message)
         return USER, blocks_to_wire(marked(message, writing, path), USER, writing, where)
 
-    def _may_stand(self, at: int, given: bool = False) -> bool:
+    def _may_stand(self, at: int) -> bool:
         """Whether a system message may stand here: after a user turn, and last or before an answer."""
-        if not given and not self.writing.capabilities.get("system_in_messages") and self.speaker != SYSTEM:
-            return False
         after_server_tool = (
             self.speaker == ASSISTANT and bool(self.content) and is_server_item(self.content[-1]["type"])
         )

@@ -96,12 +96,17 @@ def block_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
 
     Raises KeyError or TypeError for a known block that lacks a member or has one of a wrong type.
     """
-    kind = next((name for name in wire if name in _READERS), None)
-    if kind is None:
-        if type(wire) is not dict or not wire:
-            raise TypeError("block")
-        return reading.opaque(next((name for name in wire if name != "type"), "unknown"), wire)
+    if type(wire) is not dict or not wire:
+        raise TypeError("block")
+    kind = _kind(wire)
+    if kind not in _READERS or len([name for name in wire if name in KINDS]) > 1:
+        return reading.opaque(kind, wire)
     return _READERS[kind](wire, place, reading) or reading.opaque(kind, wire)
+
+
+def _kind(wire: Wire) -> str:
+    """What a block of the wire is: the member that names its kind."""
+    return next((name for name in wire if name in KINDS), next((name for name in wire if name != "type"), "unknown"))
 
 
 def _finished(
@@ -231,15 +236,17 @@ def _guarded_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None
 
 def _cited_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
     cited = wire["citationsContent"]
-    texts = cited.get("content", [])
-    if place != ASSISTANT or not all(part.keys() == {"text"} for part in texts):
+    texts, citations = cited.get("content", []), cited.get("citations", [])
+    if place != ASSISTANT or type(texts) is not list or type(citations) is not list:
+        return None
+    if not all(part.keys() == {"text"} for part in texts):
         return None
     spoken = [string(part["text"]) for part in texts]
     canonical: Block = {"type": "text", "text": "".join(spoken)}
     form: Wire = {"cited": True}
     if len(spoken) != 1:
         form["texts"] = [len(text) for text in spoken] if "content" in cited else None
-    canonical["citations"] = [_citation_from_wire(citation, reading) for citation in cited.get("citations", [])]
+    canonical["citations"] = [_citation_from_wire(citation, reading) for citation in citations]
     if "citations" not in cited:
         form["uncited"] = True
     left = _left(cited, frozenset(("content", "citations")))
@@ -667,7 +674,7 @@ def _source_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
     match source["kind"]:
         case "base64" if data or writing.as_read:
             wire: Wire = {"bytes": data}
-        case "file_id" if S3.fullmatch(data) and writing.owns_file(source):
+        case "file_id" if (S3.fullmatch(data) or writing.as_read) and writing.owns_file(source):
             wire = {"s3Location": {"uri": data}}
         case "url" if S3.fullmatch(data):
             wire = {"s3Location": {"uri": data}}
@@ -884,9 +891,9 @@ def _thinking_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None
         return _instead(block, writing, path, "foreign_state", "reasoning of another provider cannot be replayed")
     signature = block.get("signature")
     inner: Wire = {"text": block["text"]}
-    if signature:
+    if signature or (signature is not None and writing.as_read):
         inner["signature"] = signature
-    elif not (writing.as_read and signature is None) and not takes_unsigned(writing):
+    elif not (writing.as_read or takes_unsigned(writing)):
         return _instead(block, writing, path, "unsigned_thinking", "reasoning is only taken back with its signature")
     elif signature == "":
         writing.loss.drop((*path, "signature"), "unsigned_thinking", "shape", "an empty signature proves nothing")
@@ -934,7 +941,7 @@ def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> W
     if not writing.endpoint.owns(block):
         return _instead(block, writing, path, "foreign_state", "an item of another provider has no meaning here")
     value: Wire = block["value"]
-    kind = next((name for name in value if name in KINDS), next((name for name in value if name != "type"), "unknown"))
+    kind = _kind(value)
     if not writing.as_read and place not in _PLACES.get(kind, (USER, ASSISTANT)):
         return _instead(block, writing, path, "unsupported_block", "the item has no form in this place")
     if not writing.as_read and not _reads_back(value, place, writing):

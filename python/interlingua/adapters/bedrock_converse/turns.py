@@ -418,7 +418,7 @@ class _Turns:
         writing = self.writing
         where = (*path, "content")
         given = writing.own and writing.form_of(message).get("in_messages") and not writing.lacks("system_in_messages")
-        native = given or writing.capabilities.get("system_in_messages")
+        native = given or self.speaker == SYSTEM or writing.capabilities.get("system_in_messages")
         if (given and writing.is_odd(message)) or (native and self._may_stand(at)):
             if message["role"] == "developer":
                 writing.loss.replace((*path, "role"), "system", "role_folded", "shape", "instructions have one role")
