@@ -52,9 +52,7 @@ def broken(adapter: str, wire: dict[str, Any]) -> set[str]:
     return {re.sub(r"'.*?'", "…", reason) for _, reason in ORACLES.violations(adapter, wire)}
 
 
-def edits(
-    request: dict[str, Any], name: str, choice: tuple[Edit, ...] = EDITS
-) -> Iterator[tuple[str, dict[str, Any]]]:
+def edits(request: dict[str, Any], name: str, choice: tuple[Edit, ...] = EDITS) -> Iterator[tuple[str, dict[str, Any]]]:
     """Edited conversations that are still valid, or break no other rule than the one that was read."""
     given = {violation["rule"] for violation in check(request)} | ALLOWED
     for number in range(ROUNDS):

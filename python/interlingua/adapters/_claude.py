@@ -119,9 +119,27 @@ def tool_names(request: Item) -> set[str]:
 
 
 class Reading:
-    """What a reader carries: whose wire it is, and the canonical ids of the calls seen so far."""
+    """What a reader carries: whose wire it is, and the canonical ids of the calls seen so far.
 
-    __slots__ = ("_calls", "_canonical", "_given", "_ids", "adapter", "provider", "whose")
+    `unusual`: something was read that a writer might have to repair. `open`: the calls that wait for a result.
+    `names`: those of tools. `pictures`: an image was read.
+    """
+
+    __slots__ = (
+        "_calls",
+        "_canonical",
+        "_given",
+        "_ids",
+        "_marks",
+        "_short",
+        "adapter",
+        "names",
+        "open",
+        "pictures",
+        "provider",
+        "unusual",
+        "whose",
+    )
 
     def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
         self.adapter = endpoint.adapter
@@ -131,10 +149,38 @@ class Reading:
         self._calls: dict[str, int] = {}
         self._canonical: dict[str, str] = {}
         self._given: set[str] = set()
+        self.names: set[str] = set()
+        self.open: list[str] = []
+        self._marks = 0
+        self._short = False
+        self.unusual = False
+        self.pictures = False
+
+    def has_calls(self) -> bool:
+        """Whether a call was read."""
+        return bool(self._calls)
+
+    def has_odd_names(self) -> bool:
+        """Whether the name of a tool, where it is defined or called, may be one that a wire does not take."""
+        whole = "_".join(self.names).replace("-", "_")  # much faster than the grammar of each
+        if whole and not (whole.isascii() and ("_" + whole).isidentifier()):
+            return True
+        return len(whole) > _SHORT_NAME and any(len(name) > _SHORT_NAME for name in self.names)
+
+    def mark(self, hint: Item) -> None:
+        """Looks at a mark for the cache."""
+        ttl = hint.get("ttl", "5m")
+        self._marks += 1
+        if self._marks > MAX_CACHE_MARKS or (ttl != "5m" and (ttl != "1h" or self._short)):
+            self.unusual = True
+        self._short = self._short or ttl == "5m"
 
     def call(self, wire_id: str) -> str:
         """The canonical id of a call; a wire id that is used again in a later turn names another call."""
+        self.open.append(wire_id)
         occurrence = self._calls.get(wire_id, 0)
+        if occurrence:
+            self.unusual = True
         self._calls[wire_id] = occurrence + 1
         canonical = self._ids.tool(self.adapter, wire_id, occurrence)
         if canonical in self._given:  # derived from an id that was taken away, and that another call has as well
@@ -145,6 +191,10 @@ class Reading:
 
     def result(self, wire_id: str) -> str | None:
         """The canonical id of the call that a result answers; None when there was no such call."""
+        if self.open and self.open[0] == wire_id:
+            del self.open[0]
+        else:
+            self.unusual = True
         return self._canonical.get(wire_id)
 
     def orphan(self, wire_id: str) -> str:
@@ -157,19 +207,27 @@ class Reading:
 
     def opaque(self, kind: str, value: Item) -> Item:
         """An item of the wire without canonical meaning, verbatim."""
+        self.unusual = True
         return {"type": "opaque", **self.whose, "kind": kind, "value": value}
 
 
+_SHORT_NAME = 64  # fits everywhere
+
+
 def proofread(
-    request: Item, endpoint: Endpoint, to_wire: Callable[[Item, Endpoint], tuple[Item, list[dict[str, Any]]]]
+    request: Item,
+    reading: Reading,
+    endpoint: Endpoint,
+    to_wire: Callable[[Item, Endpoint], tuple[Item, list[dict[str, Any]]]],
 ) -> None:
-    """Notes in a request that was just read what a writer would repair in it.
+    """Notes in a request that was just read what a writer would repair in it; most requests hold nothing of that.
 
     An oddity is kept where it was read and repaired where it was made: a writer leaves alone what is so noted
     (`form.odd` of an item, the names of members in that of the request, `form.names` of tools, `form.misplaced` of a
     message), and nothing else.
     """
-    form = request["provider_state"]["form"]
+    if _is_usual(request, reading):
+        return
     messages = request["messages"]
     first = 0
     while first < len(messages) and messages[first]["role"] in INSTRUCTIONS:
@@ -189,10 +247,58 @@ def proofread(
             return
         for entry in entries:
             _note_entry(entry, request, endpoint)
-    form["odd"] = True  # there is no other way to write it
+    request["provider_state"]["form"]["odd"] = True  # there is no other way to write it
 
 
 _MOST_READINGS = 4  # what is left alone may bring to light what its repair had hidden
+
+
+def _is_usual(request: Item, reading: Reading) -> bool:
+    """Whether the members of a request, and where it ends, surely need no repair."""
+    if reading.unusual or not request.keys() <= _USUAL or not request["messages"]:
+        return False
+    tools, choice, reasoning = request.get("tools"), request.get("tool_choice"), request.get("reasoning")
+    if reading.has_odd_names() or (reading.has_calls() and not tools):
+        return False
+    last = request["messages"][-1]
+    if last["role"] == "assistant" and _ends_in_space(last):
+        return False
+    if request.get("max_output_tokens", 1) < 1 or (choice is not None and not (tools and choice == _AUTO)):
+        return False
+    if reasoning is not None and reasoning != _ADAPTIVE and not _has_room(reasoning, request):
+        return False
+    temperature = request.get("temperature", 1)
+    return temperature == 1 or (0 <= temperature <= 1 and reasoning is None)
+
+
+_USUAL = frozenset(
+    ("messages", "max_output_tokens", "temperature", "tool_choice", "reasoning", "model", "tools", "stream", "options",
+     "provider_state")
+)  # fmt: skip
+_AUTO = {"type": "auto"}
+_ADAPTIVE = {"mode": "adaptive"}
+
+
+def _ends_in_space(answer: Item) -> bool:
+    block = answer["content"][-1] if answer["content"] else {"text": " "}
+    text: str = block.get("text", "-")
+    return not text or text[-1].isspace()
+
+
+def _has_room(reasoning: Item, request: Item) -> bool:
+    """Whether a budget of reasoning is in its limits, and the turn that goes on began with reasoning."""
+    if reasoning.keys() != {"mode", "budget_tokens"} or reasoning["mode"] != "enabled":
+        return False
+    if not 1024 <= reasoning["budget_tokens"] < request.get("max_output_tokens", 0):
+        return False
+    for message in reversed(request["messages"]):
+        if message["role"] != "tool":
+            break
+    else:
+        return False
+    if message is request["messages"][-1]:
+        return message["role"] == "user"
+    return bool(message["content"]) and message["content"][0]["type"] in THINKING_TYPES
 
 
 def _note_entry(entry: dict[str, Any], request: Item, endpoint: Endpoint) -> None:
@@ -526,9 +632,9 @@ def object_at_root(schema: Item | None, loss: Loss, path: Path) -> Item:
         default: Item = {"type": "object", "properties": {}}
         loss.replace(path, default, "required_default", "shape", "the target demands a schema")
         return default
-    kind = schema.get("type")
-    if kind == "object" and "anyOf" not in schema and "oneOf" not in schema and "allOf" not in schema:
+    if is_object(schema):
         return schema
+    kind = schema.get("type")
     made = dict(schema)
     if kind != "object":
         made["type"] = "object"
@@ -544,6 +650,11 @@ def object_at_root(schema: Item | None, loss: Loss, path: Path) -> Item:
 
 
 _UNIONS = ("oneOf", "anyOf", "allOf")
+
+
+def is_object(schema: Item) -> bool:
+    """Whether the root of a schema is an object and no union."""
+    return schema.get("type") == "object" and "anyOf" not in schema and "oneOf" not in schema and "allOf" not in schema
 
 
 def free_text_tool(tool: Item, loss: Loss, path: Path) -> Item:

@@ -59,6 +59,7 @@ def block_from_wire(block: Wire, reading: Reading) -> Block:
             return _thinking_from_wire(block, reading)
         case "redacted_thinking":
             canonical = {"type": "redacted_thinking", "data": string(block["data"])}
+            reading.unusual = reading.unusual or "cache_control" in block
             return _extras(block, canonical, _REDACTED_WIRE, reading, reading.state())
         case kind:
             return reading.opaque(string(kind), block)
@@ -126,8 +127,10 @@ def _extras(
                 form.setdefault("null", []).append(name)
             elif name == "cache_control" and (hint := cache_from_wire(value)) is not None:
                 canonical["cache"] = hint
+                reading.mark(hint)
             else:
                 fields[name] = value
+                reading.unusual = reading.unusual or name == "cache_control"
     if fields or form or state is not None:
         state = state or reading.state()
         if fields:
@@ -145,6 +148,7 @@ def _text_from_wire(block: Wire, text: str, reading: Reading) -> Block:
     citations = block.get("citations")
     if isinstance(citations, list):
         known = known | {"citations"}
+        reading.unusual = True
         canonical["citations"] = [_citation_from_wire(citation, reading) for citation in citations]
     return _extras(block, canonical, known, reading, form=form)
 
@@ -168,6 +172,7 @@ def _tool_use_from_wire(block: Wire, reading: Reading) -> Block:
     wire_id, name, arguments = block["id"], block["name"], block["input"]
     if type(wire_id) is not str or type(name) is not str or not name or type(arguments) is not dict:
         raise TypeError("tool_use")
+    reading.names.add(name)
     canonical: Block = {"type": "tool_use", "id": reading.call(wire_id), "name": name, "input": arguments}
     state = {**reading.whose, "id": wire_id}
     if len(block) == 4:
@@ -180,6 +185,7 @@ def _thinking_from_wire(block: Wire, reading: Reading) -> Block:
     canonical: Block = {"type": "thinking", "text": string(block["thinking"])}
     form = None
     signature = block.get("signature")
+    reading.unusual = reading.unusual or not signature or "cache_control" in block
     if signature is not None:
         canonical["signature"] = string(signature)
     elif "signature" in block:
@@ -194,6 +200,9 @@ def _image_from_wire(block: Wire, reading: Reading) -> Block:
     canonical: Block = {"type": "image", "source": source[0]}
     if source[1] is not None:
         canonical["media_type"] = source[1]
+    reading.pictures = True
+    if source[1] not in IMAGE_TYPES or not source[0]["data"]:
+        reading.unusual = True
     return _extras(block, canonical, _IMAGE_WIRE, reading)
 
 
@@ -219,6 +228,7 @@ def _is_media_type(value: Any) -> bool:
 
 def _document_from_wire(block: Wire, reading: Reading) -> Block:
     wire_source = block["source"]
+    reading.unusual = True
     form: dict[str, Any] | None = None
     if wire_source.get("type") == "content" and len(wire_source) == 2:
         content = wire_source["content"]
@@ -350,7 +360,9 @@ def _block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
             return _tool_use_to_wire(block, writing, path)
         case "image" if place in _IMAGE_PLACES or writing.as_read:
             return _image_to_wire(block, writing, path)
-        case "document" if place in (USER, RESULT) or (not writing.stricter and (place == ASSISTANT or writing.as_read)):
+        case "document" if place in (USER, RESULT) or (
+            not writing.stricter and (place == ASSISTANT or writing.as_read)
+        ):
             return _document_to_wire(block, writing, path)
         case "thinking" if place == ASSISTANT or writing.as_read:
             return _thinking_to_wire(block, writing, path)

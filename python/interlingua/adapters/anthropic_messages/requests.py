@@ -72,8 +72,9 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
         request["options"] = {endpoint.adapter: options}
     if not body["messages"]:
         form["odd"] = ["messages"]
+    reading.unusual = reading.unusual or "max_output_tokens" not in request
     request["provider_state"] = reading.state(form=form)
-    proofread(request, endpoint, to_wire)
+    proofread(request, reading, endpoint, to_wire)
     return request, []
 
 
@@ -152,6 +153,8 @@ def _tools_from_wire(wires: list[Any], reading: Reading) -> list[Any]:
             tools.append(tool_from_wire(wire, reading))
     except UNREADABLE as problem:
         raise unreadable("a tool", ("tools", len(tools))) from problem
+    if len(reading.names) < len(tools):
+        reading.unusual = True
     return tools
 
 

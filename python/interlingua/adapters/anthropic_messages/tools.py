@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from interlingua.adapters._claude import TOOL, UNREADABLE, Reading, free_text_tool, object_at_root, string
+from interlingua.adapters._claude import TOOL, UNREADABLE, Reading, free_text_tool, is_object, object_at_root, string
 from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown, within
 from interlingua.adapters.anthropic_messages.blocks import finished, named, replayed
 from interlingua.adapters.anthropic_messages.schemas import can_be_enforced, demands, enforced
@@ -23,11 +23,18 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
     """A tool of the caller, or one that the provider defines, kept whole."""
     kind = tool.get("type", "custom")
     if kind is not None and kind != "custom":
+        name = _defined_name(tool)
         string(kind)
-        return {"kind": "provider", "name": _defined_name(tool), "adapter": reading.adapter, "definition": tool}
+        if "cache_control" in tool:
+            reading.unusual = True
+        reading.names.add(name)
+        return {"kind": "provider", "name": name, "adapter": reading.adapter, "definition": tool}
     if len(tool) == 3 and tool.keys() == _PLAIN:
         name, description, schema = tool["name"], tool["description"], tool["input_schema"]
         if type(name) is str and name and type(description) is str and type(schema) is dict:
+            if not is_object(schema):
+                reading.unusual = True
+            reading.names.add(name)
             return {"name": name, "description": description, "input_schema": schema}
     canonical: Tool = {"name": named(tool["name"])}
     fields: dict[str, Any] = {}
@@ -52,10 +59,14 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
                 canonical["strict"] = value
             case "cache_control" if (hint := cache_from_wire(value)) is not None:
                 canonical["cache"] = hint
+                reading.mark(hint)
             case "type":
                 form["type"] = value
             case _:
                 fields[name] = value
+    reading.names.add(canonical["name"])
+    if "strict" in canonical or "cache_control" in fields or not is_object(canonical.get("input_schema") or {}):
+        reading.unusual = True
     if fields or form:
         canonical["provider_state"] = state = reading.state()
         if fields:

@@ -47,7 +47,9 @@ Message = dict[str, Any]
 
 def system_from_wire(system: Any, reading: Reading) -> Message:
     """The `system` member as the first message."""
-    return _plain_from_wire("system", system, reading, ("system",))
+    message = _plain_from_wire("system", system, reading, ("system",))
+    reading.unusual = reading.unusual or any(block["type"] != "text" for block in message["content"])
+    return message
 
 
 def messages_from_wire(wires: list[Any], reading: Reading, messages: list[Message]) -> None:
@@ -59,9 +61,15 @@ def messages_from_wire(wires: list[Any], reading: Reading, messages: list[Messag
             raise InvalidWire("a message must be an object with a role", path=pointer(("messages", position)))
         if role == "user":
             _user_from_wire(wire.get("content"), reading, messages, position)
+            if reading.open:
+                reading.unusual = True
         elif role == "assistant":
+            reading.pictures = False
             messages.append(_plain_from_wire(role, wire.get("content"), reading, ("messages", position, "content")))
+            if reading.pictures or _ends_in_thinking(messages[-1]["content"]):
+                reading.unusual = True
         elif role == "system":
+            reading.unusual = True
             messages.append(_plain_from_wire(role, wire.get("content"), reading, ("messages", position, "content")))
             _form(messages[-1], reading)["in_messages"] = True
         else:
@@ -72,6 +80,10 @@ def messages_from_wire(wires: list[Any], reading: Reading, messages: list[Messag
         if len(wire) > 2:
             _message_extras(wire, messages[first], reading)
         previous = role
+
+
+def _ends_in_thinking(blocks: list[Any]) -> bool:
+    return bool(blocks) and blocks[-1]["type"] in THINKING_TYPES
 
 
 def _state(message: Message, reading: Reading) -> dict[str, Any]:
@@ -93,6 +105,7 @@ def _message_extras(wire: Wire, message: Message, reading: Reading) -> None:
             fields[name] = value
     if fields:
         _state(message, reading)["fields"] = fields
+        reading.unusual = True
 
 
 def _plain_from_wire(role: str, content: Any, reading: Reading, path: Path) -> Message:
@@ -117,8 +130,11 @@ def _user_from_wire(content: Any, reading: Reading, messages: list[Message], pos
     try:
         for block in content:
             index += 1
-            if block["type"] == "tool_result":
-                run = None
+            kind = block["type"]
+            if kind == "tool_result":
+                if run is not None:
+                    reading.unusual = True
+                    run = None
                 result = result_from_wire(block, reading)
                 metadata = {"parent_tool_use_id": result["tool_use_id"]}
                 messages.append({"role": "tool", "content": [result], "metadata": metadata})
@@ -126,6 +142,8 @@ def _user_from_wire(content: Any, reading: Reading, messages: list[Message], pos
             if run is None:
                 run = []
                 messages.append({"role": "user", "content": run})
+            if kind != "text" and kind != "image":
+                reading.unusual = True
             run.append(block_from_wire(block, reading))
     except UNREADABLE as problem:
         raise unreadable("a block", ("messages", position, "content", index)) from problem

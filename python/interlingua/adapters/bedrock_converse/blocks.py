@@ -11,6 +11,7 @@ from interlingua.adapters._claude import (
     FILLER,
     IMAGE_STARTS,
     THINKING_TYPES,
+    UNMARKED_TYPES,
     UNREADABLE,
     Reading,
     free_text_call,
@@ -60,9 +61,11 @@ def blocks_from_wire(
     """The blocks of one list; raises `failure` with the pointer of the block that cannot be read."""
     blocks: list[Block] = []
     wire: Any = None
+    usual = _USUAL[place]
     try:
         for wire in content:
             if len(wire) != 1:
+                reading.unusual = True
                 blocks.append(block_from_wire(wire, place, reading))
                 continue
             (kind,) = wire
@@ -79,7 +82,11 @@ def blocks_from_wire(
                 and (hint := cache_from_wire(wire[kind])) is not None
             ):
                 blocks[-1]["cache"] = hint
+                reading.mark(hint)
+                reading.unusual = reading.unusual or blocks[-1]["type"] in UNMARKED_TYPES
                 continue
+            if kind not in usual:
+                reading.unusual = True
             if type(wire) is not dict:
                 raise TypeError("block")
             reader = _READERS.get(kind)
@@ -89,6 +96,15 @@ def blocks_from_wire(
         position = next(number for number, item in enumerate(content) if item is wire)
         raise unreadable("a block", (*path, position), failure) from problem
     return blocks
+
+
+_USUAL = {
+    SYSTEM: frozenset(("text",)),
+    USER: frozenset(("text", "image", "toolResult")),
+    ASSISTANT: frozenset(("text", "toolUse", "reasoningContent")),
+    RESULT: frozenset(("text", "json", "image")),
+}
+"""The kinds of blocks that nothing is said against in a place."""
 
 
 def block_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
@@ -151,9 +167,11 @@ def _tool_use_from_wire(wire: Wire, place: str, reading: Reading) -> Block | Non
     wire_id, name, arguments = string(use["toolUseId"]), string(use["name"]), use["input"]
     if not name:
         raise ValueError("name")
+    reading.names.add(name)
     canonical: Block = {"type": "tool_use", "id": reading.call(wire_id), "name": name, "input": arguments}
     state: Wire = {**reading.whose, "id": wire_id}
     if type(arguments) is not dict:
+        reading.unusual = True
         canonical["input"] = {}
         canonical["input_raw"] = arguments_text(arguments)
     if len(use) == 3 and len(wire) == 1:
@@ -180,6 +198,7 @@ def _result_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
     if canonical_id is None:
         canonical_id, state = reading.orphan(wire_id), reading.state(id=wire_id)
     parts = blocks_from_wire(content, RESULT, reading, ())
+    reading.unusual = reading.unusual or not content
     canonical: Block = {"type": "tool_result", "tool_use_id": canonical_id, "content": parts}
     known = _RESULT_WIRE
     if "status" in result:
@@ -212,6 +231,7 @@ def _reasoning_from_wire(wire: Wire, place: str, reading: Reading) -> Block | No
     if type(inner) is not dict:
         return None
     canonical: Block = {"type": "thinking", "text": string(inner["text"])}
+    reading.unusual = reading.unusual or not inner.get("signature")
     if inner.get("signature") is not None:
         canonical["signature"] = string(inner["signature"])
     left = _left(inner, _REASONING_WIRE if "signature" in canonical else frozenset(("text",)))
@@ -319,9 +339,11 @@ def _source_from_wire(source: Wire, reading: Reading) -> tuple[dict[str, Any], W
     if len(source) != 1:
         return None
     if type(data := source.get("bytes")) is str and may_be_base64(data):
+        reading.unusual = reading.unusual or not data
         return {"kind": "base64", "data": data}, None
     place = source.get("s3Location")
     if type(place) is dict and type(uri := place.get("uri")) is str:
+        reading.unusual = True
         left = _left(place, frozenset(("uri",)))
         canonical = {"kind": "file_id", "data": uri, "provider": reading.provider}
         return canonical, None if left is None else {"s3Location": left}

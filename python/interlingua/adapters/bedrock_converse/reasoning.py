@@ -55,9 +55,7 @@ def reasoning_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> 
     chosen = reasoning
     if not writing.keeps("reasoning"):
         limit = request.get("max_output_tokens")
-        chosen = (
-            _fitted_nova(reasoning) if spelt == NOVA else claude.fitted(reasoning, limit, MODES, writing.known())
-        )
+        chosen = _fitted_nova(reasoning) if spelt == NOVA else claude.fitted(reasoning, limit, MODES, writing.known())
         code = "reasoning_mapped"
         if "budget_tokens" in chosen and _refused(body):
             chosen = {name: value for name, value in chosen.items() if name == "effort"}

@@ -70,7 +70,7 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     if not wires:
         form["odd"] = ["messages"]
     request["provider_state"] = reading.state(form=form)
-    proofread(request, endpoint, to_wire)
+    proofread(request, reading, endpoint, to_wire)
     return request, []
 
 
@@ -441,7 +441,7 @@ def _format_to_wire(wanted: dict[str, Any], output: Wire, writing: Writing) -> N
         text = arguments_text(schema)
     inner: Wire = {"schema": text}
     for name in ("name", "description"):
-        if wanted.get(name):
+        if wanted.get(name) or (name in wanted and writing.keeps("response_format")):
             inner[name] = wanted[name]
         elif name in wanted:
             writing.loss.drop((*path, name), "empty_content", "shape", f"an empty {name} is not taken")

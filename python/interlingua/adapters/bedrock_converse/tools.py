@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from interlingua.adapters._claude import TOOL, UNREADABLE, Reading, free_text_tool, object_at_root, string
+from interlingua.adapters._claude import TOOL, UNREADABLE, Reading, free_text_tool, is_object, object_at_root, string
 from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown, within
 from interlingua.adapters._schema import ANTHROPIC_STRICT, fitted, misfit
 from interlingua.adapters.bedrock_converse.blocks import overlaid
@@ -16,9 +16,7 @@ Tool = dict[str, Any]
 # ---------------------------------------------------------------------------------------------- from the wire
 
 
-def tool_config_from_wire(
-    config: Wire, request: dict[str, Any], options: Wire, form: Wire, reading: Reading
-) -> None:
+def tool_config_from_wire(config: Wire, request: dict[str, Any], options: Wire, form: Wire, reading: Reading) -> None:
     """The tools and the choice; what is not known of them stays an option."""
     others: Wire = {}
     for name, value in config.items():
@@ -50,10 +48,13 @@ def _tools_from_wire(wires: list[Any], reading: Reading) -> list[Tool]:
                 and (hint := cache_from_wire(wire["cachePoint"])) is not None
             ):
                 tools[-1]["cache"] = hint
+                reading.mark(hint)
             else:
                 tools.append(_tool_from_wire(wire, reading))
     except UNREADABLE as problem:
         raise unreadable("a tool", ("toolConfig", "tools", position)) from problem
+    if len(reading.names) < len(tools):
+        reading.unusual = True
     return tools
 
 
@@ -66,6 +67,7 @@ def _tool_from_wire(wire: Wire, reading: Reading) -> Tool:
         inner = wire[kind]
         name = inner.get("name") if isinstance(inner, dict) else None
         named = name if isinstance(name, str) and name else kind
+        reading.unusual = True
         return {"kind": "provider", "name": named, "adapter": reading.adapter, "definition": wire}
     spec = wire["toolSpec"]
     tool: Tool = {"name": string(spec["name"])}
@@ -86,6 +88,9 @@ def _tool_from_wire(wire: Wire, reading: Reading) -> Tool:
                 tool["strict"] = value
             case _:
                 left[name] = value
+    reading.names.add(tool["name"])
+    if "strict" in tool or tool.get("description") == "" or not is_object(tool.get("input_schema") or {}):
+        reading.unusual = True
     fields = {name: value for name, value in wire.items() if name != "toolSpec"}
     if left:
         fields["toolSpec"] = left

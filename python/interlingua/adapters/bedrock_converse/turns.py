@@ -11,6 +11,7 @@ from typing import Any
 from interlingua.adapters._claude import (
     FILLER,
     INSTRUCTIONS,
+    THINKING_TYPES,
     UNMARKED_TYPES,
     UNREADABLE,
     Reading,
@@ -65,7 +66,7 @@ def messages_from_wire(wires: list[Any], reading: Reading, messages: list[Messag
         first = len(messages)
         blocks = blocks_from_wire(content, role, reading, (*path, "content"))
         if role == USER and blocks:
-            _user_from_wire(blocks, messages)
+            _user_from_wire(blocks, reading, messages)
         else:
             messages.append({"role": role, "content": blocks})
         form: Wire = {}
@@ -86,14 +87,20 @@ def messages_from_wire(wires: list[Any], reading: Reading, messages: list[Messag
                 state["form"] = form
             if fields:
                 state["fields"] = fields
+        if role != ASSISTANT and reading.open:
+            reading.unusual = True
+        if (previous is None and role != USER) or role == SYSTEM or (blocks and blocks[-1]["type"] in THINKING_TYPES):
+            reading.unusual = True
         previous = role
 
 
-def _user_from_wire(blocks: list[Any], messages: list[Message]) -> None:
+def _user_from_wire(blocks: list[Any], reading: Reading, messages: list[Message]) -> None:
     run: list[Any] | None = None
     for block in blocks:
         if block["type"] == "tool_result":
-            run = None
+            if run is not None:
+                reading.unusual = True
+                run = None
             metadata = {"parent_tool_use_id": block["tool_use_id"]}
             messages.append({"role": "tool", "content": [block], "metadata": metadata})
             continue
