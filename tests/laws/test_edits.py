@@ -70,7 +70,8 @@ def written(request: dict[str, Any], endpoint: Endpoint) -> tuple[dict[str, Any]
     try:
         projection = project(request, endpoint)
     except InterlinguaError as refusal:
-        assert refusal.path is not None, "a refusal points somewhere"
+        if refusal.path is None:
+            raise AssertionError("a refusal points somewhere") from refusal
         return None
     return projection.wire | {"body": json.loads(projection.body)}, projection.loss
 

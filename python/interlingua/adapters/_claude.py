@@ -411,11 +411,14 @@ class Writing:
         self._taken: set[str] = set()
         self._names: dict[str, str] = {}
         self.as_read = False
-        self._odd: tuple[str, ...] = ()
+        self._odd: tuple[Any, ...] = ()
         if self.own and (form := self.form_of(source)):
-            self.as_read = form.get("odd") is True
-            self._odd = () if self.as_read else tuple(form.get("odd") or ())
-            self._names.update((name, name) for name in form.get("names") or ())
+            odd, names = form.get("odd"), form.get("names")
+            self.as_read = odd is True
+            if isinstance(odd, list):
+                self._odd = tuple(odd)
+            if isinstance(names, list):
+                self._names.update((name, name) for name in names if isinstance(name, str))
 
     def lacks(self, capability: str) -> bool:
         """Whether the model is known not to take something. What was written for it is not measured by it."""
