@@ -9,7 +9,7 @@ import logging
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any
+from typing import Any, Final
 
 from interlingua import adapters, registry
 from interlingua.canonical import carriage, json
@@ -20,8 +20,8 @@ from interlingua.canonical.loss import SEVERITIES, Entry, parse_pointer
 from interlingua.canonical.validate import check_numbers, validate
 from interlingua.wire import eventstream, jsonl, sse, sse_or_array, sse_or_messages
 
-_LOG = logging.getLogger("interlingua.translate")
-_FRAMINGS: dict[str, ModuleType] = {
+_LOG: Final = logging.getLogger("interlingua.translate")
+_FRAMINGS: Final[dict[str, ModuleType]] = {
     "sse": sse,
     "jsonl": jsonl,
     "eventstream": eventstream,
@@ -203,7 +203,7 @@ class StreamReader:
         return events
 
 
-_LAST = frozenset(("message_complete", "error"))
+_LAST: Final = frozenset(("message_complete", "error"))
 
 
 def _whole(data: str) -> bool:

@@ -8,10 +8,11 @@ import pkgutil
 from functools import cache
 from importlib.metadata import entry_points
 from types import ModuleType
+from typing import Final
 
 from interlingua.canonical.errors import InvalidRequest
 
-GROUP = "interlingua.adapters"
+GROUP: Final = "interlingua.adapters"
 
 
 @cache

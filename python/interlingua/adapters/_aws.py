@@ -3,7 +3,9 @@
 Source: the service model bedrock-runtime, and the errors that all of AWS has.
 """
 
-_CATEGORIES = {
+from typing import Final
+
+_CATEGORIES: Final = {
     "accessdeniedexception": "permission",
     "expiredtokenexception": "authentication",
     "unrecognizedclientexception": "authentication",

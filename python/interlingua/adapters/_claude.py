@@ -6,7 +6,7 @@ The wires spell things differently; these are rules of the models behind them, a
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._order import disordered
 from interlingua.canonical.carriage import rides
@@ -17,17 +17,17 @@ from interlingua.canonical.loss import Loss, Path, pointer
 
 Item = dict[str, Any]
 
-MAX_CACHE_MARKS = 4
-FILLER = "(empty)"
-INSTRUCTIONS = ("system", "developer")
-THINKING_TYPES = ("thinking", "redacted_thinking")
-UNMARKED_TYPES = (*THINKING_TYPES, "opaque")
+MAX_CACHE_MARKS: Final = 4
+FILLER: Final = "(empty)"
+INSTRUCTIONS: Final = ("system", "developer")
+THINKING_TYPES: Final = ("thinking", "redacted_thinking")
+UNMARKED_TYPES: Final = (*THINKING_TYPES, "opaque")
 """Blocks that take no cache mark."""
 
 # what reading a part raises that lacks a member or has one of a wrong type
-UNREADABLE = (KeyError, TypeError, AttributeError, IndexError, ValueError)
+UNREADABLE: Final = (KeyError, TypeError, AttributeError, IndexError, ValueError)
 
-UNSUPPORTED = {
+UNSUPPORTED: Final = {
     "frequency_penalty": "weakened",
     "presence_penalty": "weakened",
     "seed": "weakened",
@@ -37,7 +37,7 @@ UNSUPPORTED = {
     "verbosity": "weakened",
 }
 """Members of a request that no such wire has, with the severity of going without."""
-REQUEST = frozenset(
+REQUEST: Final = frozenset(
     (
         "model",
         "system",
@@ -63,8 +63,8 @@ REQUEST = frozenset(
     )
 )
 """The members of a request that are written."""
-ACCOUNTED_FOR = frozenset((*REQUEST, *UNSUPPORTED))
-TOOL = frozenset(
+ACCOUNTED_FOR: Final = frozenset((*REQUEST, *UNSUPPORTED))
+TOOL: Final = frozenset(
     (
         "kind",
         "name",
@@ -82,10 +82,10 @@ TOOL = frozenset(
 )
 """The members of a tool that are known."""
 
-IMAGE_STARTS = {"/9j/": "image/jpeg", "iVBORw0KGgo": "image/png", "R0lGOD": "image/gif", "UklGR": "image/webp"}
+IMAGE_STARTS: Final = {"/9j/": "image/jpeg", "iVBORw0KGgo": "image/png", "R0lGOD": "image/gif", "UklGR": "image/webp"}
 """The first bytes of each format of images, in base64."""
 
-_BASE64_START = re.compile(r"[A-Za-z0-9+/=]{0,64}")
+_BASE64_START: Final = re.compile(r"[A-Za-z0-9+/=]{0,64}")
 
 
 def may_be_base64(data: str) -> bool:
@@ -211,7 +211,7 @@ class Reading:
         return {"type": "opaque", **self.whose, "kind": kind, "value": value}
 
 
-_SHORT_NAME = 64  # fits everywhere
+_SHORT_NAME: Final = 64  # fits everywhere
 
 
 def proofread(
@@ -250,7 +250,7 @@ def proofread(
     request["provider_state"]["form"]["odd"] = True  # there is no other way to write it
 
 
-_MOST_READINGS = 4  # what is left alone may bring to light what its repair had hidden
+_MOST_READINGS: Final = 4  # what is left alone may bring to light what its repair had hidden
 
 
 def _is_usual(request: Item, reading: Reading) -> bool:
@@ -271,12 +271,12 @@ def _is_usual(request: Item, reading: Reading) -> bool:
     return temperature == 1 or (0 <= temperature <= 1 and reasoning is None)
 
 
-_USUAL = frozenset(
+_USUAL: Final = frozenset(
     ("messages", "max_output_tokens", "temperature", "tool_choice", "reasoning", "model", "tools", "stream", "options",
      "provider_state")
 )  # fmt: skip
-_AUTO = {"type": "auto"}
-_ADAPTIVE = {"mode": "adaptive"}
+_AUTO: Final = {"type": "auto"}
+_ADAPTIVE: Final = {"mode": "adaptive"}
 
 
 def _ends_in_space(answer: Item) -> bool:
@@ -363,8 +363,8 @@ def _called_again(messages: list[Item]) -> list[Item]:
 
 # ---------------------------------------------------------------------------------------------- writing
 
-_NAME = re.compile(r"[a-zA-Z0-9_-]+")
-_NO_NAME = re.compile(r"[^a-zA-Z0-9_-]")
+_NAME: Final = re.compile(r"[a-zA-Z0-9_-]+")
+_NO_NAME: Final = re.compile(r"[^a-zA-Z0-9_-]")
 
 
 class Writing:
@@ -652,7 +652,7 @@ def object_at_root(schema: Item | None, loss: Loss, path: Path) -> Item:
     return made
 
 
-_UNIONS = ("oneOf", "anyOf", "allOf")
+_UNIONS: Final = ("oneOf", "anyOf", "allOf")
 
 
 def is_object(schema: Item) -> bool:

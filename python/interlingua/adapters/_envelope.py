@@ -5,14 +5,14 @@ The failure is told in the first line of the text. A result of none that begins 
 both are read back as they were (spec/adapters/openai_chat.md#envelope).
 """
 
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._kit import Wire
 
-TOOL_ERROR = "[tool_error]"
-TOOL_OK = "[tool_ok]"
+TOOL_ERROR: Final = "[tool_error]"
+TOOL_OK: Final = "[tool_ok]"
 
-MARK = "[tool_"
+MARK: Final = "[tool_"
 """How every envelope begins: a text that begins otherwise needs no second look."""
 
 

@@ -6,7 +6,7 @@ documented formulas (`_pictures`). A sum over parts, none of them negative: one 
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._kit import arguments_text
 from interlingua.adapters._pictures import size_of, wave_rate
@@ -14,29 +14,29 @@ from interlingua.adapters._templates import Range, Template, template
 from interlingua.adapters._tokens import APART, count
 from interlingua.canonical.endpoint import Endpoint
 
-_WINDOW = 1_000_000
+_WINDOW: Final = 1_000_000
 """The context of a model whose size is not known."""
-_FOREIGN = (0.4, 2.2)
+_FOREIGN: Final = (0.4, 2.2)
 """The fewest and the most tokens of what hangs on how well a tokenizer knows a script, in parts of the likely ones."""
-_FEW = (2, 4)
+_FEW: Final = (2, 4)
 """A short text can be off by this many, whatever its length."""
 
-_SEAL_MOST = 3
+_SEAL_MOST: Final = 3
 """Characters of sealed reasoning a token, at most."""
-_NOT_TEXT = frozenset(("data", "b64_json", "image_url", "signature", "id", "type"))
+_NOT_TEXT: Final = frozenset(("data", "b64_json", "image_url", "signature", "id", "type"))
 """Members of a provider's item that are media, seals or names."""
 
-_PAGE_BYTES = (200_000, 50_000, 4_000)
+_PAGE_BYTES: Final = (200_000, 50_000, 4_000)
 """A page of a PDF: with large pictures, usual, nothing but packed text."""
-_TEXT_BYTES = (10, 4.2, 1.2)
+_TEXT_BYTES: Final = (10, 4.2, 1.2)
 """Bytes a token of a text that travels as bytes; packed formats have fewer of them."""
-_PACKED_BYTES = (1_000, 70, 4)
-_SECOND_BYTES = (40_000, 12_000, 3_000)
+_PACKED_BYTES: Final = (1_000, 70, 4)
+_SECOND_BYTES: Final = (40_000, 12_000, 3_000)
 """A second of sound that is compressed."""
-_FRAMES_BYTES = (1_000_000, 100_000, 1_500)
-_FRAME = (60, 270, 330)
+_FRAMES_BYTES: Final = (1_000_000, 100_000, 1_500)
+_FRAME: Final = (60, 270, 330)
 """A second of a film, as pictures and as sound."""
-_UNSEEN_SECONDS = (1, 30, 3_600)
+_UNSEEN_SECONDS: Final = (1, 30, 3_600)
 
 
 class Said:
@@ -292,7 +292,7 @@ def _tools(
     return parts
 
 
-_SAID = ("name", "description", "input_schema", "format")
+_SAID: Final = ("name", "description", "input_schema", "format")
 
 
 def _provided(tool: dict[str, Any], most: int, provided: Mapping[str, Range | None]) -> Range:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from interlingua.canonical import json
 from interlingua.canonical.carriage import rides
@@ -51,7 +51,7 @@ def expect(value: Any, kind: type | tuple[type, ...], what: str, *path: str | in
     return value
 
 
-_JSON_NAMES: dict[type, str] = {
+_JSON_NAMES: Final[dict[type, str]] = {
     dict: "an object",
     list: "a list",
     str: "a string",
@@ -77,7 +77,7 @@ def rest(item: Mapping[str, Any], known: frozenset[str]) -> dict[str, Any]:
 
 # ---------------------------------------------------------------------------------------------- canonical members
 
-MESSAGE_MEMBERS = frozenset(
+MESSAGE_MEMBERS: Final = frozenset(
     (
         "role",
         "content",
@@ -94,11 +94,11 @@ MESSAGE_MEMBERS = frozenset(
         "extra",
     )
 )
-BLOCK_MEMBERS = frozenset(("type", "cache", "critical", "provider_state"))
-THINKING_MEMBERS = frozenset((*BLOCK_MEMBERS, "text", "signature"))
-CALL_MEMBERS = frozenset((*BLOCK_MEMBERS, "id", "name", "input", "input_raw", "kind"))
-RESULT_MEMBERS = frozenset((*BLOCK_MEMBERS, "tool_use_id", "content", "is_error"))
-TOOL_MEMBERS = frozenset(
+BLOCK_MEMBERS: Final = frozenset(("type", "cache", "critical", "provider_state"))
+THINKING_MEMBERS: Final = frozenset((*BLOCK_MEMBERS, "text", "signature"))
+CALL_MEMBERS: Final = frozenset((*BLOCK_MEMBERS, "id", "name", "input", "input_raw", "kind"))
+RESULT_MEMBERS: Final = frozenset((*BLOCK_MEMBERS, "tool_use_id", "content", "is_error"))
+TOOL_MEMBERS: Final = frozenset(
     (
         "kind",
         "name",
@@ -276,7 +276,7 @@ def data_uri(media_type: str, data: str) -> str:
     return f"data:{media_type};base64,{data}"
 
 
-_DATA_URI = re.compile(r"data:([^;,]*);base64,")
+_DATA_URI: Final = re.compile(r"data:([^;,]*);base64,")
 
 
 def parse_data_uri(uri: str) -> tuple[str, str] | None:
@@ -285,7 +285,7 @@ def parse_data_uri(uri: str) -> tuple[str, str] | None:
     return (found[1], uri[found.end() :]) if found else None
 
 
-_OTHER = "another text"
+_OTHER: Final = "another text"
 
 
 def _at(path: tuple[str | int, ...], value: Any) -> Any:
@@ -323,8 +323,8 @@ class Repetition:
         return text if text.isprintable() and '"' not in text and "\\" not in text else None
 
 
-DELTAS = frozenset(("text_delta", "thinking_delta", "tool_use_input_delta"))
-_IN_ONE_PLACE = ("text", "thinking")
+DELTAS: Final = frozenset(("text_delta", "thinking_delta", "tool_use_input_delta"))
+_IN_ONE_PLACE: Final = ("text", "thinking")
 
 
 def texts_in_turn(events: Iterable[Event]) -> Iterator[Event]:

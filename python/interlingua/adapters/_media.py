@@ -2,16 +2,16 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._kit import parse_data_uri
 
-MEDIA_TYPE = re.compile(r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*")
+MEDIA_TYPE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*")
 
-DETAILS = frozenset(("auto", "low", "high", "original"))
+DETAILS: Final = frozenset(("auto", "low", "high", "original"))
 """How closely a model of OpenAI can look at an image."""
 
-SNIFFED: dict[str, tuple[tuple[str, str], ...]] = {
+SNIFFED: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     "image": (
         ("iVBOR", "image/png"),
         ("/9j/", "image/jpeg"),
@@ -57,7 +57,7 @@ def refuses_image(block: Mapping[str, Any], capabilities: Mapping[str, Any]) -> 
     return accepted is not None and "media_type" in block and block["media_type"] not in accepted
 
 
-_BASE64_START = re.compile(r"[A-Za-z0-9+/]*={0,2}")
+_BASE64_START: Final = re.compile(r"[A-Za-z0-9+/]*={0,2}")
 
 
 def may_be_base64(data: str) -> bool:

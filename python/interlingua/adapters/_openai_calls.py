@@ -1,17 +1,17 @@
 """What a model of OpenAI writes to call a tool: a text that should be a JSON object, or free text; on both wires alike."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._kit import arguments_text, parse_arguments
 from interlingua.canonical.loss import Loss, Path
 
 Block = dict[str, Any]
 
-TEXT_ARGUMENT = "input"
+TEXT_ARGUMENT: Final = "input"
 """Name of the one argument of a free-text tool that is written as a function."""
 
-NO_ARGUMENTS = ("", "null")
+NO_ARGUMENTS: Final = ("", "null")
 """What models write for a call without arguments."""
 
 

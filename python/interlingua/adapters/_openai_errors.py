@@ -1,14 +1,14 @@
 """Errors as OpenAI and those who speak its wires tell them: every shape in which they say that something failed."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._kit import error_body, retry_after
 from interlingua.canonical.endpoint import Endpoint
 
 Error = dict[str, Any]
 
-_BY_STATUS: dict[int, tuple[str, bool]] = {
+_BY_STATUS: Final[dict[int, tuple[str, bool]]] = {
     400: ("invalid_request", False),
     401: ("authentication", False),
     402: ("billing", False),
@@ -33,7 +33,7 @@ _BY_STATUS: dict[int, tuple[str, bool]] = {
     529: ("overloaded", True),
 }
 
-_BY_WORD: dict[str, tuple[str, bool]] = {
+_BY_WORD: Final[dict[str, tuple[str, bool]]] = {
     "context_length_exceeded": ("context_overflow", False),
     "exceed_context_size_error": ("context_overflow", False),
     "too_many_prompt_tokens": ("context_overflow", False),
@@ -70,7 +70,7 @@ _BY_WORD: dict[str, tuple[str, bool]] = {
 }
 """Codes and types. Those of the first group say more than the status; the others count only where there is none."""
 
-_DECISIVE = frozenset(
+_DECISIVE: Final = frozenset(
     (
         "context_length_exceeded",
         "exceed_context_size_error",
@@ -92,7 +92,7 @@ _DECISIVE = frozenset(
     )
 )
 
-_OVERFLOW_HINTS = (
+_OVERFLOW_HINTS: Final = (
     "maximum context length",
     "exceeded max context length",
     "exceeds the available context size",
@@ -101,7 +101,7 @@ _OVERFLOW_HINTS = (
     "prompt is too long",
 )
 
-_TEXTS: dict[str, str] = {
+_TEXTS: Final[dict[str, str]] = {
     "invalid_request": "the provider refused the request as invalid",
     "unsupported": "the provider does not do this",
     "authentication": "the provider did not accept the credentials; check the key",

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from interlingua.adapters._kit import Wire
 from interlingua.adapters._openai_writing import TOOL_NAME, Target
@@ -10,13 +10,13 @@ from interlingua.canonical.endpoint import Endpoint
 
 Request = dict[str, Any]
 
-EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
-_VERBOSITIES = ("low", "medium", "high")
-_MOST_LOGPROBS = 20
-_RANGES = {"temperature": (0, 2), "top_p": (0, 1), "frequency_penalty": (-2, 2), "presence_penalty": (-2, 2)}
-_NOTHING: Mapping[str, Any] = {}
+EFFORTS: Final = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+_VERBOSITIES: Final = ("low", "medium", "high")
+_MOST_LOGPROBS: Final = 20
+_RANGES: Final = {"temperature": (0, 2), "top_p": (0, 1), "frequency_penalty": (-2, 2), "presence_penalty": (-2, 2)}
+_NOTHING: Final[Mapping[str, Any]] = {}
 
-STRUCTURE = frozenset(
+STRUCTURE: Final = frozenset(
     (
         "model",
         "messages",
@@ -218,7 +218,7 @@ def read_number(name: str, value: Any, members: Members[Any]) -> bool:
     return True
 
 
-_NUMBER = (int, float, Decimal)
+_NUMBER: Final = (int, float, Decimal)
 
 
 def is_number(value: Any) -> bool:
@@ -258,7 +258,7 @@ def read_metadata(name: str, value: Any, members: Members[Any]) -> bool:
     return True
 
 
-_SCHEMA_TYPES: dict[str, type] = {"name": str, "description": str, "schema": dict, "strict": bool}
+_SCHEMA_TYPES: Final[dict[str, type]] = {"name": str, "description": str, "schema": dict, "strict": bool}
 
 
 def schema_from_wire(schema: Mapping[str, Any]) -> dict[str, Any] | None:

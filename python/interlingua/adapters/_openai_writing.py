@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._kit import WireIds
 from interlingua.adapters._schema import OPENAI_STRICT, misfit
@@ -12,9 +12,9 @@ from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import encode_ulid
 from interlingua.canonical.loss import Loss, Path
 
-TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-_ANY_ID = re.compile("")
-_NOTHING: Mapping[str, Any] = {}
+TOOL_NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_ANY_ID: Final = re.compile("")
+_NOTHING: Final[Mapping[str, Any]] = {}
 
 
 class Target:

@@ -5,7 +5,7 @@ The longest run of results that is in order already stays where it is; the other
 """
 
 from bisect import bisect_left
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._kit import within
 from interlingua.canonical.errors import InvalidRequest
@@ -14,7 +14,7 @@ from interlingua.canonical.loss import Path, pointer
 Message = dict[str, Any]
 Moves = list[tuple[int, int]]
 
-PLAIN = frozenset(
+PLAIN: Final = frozenset(
     ("role", "content", "metadata", "id", "session_id", "created_at", "schema_version", "priority", "critical", "extra")
 )
 """The members that a message may have without anything to write or to report."""

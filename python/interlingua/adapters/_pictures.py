@@ -3,7 +3,7 @@
 import binascii
 from collections.abc import Callable
 from math import ceil
-from typing import Any
+from typing import Any, Final
 
 from interlingua.canonical.magic import dimensions
 
@@ -12,8 +12,8 @@ Size = tuple[int, int]
 Sight = Callable[[Size | None, str | None], Range]
 """Tokens of a picture of a size, or of one whose size is not known, at a detail: fewest, likely, most."""
 
-_HEADER = 64
-_LONG_HEADER = 65_536
+_HEADER: Final = 64
+_LONG_HEADER: Final = 65_536
 """Characters of base64 that hold the size: of a PNG, GIF, WebP or BMP, and nearly always of a JPEG."""
 
 
@@ -117,7 +117,7 @@ def flat_sight(size: Size | None, detail: str | None) -> Range:
     return min(16, likely * 0.5), max(likely, 64), max(likely * 2, 1800)
 
 
-_TILE = 258
+_TILE: Final = 258
 
 
 def gemini_sight(size: Size | None, detail: str | None) -> Range:

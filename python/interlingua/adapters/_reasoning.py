@@ -1,16 +1,16 @@
 """How much Anthropic's models may think: effort, budget and mode in the terms that a model takes."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from interlingua.canonical.loss import Loss
 
 Reasoning = dict[str, Any]
 
-MEMBERS = ("mode", "effort", "budget_tokens", "display")
-EFFORTS = ("low", "medium", "high", "xhigh", "max")
-_BUDGETS = {"low": 2048, "medium": 8192, "high": 16384, "xhigh": 24576, "max": 32768}
-_MIN_BUDGET = 1024
+MEMBERS: Final = ("mode", "effort", "budget_tokens", "display")
+EFFORTS: Final = ("low", "medium", "high", "xhigh", "max")
+_BUDGETS: Final = {"low": 2048, "medium": 8192, "high": 16384, "xhigh": 24576, "max": 32768}
+_MIN_BUDGET: Final = 1024
 
 
 def fitted(

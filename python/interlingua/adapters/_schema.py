@@ -7,7 +7,7 @@ a model still reads. What the provider does not enforce any more is a weakened s
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from interlingua.canonical.loss import Path, pointer
 
@@ -31,7 +31,7 @@ class Dialect:
     formats: frozenset[str] | None = None
 
 
-ANTHROPIC_STRICT = Dialect(
+ANTHROPIC_STRICT: Final = Dialect(
     forbidden=frozenset(
         (
             "minimum",
@@ -52,7 +52,7 @@ ANTHROPIC_STRICT = Dialect(
 )
 """Strict tools and output formats of Anthropic Messages (its SDK's own transformation is the source)."""
 
-OPENAI_STRICT = Dialect(
+OPENAI_STRICT: Final = Dialect(
     forbidden=frozenset(("allOf", "oneOf", "not", "if", "then", "else", "patternProperties"))
     | {"dependentRequired", "dependentSchemas", "dependencies"},
     all_required=True,
@@ -60,10 +60,10 @@ OPENAI_STRICT = Dialect(
 )
 """Strict functions and response formats of OpenAI (its guide to structured outputs is the source)."""
 
-_NAMED = ("properties", "$defs", "definitions")
-_LISTED = ("anyOf", "allOf", "oneOf", "prefixItems")
-_SINGLE = ("items", "not", "additionalProperties")
-_DEEPEST = 100
+_NAMED: Final = ("properties", "$defs", "definitions")
+_LISTED: Final = ("anyOf", "allOf", "oneOf", "prefixItems")
+_SINGLE: Final = ("items", "not", "additionalProperties")
+_DEEPEST: Final = 100
 
 
 def misfit(schema: Any, dialect: Dialect) -> str | None:

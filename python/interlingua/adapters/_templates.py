@@ -8,7 +8,7 @@ The counts are those that the providers document, and else what answers to reque
 
 import re
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from interlingua.adapters._pictures import (
     Sight,
@@ -85,7 +85,7 @@ class Template(NamedTuple):
     """The fewest and the most tokens of a text, in parts of the likely ones."""
 
 
-_GPT_4 = Template(
+_GPT_4: Final = Template(
     O200K,
     (2, 3, 7),
     4,
@@ -101,8 +101,8 @@ _GPT_4 = Template(
     second=(8, 10, 12),
     spread=(0.75, 1.4),
 )
-_GPT_3 = _GPT_4._replace(vocabulary=CL100K, tools=(0, 4, 60), function=12, key=1.7)
-_GPT_5 = _GPT_4._replace(
+_GPT_3: Final = _GPT_4._replace(vocabulary=CL100K, tools=(0, 4, 60), function=12, key=1.7)
+_GPT_5: Final = _GPT_4._replace(
     prompt=(2, 3, 10),
     turn=3.5,
     tools=(4, 15, 140),
@@ -112,9 +112,11 @@ _GPT_5 = _GPT_4._replace(
     schema=(0, 5, 60),
     schema_share=(0.2, 0.7, 1.3),
 )
-_GPT_5_CHAT = _GPT_5._replace(tools=(10, 88, 160), json=(0.3, 0.62, 1.3), key=0)
-_GPT_OSS = _GPT_5._replace(prompt=(0, 60, 90), turn=6, tools=(0, 8, 160), function=10, json=(0.3, 0.75, 1.3), key=0)
-_CLAUDE = Template(
+_GPT_5_CHAT: Final = _GPT_5._replace(tools=(10, 88, 160), json=(0.3, 0.62, 1.3), key=0)
+_GPT_OSS: Final = _GPT_5._replace(
+    prompt=(0, 60, 90), turn=6, tools=(0, 8, 160), function=10, json=(0.3, 0.75, 1.3), key=0
+)
+_CLAUDE: Final = Template(
     CLAUDE,
     (2, 5, 20),
     2,
@@ -130,8 +132,8 @@ _CLAUDE = Template(
     cited=(0, 590, 1_500),
     page=(1_500, 2_000, 5_000),
 )
-_CLAUDE_4_5 = _CLAUDE._replace(replayed=0.9, tools=(270, 495, 620), forced=100, schema=(90, 120, 260))
-_CLAUDE_LATER = _CLAUDE_4_5._replace(
+_CLAUDE_4_5: Final = _CLAUDE._replace(replayed=0.9, tools=(270, 495, 620), forced=100, schema=(90, 120, 260))
+_CLAUDE_LATER: Final = _CLAUDE_4_5._replace(
     vocabulary=CLAUDE_LATER,
     prompt=(2, 8, 30),
     turn=4,
@@ -142,7 +144,7 @@ _CLAUDE_LATER = _CLAUDE_4_5._replace(
     page=(1_500, 2_600, 7_000),
     spread=(0.65, 1.6),
 )
-_GEMINI = Template(
+_GEMINI: Final = Template(
     GEMINI,
     (0, 0.3, 10),
     0.5,
@@ -157,11 +159,11 @@ _GEMINI = Template(
     second=(24, 30, 34),
     spread=(0.7, 1.5),
 )
-_GEMINI_3 = _GEMINI._replace(seal=(0, 5.5), sight=gemini_3_sight, page=(250, 560, 1_400), json=(0.1, 0.9, 1.4))
-_GEMINI_LISTED = _GEMINI._replace(json=(0.3, 1.2, 1.4), key=5.6, call=30)
+_GEMINI_3: Final = _GEMINI._replace(seal=(0, 5.5), sight=gemini_3_sight, page=(250, 560, 1_400), json=(0.1, 0.9, 1.4))
+_GEMINI_LISTED: Final = _GEMINI._replace(json=(0.3, 1.2, 1.4), key=5.6, call=30)
 """Earlier, and where it is hosted elsewhere: names and descriptions of functions count, and little else of them."""
-_OTHER = Template(UNKNOWN, (0, 6, 300), 4, (0, 120, 800), spread=(0.6, 1.7), json=(0.5, 1.1, 2))
-_MISTRAL = _OTHER._replace(
+_OTHER: Final = Template(UNKNOWN, (0, 6, 300), 4, (0, 120, 800), spread=(0.6, 1.7), json=(0.5, 1.1, 2))
+_MISTRAL: Final = _OTHER._replace(
     vocabulary=TEKKEN,
     prompt=(0, 2, 40),
     turn=1.5,
@@ -176,7 +178,7 @@ _MISTRAL = _OTHER._replace(
     second=(0, 12.5, 100),
     replayed=1,
 )
-_QWEN = _OTHER._replace(
+_QWEN: Final = _OTHER._replace(
     vocabulary=QWEN,
     prompt=(0, 4, 60),
     turn=4.3,
@@ -186,22 +188,26 @@ _QWEN = _OTHER._replace(
     schema_share=(0, 0, 1.3),
     json=(0.5, 0.95, 2),
 )
-_LLAMA = _OTHER._replace(vocabulary=LLAMA, prompt=(0, 5, 60), turn=4.5, tools=(20, 150, 700))
-_GROK = _OTHER._replace(
+_LLAMA: Final = _OTHER._replace(vocabulary=LLAMA, prompt=(0, 5, 60), turn=4.5, tools=(20, 150, 700))
+_GROK: Final = _OTHER._replace(
     vocabulary=O200K, prompt=(0, 160, 350), turn=9, tools=(0, 30, 500), function=5, json=(0.5, 1.2, 2)
 )
-_DEEPSEEK = _OTHER._replace(
+_DEEPSEEK: Final = _OTHER._replace(
     vocabulary=DEEPSEEK, prompt=(0, 3, 100), turn=1, tools=(100, 200, 500), function=9, call=36, schema=(0, 5, 60)
 )
-_KIMI = _OTHER._replace(vocabulary=O200K, prompt=(0, 6, 60), turn=2.3, tools=(0, 12, 300), json=(0.5, 1.2, 2), call=48)
-_GLM = _OTHER._replace(
+_KIMI: Final = _OTHER._replace(
+    vocabulary=O200K, prompt=(0, 6, 60), turn=2.3, tools=(0, 12, 300), json=(0.5, 1.2, 2), call=48
+)
+_GLM: Final = _OTHER._replace(
     vocabulary=O200K, prompt=(0, 2, 60), turn=3, tools=(0, 66, 400), function=14, json=(0.5, 1.35, 2)
 )
-_NOVA = _OTHER._replace(vocabulary=O200K, prompt=(0, 0, 40), turn=1, tools=(250, 340, 600), json=(0.5, 1, 1.6))
-_NOVA_2 = _NOVA._replace(prompt=(20, 44, 110), turn=1.5, tools=(600, 880, 1_100), json=(0.5, 0.9, 1.5))
-_SONAR = _OTHER._replace(vocabulary=CL100K, prompt=(0, 0, 40), turn=0, schema=(0, 0, 60), schema_share=(0, 0, 1.3))
+_NOVA: Final = _OTHER._replace(vocabulary=O200K, prompt=(0, 0, 40), turn=1, tools=(250, 340, 600), json=(0.5, 1, 1.6))
+_NOVA_2: Final = _NOVA._replace(prompt=(20, 44, 110), turn=1.5, tools=(600, 880, 1_100), json=(0.5, 0.9, 1.5))
+_SONAR: Final = _OTHER._replace(
+    vocabulary=CL100K, prompt=(0, 0, 40), turn=0, schema=(0, 0, 60), schema_share=(0, 0, 1.3)
+)
 
-_MODELS: tuple[tuple[str, str, Template], ...] = (
+_MODELS: Final[tuple[tuple[str, str, Template], ...]] = (
     ("", r"claude-(3-opus|2)", _CLAUDE._replace(tools=(380, 530, 600))),
     ("", r"claude-3-(haiku|sonnet)", _CLAUDE._replace(tools=(140, 230, 420))),
     ("", r"claude-3-5-haiku", _CLAUDE._replace(tools=(220, 265, 420))),
@@ -256,7 +262,7 @@ _MODELS: tuple[tuple[str, str, Template], ...] = (
 )
 """Where a model is asked, as wire/provider, and what its name holds; the first that fits."""
 
-_PREFACED: dict[str, Range] = {"venice": (0, 930, 6_000)}
+_PREFACED: Final[dict[str, Range]] = {"venice": (0, 930, 6_000)}
 """Providers that write a prompt of their own before any model's."""
 
 

@@ -6,13 +6,13 @@ character, each pair of neighbours what it means, and the weights say how many t
 of tokenizers. All of it runs over whole buffers: bytes.translate, one long integer for the pairs, bytes.count.
 """
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 _OTHER, _SMALL, _CAPITAL, _DIGIT, _MARK, _SPACE, _LINE, _MARKED = range(8)
-_SCRIPTS = (_MARKED, 8, 9, 10, 11, 12, 13, 14, 15)
+_SCRIPTS: Final = (_MARKED, 8, 9, 10, 11, 12, 13, 14, 15)
 """Kinds up to 15. Scripts: Latin letters with marks; Greek and Cyrillic; Hebrew, Arabic and neighbours; Indic and Thai;
 Vietnamese, Georgian and others; typographic marks and symbols; kana; Chinese; Hangul. Emoji are of the kind 0."""
-_LEADS = (
+_LEADS: Final = (
     (0xC2, 12),
     (0xCD, _MARKED),
     (0xD3, 8),
@@ -69,16 +69,16 @@ def _meaning(before: int, kind: int) -> int:
             return 0
 
 
-_KINDS = bytes(_kind(byte) for byte in range(256))
-_CONTINUED = bytes(range(0x80, 0xC0))
-_MEANINGS = bytes(_meaning(pair >> 4, pair & 15) for pair in range(256))
-_MEANINGLESS = bytes(pair for pair, meaning in enumerate(_MEANINGS) if meaning == 0)
+_KINDS: Final = bytes(_kind(byte) for byte in range(256))
+_CONTINUED: Final = bytes(range(0x80, 0xC0))
+_MEANINGS: Final = bytes(_meaning(pair >> 4, pair & 15) for pair in range(256))
+_MEANINGLESS: Final = bytes(pair for pair, meaning in enumerate(_MEANINGS) if meaning == 0)
 """Most of a text: letters within words, spaces before them."""
 
-APART = "\x00"
+APART: Final = "\x00"
 """Stands between texts that are counted together, and before the first."""
 
-_FOREIGN = 16
+_FOREIGN: Final = 16
 """Marked letters times this, up to the number of words, are words of a language whose words are cut more often."""
 
 
@@ -165,7 +165,7 @@ def count(text: str, vocabulary: Vocabulary) -> Count:
 
 # Fitted to the vocabularies that are public, over prose, instructions, code, JSON and fifty languages: for texts of
 # more than thirty tokens the median error is two percent, and one text in a hundred is off by more than fifteen.
-O200K = Vocabulary(
+O200K: Final = Vocabulary(
     (1.01, 0.39, 1.77, 0.16),
     (1.59, 0.13, 0.97, 0.38),
     (0.09, 0.34),
@@ -173,7 +173,7 @@ O200K = Vocabulary(
     0.13,
 )
 """OpenAI from GPT-4o on."""
-CL100K = Vocabulary(
+CL100K: Final = Vocabulary(
     (1.03, 0.50, 1.67, 0.15),
     (1.59, 0.13, 0.95, 0.33),
     (0.08, 0.34),
@@ -181,7 +181,7 @@ CL100K = Vocabulary(
     0.24,
 )
 """GPT-3.5 and GPT-4."""
-TEKKEN = Vocabulary(
+TEKKEN: Final = Vocabulary(
     (1.04, 0.60, 1.82, 0.27),
     (1.69, 0.91, 0.92, 0.35),
     (0.09, 0.43),
@@ -191,13 +191,13 @@ TEKKEN = Vocabulary(
 """Mistral."""
 
 # Not public. Scaled to counts that providers gave: how much finer words and marks are cut.
-CLAUDE = scaled(CL100K, 1.02, 1.23)
+CLAUDE: Final = scaled(CL100K, 1.02, 1.23)
 """Claude up to 4.6."""
-CLAUDE_LATER = scaled(CL100K, 1.16, 1.25, 1.1)
+CLAUDE_LATER: Final = scaled(CL100K, 1.16, 1.25, 1.1)
 """Claude from Opus 4.7 on, whose tokenizer cuts finer."""
-GEMINI = scaled(O200K, 0.98, 1.25)
-LLAMA = scaled(CL100K, 1.03, 1.15, 0.7)
+GEMINI: Final = scaled(O200K, 0.98, 1.25)
+LLAMA: Final = scaled(CL100K, 1.03, 1.15, 0.7)
 """Llama from 3 on."""
-QWEN = scaled(CL100K, 1.01, 1.04, 0.8)
-DEEPSEEK = scaled(O200K, 1.05, 1.2, 1.1)
-UNKNOWN = scaled(CL100K, 1.02, 1.1)
+QWEN: Final = scaled(CL100K, 1.01, 1.04, 0.8)
+DEEPSEEK: Final = scaled(O200K, 1.05, 1.2, 1.1)
+UNKNOWN: Final = scaled(CL100K, 1.02, 1.1)

@@ -11,7 +11,7 @@ import re
 import zlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
@@ -22,16 +22,16 @@ Message = dict[str, Any]
 Block = dict[str, Any]
 Event = dict[str, Any]
 
-PASSENGERS = frozenset(("thinking", "redacted_thinking", "opaque"))
+PASSENGERS: Final = frozenset(("thinking", "redacted_thinking", "opaque"))
 """Blocks that their provider alone reads, and wants back with the call that follows them."""
 
-MARK = "call_state_"
+MARK: Final = "call_state_"
 """Begins the ids that hold state. The rest is base64 in the alphabet for URLs: letters that every wire takes."""
 
-_ID = re.compile(MARK + r"([A-Za-z0-9_-]{8,})")
-_MOST_CHARACTERS = 131_072
+_ID: Final = re.compile(MARK + r"([A-Za-z0-9_-]{8,})")
+_MOST_CHARACTERS: Final = 131_072
 """Of the id; what is longer is not carried, so that no client is given an id that it cannot send back."""
-_MOST_BYTES = 1_048_576
+_MOST_BYTES: Final = 1_048_576
 """Of what an id unpacks to: a small id must not become a large message."""
 
 
@@ -255,7 +255,7 @@ def _is_passenger(item: Any) -> bool:
     return isinstance(kind, str) and kind in PASSENGERS and not violations(block, "ContentBlock")
 
 
-_CALL: Block = {"type": "tool_use", "name": "call", "input": {}}
+_CALL: Final[Block] = {"type": "tool_use", "name": "call", "input": {}}
 
 
 def _call_of(load: dict[str, Any]) -> Block:

@@ -4,10 +4,10 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
-_EMPTY: Mapping[str, Any] = MappingProxyType({})
-_ORIGIN_LENGTH = 16
+_EMPTY: Final[Mapping[str, Any]] = MappingProxyType({})
+_ORIGIN_LENGTH: Final = 16
 
 
 def origin_of(provider: str, host: str, credential: str) -> str:

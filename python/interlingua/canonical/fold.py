@@ -6,14 +6,14 @@ answer" is something to be tested and not a tautology.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Final
 
 from interlingua.canonical.errors import ProviderError, StreamTruncated
 
 Event = dict[str, Any]
 Response = dict[str, Any]
 
-SEED_EVENTS = frozenset(
+SEED_EVENTS: Final = frozenset(
     (
         "text_delta",
         "tool_use_start",

@@ -12,12 +12,12 @@ import secrets
 import time
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Protocol
+from typing import Final, Protocol
 
-_ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # Crockford's base 32
-_PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
-_SHIFTS = range(120, -1, -10)
-_DERIVED = re.compile(r"^(?:toolu|call)_([0-7][0-9A-HJKMNP-TV-Z]{25}|[0-9]{2,8})$")
+_ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # Crockford's base 32
+_PAIRS: Final = [first + second for first in _ALPHABET for second in _ALPHABET]
+_SHIFTS: Final = range(120, -1, -10)
+_DERIVED: Final = re.compile(r"^(?:toolu|call)_([0-7][0-9A-HJKMNP-TV-Z]{25}|[0-9]{2,8})$")
 
 
 def encode_ulid(value: int) -> str:
@@ -51,7 +51,7 @@ def _tool_id(adapter: str, provider_id: str, occurrence: int) -> str:
     return "tu_" + encode_ulid(int.from_bytes(digest[:16], "big"))
 
 
-DERIVED_IDS = DerivedIds()
+DERIVED_IDS: Final = DerivedIds()
 
 
 class NamedIds:

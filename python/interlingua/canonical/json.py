@@ -9,14 +9,14 @@ msgspec reads (exact integers), orjson writes (fastest on long base64 text); wha
 
 import math
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 import orjson
 
 from interlingua.canonical.errors import InvalidRequest
 
-_SAFE_DIGITS = 15  # a binary float holds every decimal of up to fifteen significant digits
+_SAFE_DIGITS: Final = 15  # a binary float holds every decimal of up to fifteen significant digits
 
 
 def _number(text: str) -> float | Decimal:
@@ -29,9 +29,9 @@ def _number(text: str) -> float | Decimal:
     return value if Decimal(repr(value)) == exact else exact
 
 
-_decoder = msgspec.json.Decoder(float_hook=_number)
-_encoder = msgspec.json.Encoder(decimal_format="number")
-_sorted_encoder = msgspec.json.Encoder(decimal_format="number", order="deterministic")
+_decoder: Final = msgspec.json.Decoder(float_hook=_number)
+_encoder: Final = msgspec.json.Encoder(decimal_format="number")
+_sorted_encoder: Final = msgspec.json.Encoder(decimal_format="number", order="deterministic")
 
 
 def loads(text: bytes | str) -> Any:

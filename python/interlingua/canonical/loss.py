@@ -9,15 +9,15 @@ put before or after them, and the tree is frozen back into plain data at the end
 """
 
 import re
-from typing import Any
+from typing import Any, Final
 
 from interlingua.canonical.errors import InvalidRequest
 
 Path = tuple[str | int, ...]
 Entry = dict[str, Any]
 
-SEVERITIES = ("shape", "weakened", "lost")
-PLACEHOLDER = "placeholder"
+SEVERITIES: Final = ("shape", "weakened", "lost")
+PLACEHOLDER: Final = "placeholder"
 
 
 def pointer(path: Path) -> str:
@@ -100,7 +100,7 @@ def worst(entries: list[Entry]) -> str | None:
 
 # ---------------------------------------------------------------------------------------------------- apply
 
-_GONE = object()
+_GONE: Final = object()
 
 
 class _Slot:
@@ -246,16 +246,16 @@ def _append(tree: Any, path: list[str], value: Any) -> None:
 
 # ---------------------------------------------------------------------------------------------------- visible
 
-_REQUEST_ENVELOPE = frozenset(("model", "stream", "loss_policy", "system"))
-_BESIDE = _REQUEST_ENVELOPE | {"messages", "options"}
-_MESSAGE_ENVELOPE = frozenset(
+_REQUEST_ENVELOPE: Final = frozenset(("model", "stream", "loss_policy", "system"))
+_BESIDE: Final = _REQUEST_ENVELOPE | {"messages", "options"}
+_MESSAGE_ENVELOPE: Final = frozenset(
     ("id", "session_id", "created_at", "schema_version", "metadata", "priority", "critical", "extra")
 )
-_TOOL_ENVELOPE = frozenset(("side_effects", "requires_workspace"))
-_FALSE_BY_DEFAULT = frozenset(("is_error", "refusal", "citations_enabled", "strict"))
-_EMPTY_BY_DEFAULT = frozenset(("tools", "stop", "citations", "options", "reasoning", "metadata", "system"))
-_VERBATIM = frozenset(("input", "input_schema", "schema", "value", "definition", "format", "fields", "logprobs"))
-_TOOL_ID = re.compile(r"^tu_[0-9A-Za-z]+$")
+_TOOL_ENVELOPE: Final = frozenset(("side_effects", "requires_workspace"))
+_FALSE_BY_DEFAULT: Final = frozenset(("is_error", "refusal", "citations_enabled", "strict"))
+_EMPTY_BY_DEFAULT: Final = frozenset(("tools", "stop", "citations", "options", "reasoning", "metadata", "system"))
+_VERBATIM: Final = frozenset(("input", "input_schema", "schema", "value", "definition", "format", "fields", "logprobs"))
+_TOOL_ID: Final = re.compile(r"^tu_[0-9A-Za-z]+$")
 
 
 def visible(request: dict[str, Any]) -> dict[str, Any]:

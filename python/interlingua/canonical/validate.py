@@ -10,7 +10,7 @@ import math
 import pathlib
 from collections.abc import Iterator
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 import jsonschema_rs
 import pybase64
@@ -19,8 +19,8 @@ from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.loss import Path, pointer
 
-_SCHEMA = "interlingua.schema.json"
-_MOST = 20  # violations in one report: enough to mend an input, too few to flood a log
+_SCHEMA: Final = "interlingua.schema.json"
+_MOST: Final = 20  # violations in one report: enough to mend an input, too few to flood a log
 
 
 @cache

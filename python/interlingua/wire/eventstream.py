@@ -14,18 +14,18 @@ damaged message nothing can be found again, so it becomes one frame that says so
 import struct
 from binascii import crc32
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 EVENT, EXCEPTION, ERROR, DAMAGED = "event", "exception", "error", "damaged"
 
-_PRELUDE = struct.Struct("!III")
-_NUMBER = struct.Struct("!I")
-_LENGTH = struct.Struct("!H")
-_LEAST = _PRELUDE.size + _NUMBER.size
-_MOST = 25 * 1024 * 1024  # AWS allows 24 MB of payload and 128 kB of headers
-_TEXT = 7
+_PRELUDE: Final = struct.Struct("!III")
+_NUMBER: Final = struct.Struct("!I")
+_LENGTH: Final = struct.Struct("!H")
+_LEAST: Final = _PRELUDE.size + _NUMBER.size
+_MOST: Final = 25 * 1024 * 1024  # AWS allows 24 MB of payload and 128 kB of headers
+_TEXT: Final = 7
 # sizes of the values of a header by their type: true, false, byte, short, integer, long, bytes, text, time, UUID
-_SIZES = (0, 0, 1, 2, 4, 8, None, None, 8, 16)
+_SIZES: Final = (0, 0, 1, 2, 4, 8, None, None, 8, 16)
 
 
 class Frame(NamedTuple):
@@ -96,7 +96,7 @@ def _frame(message: bytes, length: int) -> Frame | None:
     return Frame(name, data or said, kind)
 
 
-_NAMES = {EVENT: ":event-type", EXCEPTION: ":exception-type", ERROR: ":error-code"}
+_NAMES: Final = {EVENT: ":event-type", EXCEPTION: ":exception-type", ERROR: ":error-code"}
 
 
 # a stream repeats a handful of headers

@@ -4,6 +4,8 @@ JSON lines: bytes in any cuts to lines, and lines to bytes.
 Lines end with LF (a CR before it is dropped); U+2028 is an ordinary character, so text methods that split lines are of no use.
 """
 
+from typing import Final
+
 from interlingua.wire.sse import Frame
 
 
@@ -45,4 +47,4 @@ def encode(frame: Frame) -> bytes:
 
 
 # in JSON they stand in strings alone
-_LINE_ENDS_OF_OTHERS = (("\x85", "\\u0085"), ("\u2028", "\\u2028"), ("\u2029", "\\u2029"))
+_LINE_ENDS_OF_OTHERS: Final = (("\x85", "\\u0085"), ("\u2028", "\\u2028"), ("\u2029", "\\u2029"))

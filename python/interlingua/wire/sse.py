@@ -10,11 +10,11 @@ is cut between two chunks is whole again by then; U+2028 and U+0085 are ordinary
 """
 
 import re
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 _make = tuple.__new__  # makes a frame without the detour over the named arguments of its class
 
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 
 class Frame(NamedTuple):
@@ -88,8 +88,8 @@ class Decoder:
 
 # Nearly all streams consist of frames of one shape: a line of data, with or without a line of name before it. They are
 # found in one step, and the lines are counted to see that nothing else stood between.
-_NAMED = re.compile(r"^event: (.*)\ndata: (.*)\n\n", re.MULTILINE)
-_BARE = re.compile(r"^data: (.*)\n\n", re.MULTILINE)
+_NAMED: Final = re.compile(r"^event: (.*)\ndata: (.*)\n\n", re.MULTILINE)
+_BARE: Final = re.compile(r"^data: (.*)\n\n", re.MULTILINE)
 
 
 def _lone(text: str) -> Frame | None:

@@ -6,13 +6,14 @@ by counting brackets outside of texts; what they say is not looked at.
 """
 
 import re
+from typing import Final
 
 from interlingua.wire import sse
 from interlingua.wire.sse import Frame
 
-_BLANK = b" \t\r\n\xef\xbb\xbf"
-_MARKS = re.compile(rb'["{}\[\]]')
-_TEXT_END = re.compile(rb'["\\]')
+_BLANK: Final = b" \t\r\n\xef\xbb\xbf"
+_MARKS: Final = re.compile(rb'["{}\[\]]')
+_TEXT_END: Final = re.compile(rb'["\\]')
 
 
 class Decoder:

@@ -7,13 +7,13 @@ in base64; failures are messages of their own. The first byte tells: that of a m
 
 import json
 from base64 import b64decode, b64encode
-from typing import Any
+from typing import Any, Final
 
 from interlingua.wire import eventstream, sse
 from interlingua.wire.sse import Frame
 
-_CHUNK = "chunk"
-_FAILURES = {
+_CHUNK: Final = "chunk"
+_FAILURES: Final = {
     "accessDeniedException": "permission_error",
     "modelTimeoutException": "timeout_error",
     "resourceNotFoundException": "not_found_error",

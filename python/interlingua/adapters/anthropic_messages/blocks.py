@@ -3,7 +3,7 @@
 import base64
 import binascii
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._claude import (
     IMAGE_STARTS,
@@ -99,13 +99,13 @@ def named(value: Any) -> str:
     return value
 
 
-_TEXT_WIRE = frozenset(("type", "text"))
-_TOOL_USE_WIRE = frozenset(("type", "id", "name", "input"))
-_THINKING_WIRE = frozenset(("type", "thinking", "signature"))
-_REDACTED_WIRE = frozenset(("type", "data"))
-_IMAGE_WIRE = frozenset(("type", "source"))
-_DOCUMENT_WIRE = frozenset(("type", "source"))
-_RESULT_WIRE = frozenset(("type", "tool_use_id", "content", "is_error"))
+_TEXT_WIRE: Final = frozenset(("type", "text"))
+_TOOL_USE_WIRE: Final = frozenset(("type", "id", "name", "input"))
+_THINKING_WIRE: Final = frozenset(("type", "thinking", "signature"))
+_REDACTED_WIRE: Final = frozenset(("type", "data"))
+_IMAGE_WIRE: Final = frozenset(("type", "source"))
+_DOCUMENT_WIRE: Final = frozenset(("type", "source"))
+_RESULT_WIRE: Final = frozenset(("type", "tool_use_id", "content", "is_error"))
 
 
 def _extras(
@@ -153,7 +153,7 @@ def _text_from_wire(block: Wire, text: str, reading: Reading) -> Block:
     return _extras(block, canonical, known, reading, form=form)
 
 
-_CITATION_TEXTS = ("url", "title", "cited_text")
+_CITATION_TEXTS: Final = ("url", "title", "cited_text")
 
 
 def _citation_from_wire(citation: Wire, reading: Reading) -> dict[str, Any]:
@@ -312,11 +312,11 @@ def result_from_wire(block: Wire, reading: Reading) -> Block:
 
 # ---------------------------------------------------------------------------------------------- to the wire
 
-_TEXT = BLOCK_MEMBERS | {"text", "citations", "refusal"}
-_IMAGE = BLOCK_MEMBERS | {"source", "media_type", "detail"}
-_DOCUMENT = BLOCK_MEMBERS | {"source", "media_type", "name", "title", "context", "citations_enabled"}
-_REDACTED = BLOCK_MEMBERS | {"data"}
-_OPAQUE = BLOCK_MEMBERS | {"adapter", "provider", "origin", "kind", "value"}
+_TEXT: Final = BLOCK_MEMBERS | {"text", "citations", "refusal"}
+_IMAGE: Final = BLOCK_MEMBERS | {"source", "media_type", "detail"}
+_DOCUMENT: Final = BLOCK_MEMBERS | {"source", "media_type", "name", "title", "context", "citations_enabled"}
+_REDACTED: Final = BLOCK_MEMBERS | {"data"}
+_OPAQUE: Final = BLOCK_MEMBERS | {"adapter", "provider", "origin", "kind", "value"}
 
 
 def blocks_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path) -> list[Wire]:
@@ -380,7 +380,7 @@ def _block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
             return _instead(block, writing, path, "unknown_block", "a block that this version does not know")
 
 
-_IMAGE_PLACES = (USER, RESULT, DOCUMENT)
+_IMAGE_PLACES: Final = (USER, RESULT, DOCUMENT)
 
 
 def _instead(block: Block, writing: Writing, path: Path, code: str, message: str) -> Wire | None:
@@ -441,7 +441,7 @@ def _text_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wir
     return finished(block, wire, _TEXT, writing, path)
 
 
-_CITATION = frozenset(("type", "url", "title", "cited_text", "start_index", "end_index", "provider_state"))
+_CITATION: Final = frozenset(("type", "url", "title", "cited_text", "start_index", "end_index", "provider_state"))
 
 
 def _citations_to_wire(
@@ -547,7 +547,7 @@ def _media_source(
     return wire
 
 
-_SOURCE = frozenset(("kind", "data", "provider"))
+_SOURCE: Final = frozenset(("kind", "data", "provider"))
 
 
 def _inline_source(
@@ -708,8 +708,8 @@ def can_replay(block: Block, writing: Writing) -> bool:
     )
 
 
-_USER_ITEMS = ("search_result", "container_upload", "tool_reference")
-_SYSTEM_ITEMS = ("tool_addition", "tool_removal")
+_USER_ITEMS: Final = ("search_result", "container_upload", "tool_reference")
+_SYSTEM_ITEMS: Final = ("tool_addition", "tool_removal")
 
 
 def is_server_item(kind: str) -> bool:

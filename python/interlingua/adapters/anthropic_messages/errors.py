@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters import _aws as aws
 from interlingua.adapters._kit import error_body, retry_after
 from interlingua.canonical.endpoint import Endpoint
 
-_BY_TYPE = {
+_BY_TYPE: Final = {
     "invalid_request_error": "invalid_request",
     "authentication_error": "authentication",
     "permission_error": "permission",
@@ -20,7 +20,7 @@ _BY_TYPE = {
     "api_error": "server_error",
     "overloaded_error": "overloaded",
 }
-_BY_STATUS = {
+_BY_STATUS: Final = {
     400: "invalid_request",
     401: "authentication",
     402: "billing",
@@ -34,15 +34,15 @@ _BY_STATUS = {
     504: "timeout",
     529: "overloaded",
 }
-_RETRYABLE = frozenset(("rate_limit", "timeout", "server_error", "overloaded", "network", "stream_truncated"))
-_CONFLICT = 409
+_RETRYABLE: Final = frozenset(("rate_limit", "timeout", "server_error", "overloaded", "network", "stream_truncated"))
+_CONFLICT: Final = 409
 
 # what the provider says in words only
-_OVERFLOW = re.compile(
+_OVERFLOW: Final = re.compile(
     r"prompt is too long|exceed(s|ed)? (the )?context|context (window|limit)|input is too long", re.IGNORECASE
 )
-_BILLING = re.compile(r"credit balance is too low", re.IGNORECASE)
-_FILTERED = re.compile(r"blocked by content filtering|content filtering policy", re.IGNORECASE)
+_BILLING: Final = re.compile(r"credit balance is too low", re.IGNORECASE)
+_FILTERED: Final = re.compile(r"blocked by content filtering|content filtering policy", re.IGNORECASE)
 
 
 def error(status: int, headers: Mapping[str, str] | None, body: Any, endpoint: Endpoint) -> dict[str, Any]:
@@ -82,7 +82,7 @@ def error(status: int, headers: Mapping[str, str] | None, body: Any, endpoint: E
     return found
 
 
-_CODE = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+_CODE: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
 
 def _said(body: Any, headers: dict[str, str]) -> tuple[str | None, str]:

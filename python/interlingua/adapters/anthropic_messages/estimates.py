@@ -1,12 +1,12 @@
 """How many tokens a request takes: as on every wire, and what the provider's own tools bring along."""
 
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters import _estimates
 from interlingua.adapters._estimates import Range
 from interlingua.canonical.endpoint import Endpoint
 
-_PROVIDED: dict[str, Range | None] = {
+_PROVIDED: Final[dict[str, Range | None]] = {
     "computer_": (300, 1_500, 3_000),
     "bash_": (150, 700, 1_500),
     "text_editor_": (300, 1_100, 2_000),

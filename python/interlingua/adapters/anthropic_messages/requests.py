@@ -1,7 +1,7 @@
 """Requests both ways: the members beside the messages."""
 
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 from urllib.parse import quote, unquote
 
 from interlingua.adapters._claude import (
@@ -126,8 +126,8 @@ def _members_from_wire(
                 options[name] = value
 
 
-_NUMBER = (int, float, Decimal)
-_TYPES = {
+_NUMBER: Final = (int, float, Decimal)
+_TYPES: Final = {
     "model": "a string that is not empty",
     "max_tokens": "a whole number, zero or more",
     "temperature": "a number",
@@ -179,7 +179,7 @@ def _settings_from_wire(
         options[name] = others
 
 
-_THINKING: dict[str, tuple[str, type[Any]]] = {
+_THINKING: Final[dict[str, tuple[str, type[Any]]]] = {
     "type": ("mode", str),
     "budget_tokens": ("budget_tokens", int),
     "display": ("display", str),
@@ -265,7 +265,7 @@ def _address_from_wire(wire: Wire, request: Request, form: dict[str, Any], endpo
             form["headers"] = kept
 
 
-_HEADERS = ("anthropic-version", "anthropic-beta")
+_HEADERS: Final = ("anthropic-version", "anthropic-beta")
 
 
 def _templates(endpoint: Endpoint) -> list[tuple[str, bool]]:
@@ -397,7 +397,7 @@ def _members_to_wire(request: Request, body: Wire, form: dict[str, Any], writing
         report_foreign_state(request, writing.endpoint, writing.loss, ())
 
 
-_BETAS = "anthropic_beta"
+_BETAS: Final = "anthropic_beta"
 
 
 def _betas_to_wire(form: dict[str, Any], body: Wire, writing: Writing) -> None:
@@ -419,7 +419,7 @@ def _unsupported(request: Request, writing: Writing) -> None:
 
 # ---------------------------------------------------------------------------------------------- sampling
 
-_SAMPLING = ("temperature", "top_p", "top_k")
+_SAMPLING: Final = ("temperature", "top_p", "top_k")
 
 
 def _sampling_to_wire(request: Request, body: Wire, writing: Writing) -> None:
@@ -451,7 +451,7 @@ def _refused(name: str, value: Any, request: Request, body: Wire, writing: Writi
     return None
 
 
-_TOP_P = 0.95  # the least that is taken together with reasoning of a fixed budget
+_TOP_P: Final = 0.95  # the least that is taken together with reasoning of a fixed budget
 
 
 def _fitted_sampling(name: str, value: Any) -> Any:
@@ -484,8 +484,8 @@ def _format_to_wire(wanted: dict[str, Any], body: Wire, form: dict[str, Any], wr
         body.setdefault("output_config", {})["format"] = wire
 
 
-_FORMAT_MEMBERS = {"name": "shape", "description": "weakened", "strict": "shape"}
-_FORMAT = frozenset(("type", "schema", *_FORMAT_MEMBERS))
+_FORMAT_MEMBERS: Final = {"name": "shape", "description": "weakened", "strict": "shape"}
+_FORMAT: Final = frozenset(("type", "schema", *_FORMAT_MEMBERS))
 
 
 def _metadata_to_wire(request: Request, body: Wire, writing: Writing) -> None:
@@ -509,7 +509,7 @@ def _metadata_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         body["metadata"] = kept
 
 
-_TIERS = ("auto", "standard_only")
+_TIERS: Final = ("auto", "standard_only")
 
 
 def _tier_to_wire(tier: str, body: Wire, writing: Writing) -> None:

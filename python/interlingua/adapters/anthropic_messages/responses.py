@@ -1,7 +1,7 @@
 """Answers both ways, and their usage."""
 
 import hashlib
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._claude import UNREADABLE, Reading, wire_model
 from interlingua.adapters._kit import Wire, report_foreign_state
@@ -116,11 +116,11 @@ def usage_from_wire(wire: Wire) -> dict[str, Any]:
     return usage
 
 
-_COUNTS = (
+_COUNTS: Final = (
     ("cached_input_tokens", "cache_read_input_tokens"),
     ("cache_creation_input_tokens", "cache_creation_input_tokens"),
 )
-_PARTS = (
+_PARTS: Final = (
     ("cache_creation_1h_input_tokens", "cache_creation", "ephemeral_1h_input_tokens"),
     ("reasoning_tokens", "output_tokens_details", "thinking_tokens"),
 )
@@ -241,7 +241,7 @@ def usage_begun(usage: dict[str, Any]) -> Wire:
     return wire
 
 
-_CACHE_COUNTS = (
+_CACHE_COUNTS: Final = (
     ("cache_creation_input_tokens", "cache_creation_input_tokens"),
     ("cache_read_input_tokens", "cached_input_tokens"),
 )

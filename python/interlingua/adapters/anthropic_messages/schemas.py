@@ -6,14 +6,14 @@ they are said in the description instead, where the model reads them. What chang
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from interlingua.canonical import json
 from interlingua.canonical.loss import Loss, Path
 
 Schema = dict[str, Any]
 
-_LIMITS = (
+_LIMITS: Final[tuple[str, ...]] = (
     "minimum",
     "maximum",
     "exclusiveMinimum",
@@ -33,10 +33,12 @@ _LIMITS = (
     "else",
     "contains",
 )
-_FORMATS = frozenset(("date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"))
-_NAMED = ("properties", "$defs", "definitions")
-_LISTED = ("anyOf", "allOf", "oneOf")
-_MOST_LEVELS = 64
+_FORMATS: Final = frozenset(
+    ("date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid")
+)
+_NAMED: Final = ("properties", "$defs", "definitions")
+_LISTED: Final = ("anyOf", "allOf", "oneOf")
+_MOST_LEVELS: Final = 64
 
 
 def enforced(schema: Schema, loss: Loss, path: Path, level: int = 0) -> Schema:

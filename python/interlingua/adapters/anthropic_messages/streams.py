@@ -7,7 +7,7 @@ answer is read: the events' last block and the final response cannot differ from
 
 import hashlib
 from collections.abc import Generator, Iterable, Iterator
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._claude import UNREADABLE, Reading, string, wire_model
 from interlingua.adapters._kit import Repetition, Wire, arguments_text, parse_arguments, stream_error
@@ -46,7 +46,7 @@ def _truncated(endpoint: Endpoint) -> dict[str, Any]:
     )
 
 
-_GROWS: dict[str, tuple[str, type[Any]]] = {
+_GROWS: Final[dict[str, tuple[str, type[Any]]]] = {
     "text": ("text", str),
     "thinking": ("thinking", str),
     "tool_use": ("input", dict),
@@ -586,13 +586,13 @@ def _caught_up(encoder: _Encoder, waiting: dict[int, list[Event]]) -> Iterator[F
     waiting.clear()
 
 
-_BLOCK_EVENTS = frozenset(("block_start", "block_stop"))
-_DELTA_EVENTS = frozenset(("text_delta", "thinking_delta", "tool_use_input_delta"))
-_LAST_EVENTS = frozenset(("message_complete", "error"))
-_DELTA = ("stop_reason", "stop_sequence", "stop_details", "container")
-_NOT_IN_MESSAGE_DELTA = frozenset((*_DELTA, "id", "type", "role", "model", "content", "usage"))
+_BLOCK_EVENTS: Final = frozenset(("block_start", "block_stop"))
+_DELTA_EVENTS: Final = frozenset(("text_delta", "thinking_delta", "tool_use_input_delta"))
+_LAST_EVENTS: Final = frozenset(("message_complete", "error"))
+_DELTA: Final = ("stop_reason", "stop_sequence", "stop_details", "container")
+_NOT_IN_MESSAGE_DELTA: Final = frozenset((*_DELTA, "id", "type", "role", "model", "content", "usage"))
 
-_ERROR_TYPES = {
+_ERROR_TYPES: Final = {
     "authentication": "authentication_error",
     "permission": "permission_error",
     "billing": "billing_error",

@@ -1,23 +1,25 @@
 """The words of the wire, its limits, and what a reader and a writer carry with them."""
 
 import re
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters import _claude as claude
 from interlingua.adapters._kit import Mirror, Wire, report_unknown
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Loss, Path
 
-NAME = "anthropic_messages"
-FRAMING = "sse"
+NAME: Final = "anthropic_messages"
+FRAMING: Final = "sse"
 
-PATH = "/v1/messages"
-VERSION = "2023-06-01"
-STRICTER_VERSION = "2026-10-21"  # no sampling, no document in an assistant message, no citations in a user message
+PATH: Final = "/v1/messages"
+VERSION: Final = "2023-06-01"
+STRICTER_VERSION: Final = (
+    "2026-10-21"  # no sampling, no document in an assistant message, no citations in a user message
+)
 
-TOOL_CHOICE = Mirror({"auto": "auto", "required": "any", "tool": "tool", "none": "none"})
+TOOL_CHOICE: Final = Mirror({"auto": "auto", "required": "any", "tool": "tool", "none": "none"})
 
-FINISH = {
+FINISH: Final = {
     "end_turn": "stop",
     "stop_sequence": "stop_sequence",
     "max_tokens": "length",
@@ -27,7 +29,7 @@ FINISH = {
     "compaction": "pause",
     "refusal": "refusal",
 }
-STOP_REASON = {
+STOP_REASON: Final = {
     "stop": "end_turn",
     "stop_sequence": "stop_sequence",
     "length": "max_tokens",
@@ -37,17 +39,17 @@ STOP_REASON = {
     "content_filter": "refusal",
 }
 
-MODES = ("adaptive", "enabled", "disabled", "between_tools")
-DEFAULT_MAX_TOKENS = 4096
+MODES: Final = ("adaptive", "enabled", "disabled", "between_tools")
+DEFAULT_MAX_TOKENS: Final = 4096
 
 # over all schemas of a request that are enforced: tools, parameters that may be left out, parameters of several types
-MAX_STRICT = (20, 24, 16)
+MAX_STRICT: Final = (20, 24, 16)
 
-IMAGE_TYPES = frozenset(("image/jpeg", "image/png", "image/gif", "image/webp"))
-LONGEST_TOOL_NAME = 128
-TOOL_ID = re.compile(r"[a-zA-Z0-9_-]+")
-MEDIA_TYPE = re.compile(r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*( *;.*)?")
-TTL = re.compile(r"[0-9]+[mh]")
+IMAGE_TYPES: Final = frozenset(("image/jpeg", "image/png", "image/gif", "image/webp"))
+LONGEST_TOOL_NAME: Final = 128
+TOOL_ID: Final = re.compile(r"[a-zA-Z0-9_-]+")
+MEDIA_TYPE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*( *;.*)?")
+TTL: Final = re.compile(r"[0-9]+[mh]")
 
 
 def cache_from_wire(value: Any) -> dict[str, Any] | None:
@@ -62,7 +64,7 @@ def cache_from_wire(value: Any) -> dict[str, Any] | None:
     return None
 
 
-_HINT = frozenset(("ttl",))
+_HINT: Final = frozenset(("ttl",))
 
 
 class Writing(claude.Writing):

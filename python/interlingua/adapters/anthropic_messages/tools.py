@@ -1,6 +1,6 @@
 """Tools and the choice among them, both ways."""
 
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._claude import TOOL, UNREADABLE, Reading, free_text_tool, is_object, object_at_root, string
 from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown, within
@@ -16,7 +16,7 @@ Demands = tuple[int, int, int]
 # ---------------------------------------------------------------------------------------------- from the wire
 
 
-_PLAIN = {"name", "description", "input_schema"}
+_PLAIN: Final = {"name", "description", "input_schema"}
 
 
 def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
@@ -166,7 +166,7 @@ def _strict_to_wire(wire: Wire, others: Demands, writing: Writing, path: Path) -
     return others
 
 
-_DEMANDED = (
+_DEMANDED: Final = (
     f"{MAX_STRICT[0]} tools",
     f"{MAX_STRICT[1]} parameters that may be left out",
     f"{MAX_STRICT[2]} parameters of several types",
@@ -203,7 +203,9 @@ def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
     return finished(tool, wire, TOOL, writing, path)
 
 
-_SIMPLE = frozenset(("name", "description", "input_schema", "strict", "kind", "side_effects", "requires_workspace"))
+_SIMPLE: Final = frozenset(
+    ("name", "description", "input_schema", "strict", "kind", "side_effects", "requires_workspace")
+)
 
 
 def _drop_members(tool: Tool, names: tuple[str, ...], writing: Writing, path: Path, message: str) -> None:
@@ -270,7 +272,7 @@ def _drop_choice(choice: dict[str, Any] | None, parallel: bool | None, writing: 
         writing.loss.drop(("parallel_tool_calls",), "combination", "shape", message)
 
 
-_CHOICE = frozenset(("type", "name", "names", "mode", "kind"))
+_CHOICE: Final = frozenset(("type", "name", "names", "mode", "kind"))
 
 
 def _choice_to_wire(choice: dict[str, Any], request: dict[str, Any], writing: Writing) -> Wire:

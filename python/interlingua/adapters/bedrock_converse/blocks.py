@@ -5,7 +5,7 @@ A wire block is an object with one member that names what it holds; a mark for t
 it is for. What a block holds without canonical meaning is kept as a tree of the same shape and laid over the written block.
 """
 
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._claude import (
     FILLER,
@@ -98,7 +98,7 @@ def blocks_from_wire(
     return blocks
 
 
-_USUAL = {
+_USUAL: Final = {
     SYSTEM: frozenset(("text",)),
     USER: frozenset(("text", "image", "toolResult")),
     ASSISTANT: frozenset(("text", "toolUse", "reasoningContent")),
@@ -182,7 +182,7 @@ def _tool_use_from_wire(wire: Wire, place: str, reading: Reading) -> Block | Non
     return _finished(canonical, wire, "toolUse", _left(use, _TOOL_USE_WIRE), reading, state)
 
 
-_TOOL_USE_WIRE = frozenset(("toolUseId", "name", "input", "type"))
+_TOOL_USE_WIRE: Final = frozenset(("toolUseId", "name", "input", "type"))
 
 
 def _result_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
@@ -209,8 +209,8 @@ def _result_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
     return _finished(canonical, wire, "toolResult", _left(result, known), reading, state)
 
 
-_RESULT_WIRE = frozenset(("toolUseId", "content", "status"))
-_STATUS = ("success", "error")
+_RESULT_WIRE: Final = frozenset(("toolUseId", "content", "status"))
+_STATUS: Final = ("success", "error")
 
 
 def _json_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
@@ -239,7 +239,7 @@ def _reasoning_from_wire(wire: Wire, place: str, reading: Reading) -> Block | No
     return _finished(canonical, wire, "reasoningContent", inner_left, reading, reading.state())
 
 
-_REASONING_WIRE = frozenset(("text", "signature"))
+_REASONING_WIRE: Final = frozenset(("text", "signature"))
 
 
 def _guarded_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
@@ -331,7 +331,7 @@ def _medium_from_wire(wire: Wire, kind: str, formats: Mirror[str, str], reading:
     return _finished(canonical, wire, kind, inner, reading)
 
 
-_MEDIUM_WIRE = frozenset(("format", "source"))
+_MEDIUM_WIRE: Final = frozenset(("format", "source"))
 
 
 def _source_from_wire(source: Wire, reading: Reading) -> tuple[dict[str, Any], Wire | None] | None:
@@ -387,9 +387,9 @@ def _document_from_wire(wire: Wire, place: str, reading: Reading) -> Block | Non
     return _finished(canonical, wire, "document", inner, reading)
 
 
-_DOCUMENT_WIRE = frozenset(("format", "source"))
+_DOCUMENT_WIRE: Final = frozenset(("format", "source"))
 
-_READERS = {
+_READERS: Final = {
     "text": _text_from_wire,
     "toolUse": _tool_use_from_wire,
     "toolResult": _result_from_wire,
@@ -406,14 +406,14 @@ _READERS = {
 
 # ---------------------------------------------------------------------------------------------- to the wire
 
-_TEXT = BLOCK_MEMBERS | {"text", "citations", "refusal"}
-_MEDIUM = BLOCK_MEMBERS | {"source", "media_type"}
-_MEDIUM_DROPPED = {"detail": "weakened", "transcript": "weakened"}
-_MEDIUM_READ = frozenset((*_MEDIUM, *_MEDIUM_DROPPED))
-_DOCUMENT = _MEDIUM | {"name", "title", "context", "citations_enabled"}
-_REDACTED = BLOCK_MEMBERS | {"data"}
-_OPAQUE = BLOCK_MEMBERS | {"adapter", "provider", "origin", "kind", "value"}
-_SOURCE = frozenset(("kind", "data", "provider"))
+_TEXT: Final = BLOCK_MEMBERS | {"text", "citations", "refusal"}
+_MEDIUM: Final = BLOCK_MEMBERS | {"source", "media_type"}
+_MEDIUM_DROPPED: Final = {"detail": "weakened", "transcript": "weakened"}
+_MEDIUM_READ: Final = frozenset((*_MEDIUM, *_MEDIUM_DROPPED))
+_DOCUMENT: Final = _MEDIUM | {"name", "title", "context", "citations_enabled"}
+_REDACTED: Final = BLOCK_MEMBERS | {"data"}
+_OPAQUE: Final = BLOCK_MEMBERS | {"adapter", "provider", "origin", "kind", "value"}
+_SOURCE: Final = frozenset(("kind", "data", "provider"))
 
 
 def blocks_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path) -> list[Wire]:
@@ -483,7 +483,7 @@ def _block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
             return _instead(block, writing, path, "unknown_block", "a block that this version does not know")
 
 
-_MEDIA_PLACES = (USER, RESULT)
+_MEDIA_PLACES: Final = (USER, RESULT)
 
 
 def _instead(block: Block, writing: Writing, path: Path, code: str, message: str) -> Wire | None:
@@ -517,7 +517,7 @@ def finished(block: Block, kind: str, inner: Any, known: frozenset[str], writing
     return wire
 
 
-KINDS = frozenset((*_READERS, "cachePoint", "searchResult", "toolAddition", "toolRemoval"))
+KINDS: Final = frozenset((*_READERS, "cachePoint", "searchResult", "toolAddition", "toolRemoval"))
 
 
 def overlaid(wire: Wire, fields: Wire, writing: Writing, path: Path) -> Wire:
@@ -579,7 +579,7 @@ def _text_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wir
     return finished(block, "text", text, _TEXT, writing, path)
 
 
-_NO_JSON = object()
+_NO_JSON: Final = object()
 
 
 def _json_value(text: str) -> Any:
@@ -610,7 +610,7 @@ def _cited_to_wire(block: Block, form: Wire, writing: Writing, path: Path) -> Wi
     return finished(block, "citationsContent", inner, _TEXT, writing, path)
 
 
-_CITATION = frozenset(("type", "url", "title", "cited_text", "start_index", "end_index", "provider_state"))
+_CITATION: Final = frozenset(("type", "url", "title", "cited_text", "start_index", "end_index", "provider_state"))
 
 
 def _citation_to_wire(citation: dict[str, Any], writing: Writing, path: Path) -> Wire | None:
@@ -750,7 +750,7 @@ def _document_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None
     return finished(block, "document", inner, _DOCUMENT, writing, path)
 
 
-_IN_MESSAGE = 4  # steps to a block of a message; there are more to one of a result
+_IN_MESSAGE: Final = 4  # steps to a block of a message; there are more to one of a result
 
 
 def _document_type(block: Block) -> str | None:
@@ -943,7 +943,7 @@ def can_replay(block: Block, writing: Writing) -> bool:
 
 
 # where the items that have no canonical meaning may stand
-_PLACES = {
+_PLACES: Final = {
     "guardContent": (USER, SYSTEM),
     "searchResult": (USER, RESULT),
     "cachePoint": (USER, SYSTEM, ASSISTANT),

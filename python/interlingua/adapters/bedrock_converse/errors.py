@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters import _aws as aws
 from interlingua.adapters._kit import error_body, retry_after
 from interlingua.canonical.endpoint import Endpoint
 
-_BY_STATUS = {
+_BY_STATUS: Final = {
     400: "invalid_request",
     401: "authentication",
     402: "billing",
@@ -21,16 +21,16 @@ _BY_STATUS = {
     503: "overloaded",
     504: "timeout",
 }
-_RETRYABLE = frozenset(("rate_limit", "timeout", "server_error", "overloaded"))
-_FIRST_SERVER_STATUS = 500
+_RETRYABLE: Final = frozenset(("rate_limit", "timeout", "server_error", "overloaded"))
+_FIRST_SERVER_STATUS: Final = 500
 
 # what the provider says in words only
-_OVERFLOW = re.compile(
+_OVERFLOW: Final = re.compile(
     r"input is too long|too many (input )?tokens|tokens exceed|prompt is too long|context (window|length|limit)",
     re.IGNORECASE,
 )
-_TOKEN = re.compile(r"security token|signature (has|we calculated)|api key", re.IGNORECASE)
-_CODE = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+_TOKEN: Final = re.compile(r"security token|signature (has|we calculated)|api key", re.IGNORECASE)
+_CODE: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
 
 def error(status: int, headers: Mapping[str, str] | None, body: Any, endpoint: Endpoint) -> dict[str, Any]:

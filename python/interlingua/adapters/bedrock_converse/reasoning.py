@@ -5,7 +5,7 @@ How much the model may think: `outputConfig.effort`, and what the additional fie
 The words of other makers stay options.
 """
 
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters import _reasoning as claude
 from interlingua.adapters._kit import Wire, report_unknown
@@ -13,7 +13,7 @@ from interlingua.adapters.bedrock_converse.tables import MODES, Writing
 
 Reasoning = dict[str, Any]
 
-_WIRE: dict[str, tuple[str, type[Any]]] = {
+_WIRE: Final[dict[str, tuple[str, type[Any]]]] = {
     "type": ("mode", str),
     "budget_tokens": ("budget_tokens", int),
     "display": ("display", str),
@@ -70,10 +70,10 @@ def reasoning_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> 
     return ({name: thinking} if thinking else {}), chosen.get("effort")
 
 
-NOVA = "reasoningConfig"
-_NOVA = (("type", "mode"), ("maxReasoningEffort", "effort"))
-_NOVA_EFFORTS = ["low", "medium", "high"]
-_NOVA_BUDGETS = ((4096, "low"), (16384, "medium"))
+NOVA: Final = "reasoningConfig"
+_NOVA: Final = (("type", "mode"), ("maxReasoningEffort", "effort"))
+_NOVA_EFFORTS: Final = ["low", "medium", "high"]
+_NOVA_BUDGETS: Final = ((4096, "low"), (16384, "medium"))
 
 
 def _fitted_nova(reasoning: Reasoning) -> Reasoning:

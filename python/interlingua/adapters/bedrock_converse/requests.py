@@ -2,7 +2,7 @@
 
 import re
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 from urllib.parse import quote, unquote
 
 from interlingua.adapters._claude import (
@@ -99,7 +99,7 @@ def _members_from_wire(body: Wire, request: Request, options: Wire, form: Wire, 
                 options[name] = value
 
 
-_TYPES = {
+_TYPES: Final = {
     "system": "a list",
     "inferenceConfig": "an object",
     "toolConfig": "an object",
@@ -129,7 +129,7 @@ def _config_from_wire(name: str, value: Wire, request: Request, options: Wire, f
         options[name] = others
 
 
-_INFERENCE = {
+_INFERENCE: Final = {
     "maxTokens": ("max_output_tokens", (int,)),
     "temperature": ("temperature", (int, float, Decimal)),
     "topP": ("top_p", (int, float, Decimal)),
@@ -214,7 +214,7 @@ def _additional_from_wire(fields: Wire, request: Request, form: Wire) -> Wire:
     return others
 
 
-_NUMBER = (int, float, Decimal)
+_NUMBER: Final = (int, float, Decimal)
 
 
 def _nova_top_k(value: Any) -> Any:
@@ -269,8 +269,8 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     }, loss.entries
 
 
-_PLAIN_MODEL = re.compile(r"[A-Za-z0-9._-]*")
-_ANSWERS = {"converse": "application/json", "converse-stream": "application/vnd.amazon.eventstream"}
+_PLAIN_MODEL: Final = re.compile(r"[A-Za-z0-9._-]*")
+_ANSWERS: Final = {"converse": "application/json", "converse-stream": "application/vnd.amazon.eventstream"}
 
 
 def _sweep(body: Wire) -> None:
@@ -369,8 +369,15 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     report_foreign_state(request, writing.endpoint, writing.loss, ())
 
 
-_EMPTY = ("system", "inferenceConfig", "toolConfig", "outputConfig", "additionalModelRequestFields", "serviceTier")
-_SAMPLING = (("temperature", "temperature"), ("top_p", "topP"))
+_EMPTY: Final = (
+    "system",
+    "inferenceConfig",
+    "toolConfig",
+    "outputConfig",
+    "additionalModelRequestFields",
+    "serviceTier",
+)
+_SAMPLING: Final = (("temperature", "temperature"), ("top_p", "topP"))
 
 
 def _inference_to_wire(request: Request, inference: Wire, additional: Wire, writing: Writing) -> None:
@@ -394,7 +401,7 @@ def _fitted_limit(limit: int, writing: Writing) -> int:
     return max(min(limit, writing.known().get("max_output_tokens", limit)), 1)
 
 
-_TOP_P = 0.95  # the least that is taken together with reasoning of a fixed budget
+_TOP_P: Final = 0.95  # the least that is taken together with reasoning of a fixed budget
 
 
 def _sampling_to_wire(name: str, wire_name: str, value: Any, inference: Wire, budgeted: bool, writing: Writing) -> None:
@@ -451,8 +458,8 @@ def _format_to_wire(wanted: dict[str, Any], output: Wire, writing: Writing) -> N
     output["textFormat"] = {"type": "json_schema", "structure": {"jsonSchema": inner}}
 
 
-_FORMAT = frozenset(("type", "schema", "name", "description", "strict"))
-_MOST_METADATA = 16
+_FORMAT: Final = frozenset(("type", "schema", "name", "description", "strict"))
+_MOST_METADATA: Final = 16
 
 
 def _metadata_to_wire(request: Request, body: Wire, writing: Writing) -> None:

@@ -1,6 +1,6 @@
 """Answers both ways, and their usage."""
 
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._claude import UNREADABLE, Reading
 from interlingua.adapters._kit import Wire, report_foreign_state
@@ -123,7 +123,7 @@ def usage_from_wire(wire: Wire) -> dict[str, Any]:
     return usage
 
 
-_CACHE_COUNTS = (
+_CACHE_COUNTS: Final = (
     ("cached_input_tokens", "cacheReadInputTokens"),
     ("cache_creation_input_tokens", "cacheWriteInputTokens"),
 )

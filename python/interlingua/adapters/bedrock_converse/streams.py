@@ -8,7 +8,7 @@ The last message is `metadata`, which brings the usage and comes behind `message
 """
 
 from collections.abc import Generator, Iterable, Iterator
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._claude import UNREADABLE, Reading, string
 from interlingua.adapters._kit import Wire, arguments_text, parse_arguments, stream_error
@@ -322,8 +322,8 @@ def _copy(value: Any) -> Any:
     return list(value) if isinstance(value, list) else value
 
 
-_DELTAS = frozenset(("text", "toolUse", "reasoningContent", "citation", "toolResult", "image"))
-_OPENED_BY = {"text": "text", "reasoningContent": "reasoningContent", "citation": "citationsContent"}
+_DELTAS: Final = frozenset(("text", "toolUse", "reasoningContent", "citation", "toolResult", "image"))
+_OPENED_BY: Final = {"text": "text", "reasoningContent": "reasoningContent", "citation": "citationsContent"}
 
 
 # ---------------------------------------------------------------------------------------------- to the wire
@@ -509,10 +509,10 @@ class _Encoder:
         yield _frame("metadata", **rest)
 
 
-_BLOCK_EVENTS = frozenset(("block_start", "text_delta", "thinking_delta", "tool_use_input_delta", "block_stop"))
-_STOP = ("stopReason", "additionalModelResponseFields")
+_BLOCK_EVENTS: Final = frozenset(("block_start", "text_delta", "thinking_delta", "tool_use_input_delta", "block_stop"))
+_STOP: Final = ("stopReason", "additionalModelResponseFields")
 
-_EXCEPTIONS = {
+_EXCEPTIONS: Final = {
     "rate_limit": "throttlingException",
     "overloaded": "serviceUnavailableException",
     "timeout": "modelTimeoutException",

@@ -1,7 +1,7 @@
 """The words of the wire, its limits, and what a reader and a writer carry with them."""
 
 import re
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters import _claude as claude
 from interlingua.adapters._kit import Mirror, Wire
@@ -9,10 +9,10 @@ from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidWire
 from interlingua.canonical.loss import Loss, Path, pointer
 
-NAME = "bedrock_converse"
-FRAMING = "eventstream"
+NAME: Final = "bedrock_converse"
+FRAMING: Final = "eventstream"
 
-FINISH = {
+FINISH: Final = {
     "end_turn": "stop",
     "stop_sequence": "stop_sequence",
     "max_tokens": "length",
@@ -26,7 +26,7 @@ FINISH = {
     "pause_turn": "pause",
     "refusal": "refusal",
 }
-STOP_REASON = {
+STOP_REASON: Final = {
     "stop": "end_turn",
     "stop_sequence": "stop_sequence",
     "length": "max_tokens",
@@ -35,8 +35,8 @@ STOP_REASON = {
     "refusal": "content_filtered",
 }
 
-IMAGE_FORMATS = Mirror({"png": "image/png", "jpeg": "image/jpeg", "gif": "image/gif", "webp": "image/webp"})
-VIDEO_FORMATS = Mirror(
+IMAGE_FORMATS: Final = Mirror({"png": "image/png", "jpeg": "image/jpeg", "gif": "image/gif", "webp": "image/webp"})
+VIDEO_FORMATS: Final = Mirror(
     {
         "mp4": "video/mp4",
         "mov": "video/quicktime",
@@ -49,7 +49,7 @@ VIDEO_FORMATS = Mirror(
         "three_gp": "video/3gpp",
     }
 )
-AUDIO_FORMATS = Mirror(
+AUDIO_FORMATS: Final = Mirror(
     {
         "mp3": "audio/mpeg",
         "wav": "audio/wav",
@@ -65,7 +65,7 @@ AUDIO_FORMATS = Mirror(
         "pcm": "audio/pcm",
     }
 )
-DOCUMENT_FORMATS = Mirror(
+DOCUMENT_FORMATS: Final = Mirror(
     {
         "pdf": "application/pdf",
         "txt": "text/plain",
@@ -79,7 +79,7 @@ DOCUMENT_FORMATS = Mirror(
     }
 )
 # other names of the same types
-ALIASES = {
+ALIASES: Final = {
     "image/jpg": "image/jpeg",
     "audio/mp3": "audio/mpeg",
     "audio/x-wav": "audio/wav",
@@ -90,19 +90,19 @@ ALIASES = {
     "application/csv": "text/csv",
 }
 # what travels as plain text because the wire has no name for it
-TEXTS = frozenset(("application/json", "application/xml", "application/yaml", "application/x-yaml"))
+TEXTS: Final = frozenset(("application/json", "application/xml", "application/yaml", "application/x-yaml"))
 
-MODES = ("adaptive", "enabled", "disabled")
-TIERS = frozenset(("priority", "default", "flex", "reserved"))
+MODES: Final = ("adaptive", "enabled", "disabled")
+TIERS: Final = frozenset(("priority", "default", "flex", "reserved"))
 
-DOCUMENT_FILLER = "(document)"
+DOCUMENT_FILLER: Final = "(document)"
 
-LONGEST_TOOL_NAME = 64
-TOOL_ID = re.compile(r"[a-zA-Z0-9_.:-]{1,64}")
-DOCUMENT_NAME = re.compile(r"(?!.*  )[a-zA-Z0-9 ()\[\]-]{1,200}")
-S3 = re.compile(r"s3://[a-z0-9][.\-a-z0-9]{1,61}[a-z0-9](/.*)?", re.DOTALL)
-METADATA = re.compile(r"[a-zA-Z0-9\s:_@$#=/+,.-]{1,256}")
-TTL = re.compile(r"[0-9]+[mh]")
+LONGEST_TOOL_NAME: Final = 64
+TOOL_ID: Final = re.compile(r"[a-zA-Z0-9_.:-]{1,64}")
+DOCUMENT_NAME: Final = re.compile(r"(?!.*  )[a-zA-Z0-9 ()\[\]-]{1,200}")
+S3: Final = re.compile(r"s3://[a-z0-9][.\-a-z0-9]{1,61}[a-z0-9](/.*)?", re.DOTALL)
+METADATA: Final = re.compile(r"[a-zA-Z0-9\s:_@$#=/+,.-]{1,256}")
+TTL: Final = re.compile(r"[0-9]+[mh]")
 
 
 def unreadable(what: str, path: Path, failure: type[InvalidWire] = InvalidWire) -> InvalidWire:

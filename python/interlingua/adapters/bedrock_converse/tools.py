@@ -1,6 +1,6 @@
 """Tools and the choice among them, both ways."""
 
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._claude import TOOL, UNREADABLE, Reading, free_text_tool, is_object, object_at_root, string
 from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown, within
@@ -180,7 +180,7 @@ def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
     return _with_state(tool, wire, writing, path)
 
 
-_SIMPLE = frozenset(
+_SIMPLE: Final = frozenset(
     ("name", "description", "input_schema", "strict", "kind", "side_effects", "requires_workspace", "cache")
 )
 
@@ -273,7 +273,7 @@ def choice_to_wire(request: dict[str, Any], tools: list[Wire], writing: Writing)
             return _instead("auto", "weakened", "the target cannot forbid calls while tools are given", writing)
 
 
-_FORCED = ("required", "tool")
+_FORCED: Final = ("required", "tool")
 
 
 def _instead(kind: str, severity: str, message: str, writing: Writing) -> Wire:

@@ -6,7 +6,7 @@ Writing: results follow their calls directly, in one content and in the order of
 content of its own; instructions stand in `systemInstruction`, later ones marked in a user turn.
 """
 
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._kit import MESSAGE_MEMBERS, Wire, report_foreign_state, report_unknown, within
 from interlingua.adapters._order import ordered
@@ -25,8 +25,8 @@ from interlingua.canonical.loss import Path, pointer
 
 Message = dict[str, Any]
 
-INSTRUCTIONS = ("system", "developer")
-_CONTENT = frozenset(("role", "parts"))
+INSTRUCTIONS: Final = ("system", "developer")
+_CONTENT: Final = frozenset(("role", "parts"))
 
 # ---------------------------------------------------------------------------------------------- from the wire
 
@@ -129,10 +129,10 @@ def _user_from_wire(parts: list[Wire], reading: Reading) -> list[Message]:
 
 # ---------------------------------------------------------------------------------------------- to the wire
 
-_PLAIN = frozenset(
+_PLAIN: Final = frozenset(
     ("role", "content", "metadata", "id", "session_id", "created_at", "schema_version", "priority", "critical", "extra")
 )
-_USUAL = frozenset(("role", "content", "metadata"))
+_USUAL: Final = frozenset(("role", "content", "metadata"))
 
 
 def contents_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:

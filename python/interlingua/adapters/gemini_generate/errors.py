@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._kit import error_body, retry_after
 from interlingua.canonical.endpoint import Endpoint
 
-_BY_WORD = {
+_BY_WORD: Final = {
     "INVALID_ARGUMENT": "invalid_request",
     "FAILED_PRECONDITION": "invalid_request",
     "OUT_OF_RANGE": "invalid_request",
@@ -22,7 +22,7 @@ _BY_WORD = {
     "DEADLINE_EXCEEDED": "timeout",
     "UNIMPLEMENTED": "unsupported",
 }
-_BY_STATUS = {
+_BY_STATUS: Final = {
     400: "invalid_request",
     401: "authentication",
     402: "billing",
@@ -35,14 +35,16 @@ _BY_STATUS = {
     503: "overloaded",
     504: "timeout",
 }
-_RETRYABLE = frozenset(("rate_limit", "timeout", "server_error", "overloaded"))
+_RETRYABLE: Final = frozenset(("rate_limit", "timeout", "server_error", "overloaded"))
 
 # what the provider says in words only
-_OVERFLOW = re.compile(r"token count .*exceeds|exceeds the maximum number of tokens|input token count", re.IGNORECASE)
-_KEY = re.compile(r"API_KEY_INVALID|API key (?:not valid|expired|not found)", re.IGNORECASE)
-_BILLING = re.compile(r"billing", re.IGNORECASE)
-_CODE = re.compile(r"[A-Za-z0-9_.-]{1,64}")
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)s")
+_OVERFLOW: Final = re.compile(
+    r"token count .*exceeds|exceeds the maximum number of tokens|input token count", re.IGNORECASE
+)
+_KEY: Final = re.compile(r"API_KEY_INVALID|API key (?:not valid|expired|not found)", re.IGNORECASE)
+_BILLING: Final = re.compile(r"billing", re.IGNORECASE)
+_CODE: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+_DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)s")
 
 
 def error(status: int, headers: Mapping[str, str] | None, body: Any, endpoint: Endpoint) -> dict[str, Any]:

@@ -1,19 +1,19 @@
 """How many tokens a request takes: as on every wire, and what the provider keeps."""
 
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._estimates import Range, gathered, of, rounded, weighed, window
 from interlingua.adapters.gemini_generate.tables import NAME
 from interlingua.canonical.endpoint import Endpoint
 
-_PROVIDED: dict[str, Range | None] = {
+_PROVIDED: Final[dict[str, Range | None]] = {
     "codeExecution": (0, 0, 4_000),
     "googleSearch": (0, 100, 4_000),
     "googleMaps": (0, 100, 4_000),
     "urlContext": (0, 100, 4_000),
 }
 """Tools of the provider; what they find is not counted as prompt, what they are told by the model is, in part."""
-_KEPT = 4_096
+_KEPT: Final = 4_096
 """The fewest tokens that the provider keeps as content of a cache."""
 
 

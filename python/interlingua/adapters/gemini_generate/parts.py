@@ -2,7 +2,7 @@
 
 import base64
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._kit import (
     BLOCK_MEMBERS,
@@ -35,9 +35,9 @@ Block = dict[str, Any]
 # the places that take different blocks
 SYSTEM, USER, MODEL, RESULT = "system", "user", "model", "result"
 
-_DATA = ("text", "inlineData", "fileData", "functionCall", "functionResponse")
-_SIBLINGS = frozenset(("thought", "thoughtSignature"))
-_NOTHING: Mapping[str, Any] = {}
+_DATA: Final = ("text", "inlineData", "fileData", "functionCall", "functionResponse")
+_SIBLINGS: Final = frozenset(("thought", "thoughtSignature"))
+_NOTHING: Final[Mapping[str, Any]] = {}
 
 # ---------------------------------------------------------------------------------------------- from the wire
 
@@ -158,7 +158,7 @@ def _rest(inner: Wire, known: tuple[str, ...], name: str, fields: dict[str, Any]
         fields[name] = {key: value for key, value in inner.items() if key not in known}
 
 
-_BLOCK_TYPES = {"image": "image", "audio": "audio", "video": "video"}
+_BLOCK_TYPES: Final = {"image": "image", "audio": "audio", "video": "video"}
 
 
 def _block_type(media_type: str | None, uri: str = "") -> str:
@@ -201,9 +201,9 @@ def _base64_as(data: str, spelling: Mapping[str, Any]) -> str:
     return data if spelling["padded"] else data.rstrip("=")
 
 
-_VIDEOS = ("https://www.youtube.com/", "https://youtube.com/", "https://youtu.be/")
-_OWN_FILES = "https://generativelanguage.googleapis.com/"
-_FILE_URIS = (_OWN_FILES, *_VIDEOS)
+_VIDEOS: Final = ("https://www.youtube.com/", "https://youtube.com/", "https://youtu.be/")
+_OWN_FILES: Final = "https://generativelanguage.googleapis.com/"
+_FILE_URIS: Final = (_OWN_FILES, *_VIDEOS)
 
 
 def _file_from_wire(inner: Any, fields: dict[str, Any], reading: Reading) -> Block:
@@ -275,8 +275,8 @@ def _result_from_wire(
     return result, state
 
 
-_ABSENT = object()
-_WRAPPERS = ("result", "output", "error")
+_ABSENT: Final = object()
+_WRAPPERS: Final = ("result", "output", "error")
 
 
 def _unwrapped(response: Any, form: dict[str, Any]) -> tuple[list[Block], bool]:
@@ -310,11 +310,11 @@ def _is_texts(value: Any) -> bool:
 
 # ---------------------------------------------------------------------------------------------- to the wire
 
-_TEXT = BLOCK_MEMBERS | {"text", "citations", "refusal"}
-_MEDIUM = BLOCK_MEMBERS | {"source", "media_type"}
-_MEDIA_EXTRAS = ("detail", "transcript", "name", "title", "context", "citations_enabled")
-_OPAQUE = BLOCK_MEMBERS | {"adapter", "provider", "origin", "kind", "value"}
-_MEDIA = ("image", "audio", "video", "document")
+_TEXT: Final = BLOCK_MEMBERS | {"text", "citations", "refusal"}
+_MEDIUM: Final = BLOCK_MEMBERS | {"source", "media_type"}
+_MEDIA_EXTRAS: Final = ("detail", "transcript", "name", "title", "context", "citations_enabled")
+_OPAQUE: Final = BLOCK_MEMBERS | {"adapter", "provider", "origin", "kind", "value"}
+_MEDIA: Final = ("image", "audio", "video", "document")
 
 
 def parts_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path) -> list[Wire]:
@@ -513,7 +513,7 @@ def _free_text_to_wire(block: Block, call: Wire, writing: Writing, path: Path) -
         writing.loss.drop((*path, "input_raw"), "arguments_invalid", "lost", message)
 
 
-_MODEL_ITEMS = frozenset(("executableCode", "codeExecutionResult", "toolCall", "toolResponse"))
+_MODEL_ITEMS: Final = frozenset(("executableCode", "codeExecutionResult", "toolCall", "toolResponse"))
 
 
 def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
@@ -544,11 +544,16 @@ def _report_stateless(block: Block, message: str, writing: Writing, path: Path) 
 
 # ------------------------------------------------------------------------------------------ media
 
-_IMAGES = frozenset(("image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"))
-_DOCUMENTS = frozenset(("application/pdf", "application/json", "application/rtf", "application/x-javascript", "application/x-python"))  # fmt: skip
-_DEFAULT_TYPES = {"image": "image/jpeg", "audio": "audio/mpeg", "video": "video/mp4", "document": "application/pdf"}
+_IMAGES: Final = frozenset(("image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"))
+_DOCUMENTS: Final = frozenset(("application/pdf", "application/json", "application/rtf", "application/x-javascript", "application/x-python"))  # fmt: skip
+_DEFAULT_TYPES: Final = {
+    "image": "image/jpeg",
+    "audio": "audio/mpeg",
+    "video": "video/mp4",
+    "document": "application/pdf",
+}
 # the first bytes of each format, in base64
-_STARTS = {
+_STARTS: Final = {
     "/9j/": "image/jpeg",
     "iVBORw0KGgo": "image/png",
     "R0lGOD": "image/gif",
@@ -633,7 +638,7 @@ def _takes_detail(place: str, writing: Writing) -> bool:
     return writing.own or (place != RESULT and (writing.generation(0) > 2 if taken is None else taken is True))
 
 
-_KNOWN_MEDIUM = _MEDIUM | frozenset(_MEDIA_EXTRAS)
+_KNOWN_MEDIUM: Final = _MEDIUM | frozenset(_MEDIA_EXTRAS)
 
 
 def _source_refused(kind: str, data: str, source: Mapping[str, Any], writing: Writing) -> str | None:

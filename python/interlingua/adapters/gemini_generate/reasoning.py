@@ -1,13 +1,13 @@
 """How much the model may think: a level or a budget, and whether thoughts are shown."""
 
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._kit import Wire, report_unknown
 from interlingua.adapters.gemini_generate.tables import BUDGETS, EFFORTS, Reading, Writing
 
 Reasoning = dict[str, Any]
 
-_MEMBERS = ("mode", "effort", "budget_tokens", "display")
+_MEMBERS: Final = ("mode", "effort", "budget_tokens", "display")
 
 # ---------------------------------------------------------------------------------------------- from the wire
 

@@ -1,7 +1,7 @@
 """Requests both ways: the members beside the contents."""
 
 import re
-from typing import Any
+from typing import Any, Final
 from urllib.parse import quote, unquote
 
 from interlingua.adapters._kit import (
@@ -39,25 +39,25 @@ from interlingua.canonical.loss import Loss, difference
 Request = dict[str, Any]
 Entries = list[dict[str, Any]]
 
-_SYSTEM = ("systemInstruction", "system_instruction")
-_NUMBERS = {
+_SYSTEM: Final = ("systemInstruction", "system_instruction")
+_NUMBERS: Final = {
     "temperature": "temperature",
     "topP": "top_p",
     "topK": "top_k",
     "presencePenalty": "presence_penalty",
     "frequencyPenalty": "frequency_penalty",
 }
-_COUNTS = {
+_COUNTS: Final = {
     "maxOutputTokens": ("max_output_tokens", 0),
     "candidateCount": ("n", 1),
     "seed": ("seed", None),
     "logprobs": ("top_logprobs", 0),
 }
-_FORMAT = ("responseMimeType", "responseJsonSchema", "responseSchema")
-_JSON_SCHEMA = frozenset(("responseMimeType", "responseJsonSchema"))
-_OPTION_OBJECTS = ("generationConfig", "toolConfig")
-_CONFIG = frozenset(("generationConfig", "generation_config"))
-_CACHED = frozenset(("systemInstruction", "tools", "toolConfig"))
+_FORMAT: Final = ("responseMimeType", "responseJsonSchema", "responseSchema")
+_JSON_SCHEMA: Final = frozenset(("responseMimeType", "responseJsonSchema"))
+_OPTION_OBJECTS: Final = ("generationConfig", "toolConfig")
+_CONFIG: Final = frozenset(("generationConfig", "generation_config"))
+_CACHED: Final = frozenset(("systemInstruction", "tools", "toolConfig"))
 
 # ---------------------------------------------------------------------------------------------- from the wire
 
@@ -120,7 +120,7 @@ def _address_from_wire(wire: Wire, body: Wire, endpoint: Endpoint, request: Requ
             form["array"] = True
 
 
-_NOT_MEMBERS = frozenset(("contents", *_SYSTEM))
+_NOT_MEMBERS: Final = frozenset(("contents", *_SYSTEM))
 
 
 def members_from_wire(body: Wire, reading: Reading) -> tuple[Request, Wire]:
@@ -243,15 +243,15 @@ def _format_from_wire(formats: Wire, reading: Reading) -> dict[str, Any] | None:
 
 # ---------------------------------------------------------------------------------------------- to the wire
 
-_MESSAGES = frozenset(("messages", "system", "model", "stream", "loss_policy", "options", "provider_state"))
-_UNSUPPORTED = {"verbosity": "weakened", "user": "weakened"}
-_KNOWN = _MESSAGES | frozenset(
+_MESSAGES: Final = frozenset(("messages", "system", "model", "stream", "loss_policy", "options", "provider_state"))
+_UNSUPPORTED: Final = {"verbosity": "weakened", "user": "weakened"}
+_KNOWN: Final = _MESSAGES | frozenset(
     (*_NUMBERS.values(), *(name for name, _ in _COUNTS.values()), "stop", "logprobs", "reasoning", "response_format", "tools",
      "tool_choice", "parallel_tool_calls", "service_tier", "metadata", "cache", *_UNSUPPORTED)
 )  # fmt: skip
 
 
-_WRITTEN = _KNOWN - {"cache", *_UNSUPPORTED}
+_WRITTEN: Final = _KNOWN - {"cache", *_UNSUPPORTED}
 
 
 def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
@@ -295,7 +295,7 @@ def _same_tools(request: Request, spelling: Wire, body: Wire, writing: Writing) 
     return True
 
 
-_PLAIN_MODEL = re.compile(r"[A-Za-z0-9._@-]*")
+_PLAIN_MODEL: Final = re.compile(r"[A-Za-z0-9._@-]*")
 
 
 def _path(request: Request, model: str | None, form: dict[str, Any], endpoint: Endpoint) -> str:
@@ -344,7 +344,7 @@ def _respelt(request: Request, body: Wire, form: dict[str, Any], writing: Writin
     return body
 
 
-_READ = _KNOWN - _MESSAGES | {"options"}
+_READ: Final = _KNOWN - _MESSAGES | {"options"}
 
 
 def _replaced(body: Wire, spelling: Wire) -> Wire:
@@ -381,7 +381,7 @@ def members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
 
 # ---------------------------------------------------------------------------------------------- generationConfig
 
-_RANGES: dict[str, tuple[Any, Any]] = {
+_RANGES: Final[dict[str, tuple[Any, Any]]] = {
     "temperature": (0, 2),
     "top_p": (0, 1),
     "presence_penalty": (-2, 1.99),
@@ -389,7 +389,7 @@ _RANGES: dict[str, tuple[Any, Any]] = {
     "n": (1, 8),
     "top_logprobs": (0, 20),
 }
-_SEEDS = range(-(2**31), 2**31)
+_SEEDS: Final = range(-(2**31), 2**31)
 
 
 def _sampling_to_wire(request: Request, config: Wire, writing: Writing) -> None:
@@ -472,10 +472,10 @@ def _format_to_wire(wanted: dict[str, Any], config: Wire, writing: Writing) -> N
     report_unknown(wanted, _FORMAT_KNOWN, writing.loss, path)
 
 
-_FORMAT_MEMBERS = {"name": "shape", "description": "weakened", "strict": "shape"}
-_FORMAT_KNOWN = frozenset(("type", "schema", *_FORMAT_MEMBERS))
+_FORMAT_MEMBERS: Final = {"name": "shape", "description": "weakened", "strict": "shape"}
+_FORMAT_KNOWN: Final = frozenset(("type", "schema", *_FORMAT_MEMBERS))
 
-_TIERS = ("standard", "flex", "priority", "unspecified")
+_TIERS: Final = ("standard", "flex", "priority", "unspecified")
 
 
 def _tier_to_wire(tier: str, body: Wire, writing: Writing) -> None:

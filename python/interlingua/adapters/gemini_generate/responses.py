@@ -1,7 +1,7 @@
 """Answers both ways, and their usage."""
 
 import hashlib
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._kit import THINKING_MEMBERS, Wire, report_foreign_state, report_unknown
 from interlingua.adapters.gemini_generate.errors import error
@@ -60,7 +60,7 @@ def call_prefix(body: Wire, position: int) -> str:
     return f"{identity if type(identity) is str else ''}:{position}:"
 
 
-_CANDIDATE = frozenset(("content", "finishReason", "index", "logprobsResult"))
+_CANDIDATE: Final = frozenset(("content", "finishReason", "index", "logprobsResult"))
 
 
 def choice_from_wire(candidate: Wire, blocks: list[Block], position: int, endpoint: Endpoint) -> dict[str, Any]:

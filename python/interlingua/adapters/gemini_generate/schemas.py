@@ -6,7 +6,7 @@ JSON Schema. `parametersJsonSchema` and `responseJsonSchema` hold a part of JSON
 with an equal inside that part are rewritten, the others are left out, said in the description, and reported each.
 """
 
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._kit import within
 from interlingua.adapters.gemini_generate.tables import TYPE_NUMBERS, camelised
@@ -55,24 +55,35 @@ def _type(value: Any) -> Any:
 
 # ---------------------------------------------------------------------------------------------- to the wire
 
-_TAKEN = frozenset(
+_TAKEN: Final = frozenset(
     (
         "$id $defs $ref $anchor type format title description enum items prefixItems minItems maxItems minimum maximum "
         "anyOf oneOf properties additionalProperties required propertyOrdering"
     ).split()
 )
-_SILENT = frozenset(("$schema", "$comment", "default", "examples", "example", "deprecated", "readOnly", "writeOnly"))
+_SILENT: Final = frozenset(
+    ("$schema", "$comment", "default", "examples", "example", "deprecated", "readOnly", "writeOnly")
+)
 """Keywords that hold an answer to nothing: without them the same values satisfy the schema."""
 
-_LEAF = _TAKEN - {"$defs", "$ref", "items", "prefixItems", "anyOf", "oneOf", "properties", "additionalProperties"}
+_LEAF: Final = _TAKEN - {
+    "$defs",
+    "$ref",
+    "items",
+    "prefixItems",
+    "anyOf",
+    "oneOf",
+    "properties",
+    "additionalProperties",
+}
 """Keywords without a schema in them."""
-_PLAIN = _LEAF | {"properties", "items"}
+_PLAIN: Final = _LEAF | {"properties", "items"}
 
-_MOST_LEVELS = 64
+_MOST_LEVELS: Final = 64
 
-_NAMED = ("properties", "$defs", "definitions")
-_LISTED = ("anyOf", "oneOf", "prefixItems")
-_SINGLE = ("items", "additionalProperties")
+_NAMED: Final = ("properties", "$defs", "definitions")
+_LISTED: Final = ("anyOf", "oneOf", "prefixItems")
+_SINGLE: Final = ("items", "additionalProperties")
 
 
 def _fits(schema: Any, level: int) -> bool:

@@ -8,7 +8,7 @@ every candidate said why it finished, or when the prompt was blocked. What comes
 
 import re
 from collections.abc import Generator, Iterable, Iterator
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._kit import Wire, arguments_text, stream_error, texts_in_turn
 from interlingua.adapters.gemini_generate.errors import error as error_from_wire
@@ -45,8 +45,8 @@ def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Generator
     yield events
 
 
-_CONTENT = frozenset(("role", "parts"))
-_NO_COUNTS = frozenset(("trafficType", "serviceTier"))
+_CONTENT: Final = frozenset(("role", "parts"))
+_NO_COUNTS: Final = frozenset(("trafficType", "serviceTier"))
 
 
 class _Call:
@@ -348,8 +348,8 @@ def _call_events(position: int, block: Block) -> list[Event]:
     return [*events, end]
 
 
-_STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\[\"((?:[^\"\\]|\\.)*)\"\]")
-_VALUES = ("stringValue", "numberValue", "boolValue", "nullValue")
+_STEP: Final = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\[\"((?:[^\"\\]|\\.)*)\"\]")
+_VALUES: Final = ("stringValue", "numberValue", "boolValue", "nullValue")
 
 
 def _put(call: _Call, piece: Wire) -> None:
@@ -505,7 +505,7 @@ class _Encoder:
         return _frame({**body, **self.identity})
 
 
-_NOBODY = {"adapter": ""}
+_NOBODY: Final = {"adapter": ""}
 
 
 def _in_pieces(block: Block, endpoint: Endpoint) -> bool:
@@ -522,7 +522,7 @@ def _frame(value: Wire) -> Frame:
     return Frame(None, json.dumps(value).decode())
 
 
-_ERROR_WORDS = {
+_ERROR_WORDS: Final = {
     "authentication": (401, "UNAUTHENTICATED"),
     "permission": (403, "PERMISSION_DENIED"),
     "billing": (403, "PERMISSION_DENIED"),

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._kit import Mirror, Wire
 from interlingua.canonical.endpoint import Endpoint
@@ -10,29 +10,29 @@ from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import IdSource
 from interlingua.canonical.loss import Loss, Path, pointer
 
-NAME = "gemini_generate"
-FRAMING = "sse_or_array"
+NAME: Final = "gemini_generate"
+FRAMING: Final = "sse_or_array"
 
-PATH = "/models/{model}"
-MODEL_IN_PATH = re.compile(
+PATH: Final = "/models/{model}"
+MODEL_IN_PATH: Final = re.compile(
     r"(?:^|/)(?:models/|(?=(?:tunedModels|endpoints)/))((?:tunedModels/|endpoints/)?[^/:?]+)(?::(\w+))?"
 )
-UNREADABLE = (KeyError, TypeError, AttributeError, IndexError, ValueError)
+UNREADABLE: Final = (KeyError, TypeError, AttributeError, IndexError, ValueError)
 
-FILLER = "(empty)"
-SENTINEL = "skip_thought_signature_validator"
+FILLER: Final = "(empty)"
+SENTINEL: Final = "skip_thought_signature_validator"
 """What the provider takes in the place of a signature that another one's history does not have. It is sent as it stands."""
 
-TOOL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_:.-]{0,63}")
-LONG_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_:.-]{0,127}")
-MEDIA_TYPE = re.compile(r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*( *;.*)?")
-MODEL_MAJOR = re.compile(r"gemini-(\d+)")
+TOOL_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_:.-]{0,63}")
+LONG_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_:.-]{0,127}")
+MEDIA_TYPE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*( *;.*)?")
+MODEL_MAJOR: Final = re.compile(r"gemini-(\d+)")
 
-EFFORTS = ("minimal", "low", "medium", "high", "xhigh")
-BUDGETS = {"minimal": 512, "low": 1024, "medium": 8192, "high": 24576, "xhigh": 24576}
-MOST_STOPS = 5
+EFFORTS: Final = ("minimal", "low", "medium", "high", "xhigh")
+BUDGETS: Final = {"minimal": 512, "low": 1024, "medium": 8192, "high": 24576, "xhigh": 24576}
+MOST_STOPS: Final = 5
 
-FINISH = {
+FINISH: Final = {
     "STOP": "stop",
     "MAX_TOKENS": "length",
     "CONTINUATION": "pause",
@@ -58,10 +58,10 @@ FINISH = {
     "OTHER": "other",
     "FINISH_REASON_UNSPECIFIED": "other",
 }
-FINISH_NUMBERS = ("FINISH_REASON_UNSPECIFIED", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "OTHER")
+FINISH_NUMBERS: Final = ("FINISH_REASON_UNSPECIFIED", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "OTHER")
 """Enums come as numbers when a client asks for that. Above these the two surfaces count differently."""
 
-FINISH_WORD = {
+FINISH_WORD: Final = {
     "stop": "STOP",
     "stop_sequence": "STOP",
     "tool_calls": "STOP",
@@ -74,13 +74,13 @@ FINISH_WORD = {
     "cancelled": "OTHER",
 }
 
-DETAIL = Mirror({"low": "MEDIA_RESOLUTION_LOW", "high": "MEDIA_RESOLUTION_HIGH"})
+DETAIL: Final = Mirror({"low": "MEDIA_RESOLUTION_LOW", "high": "MEDIA_RESOLUTION_HIGH"})
 """How closely to look at an image. The wire has a level between these and one above, which stay state."""
 
-TYPE_NUMBERS = ("TYPE_UNSPECIFIED", "STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL")
-MODE_NUMBERS = ("MODE_UNSPECIFIED", "AUTO", "ANY", "NONE", "VALIDATED")
+TYPE_NUMBERS: Final = ("TYPE_UNSPECIFIED", "STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL")
+MODE_NUMBERS: Final = ("MODE_UNSPECIFIED", "AUTO", "ANY", "NONE", "VALIDATED")
 
-CAMEL = {
+CAMEL: Final = {
     name: re.sub(r"_(\w)", lambda found: found[1].upper(), name)
     for name in (
         "allowed_function_names any_of audio_metadata cached_content candidate_count code_execution code_execution_result "
@@ -95,7 +95,7 @@ CAMEL = {
     ).split()
 }
 """The names that the wire takes in two cases: by the one that it documents second."""
-SNAKE = frozenset(CAMEL)
+SNAKE: Final = frozenset(CAMEL)
 
 
 def camelised(item: Wire) -> Wire:
@@ -267,7 +267,7 @@ class Writing:
         return wire
 
 
-_NOTHING: Mapping[str, Any] = {}
+_NOTHING: Final[Mapping[str, Any]] = {}
 
 
 def _tool_names(request: dict[str, Any]) -> set[str]:

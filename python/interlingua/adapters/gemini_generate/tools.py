@@ -1,6 +1,6 @@
 """Tools and the choice among them, both ways."""
 
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._kit import Mirror, Wire, report_foreign_state, report_unknown, within
 from interlingua.adapters.gemini_generate.schemas import fitted, is_taken, json_schema, rooted
@@ -13,8 +13,8 @@ Tool = dict[str, Any]
 
 # ---------------------------------------------------------------------------------------------- from the wire
 
-_FUNCTION = frozenset(("name", "description", "parameters", "parametersJsonSchema"))
-_USUAL = _FUNCTION - {"parameters"}
+_FUNCTION: Final = frozenset(("name", "description", "parameters", "parametersJsonSchema"))
+_USUAL: Final = _FUNCTION - {"parameters"}
 
 
 def tools_from_wire(value: Any, reading: Reading) -> list[Tool] | None:
@@ -78,7 +78,7 @@ def _function_from_wire(function: Any, reading: Reading) -> Tool | None:
     return tool
 
 
-_MODES = Mirror({"auto": "AUTO", "none": "NONE", "required": "ANY"})
+_MODES: Final = Mirror({"auto": "AUTO", "none": "NONE", "required": "ANY"})
 
 
 def choice_from_wire(config: Wire, reading: Reading) -> tuple[dict[str, Any] | None, Wire]:
@@ -121,7 +121,7 @@ def choice_from_wire(config: Wire, reading: Reading) -> tuple[dict[str, Any] | N
 
 # ---------------------------------------------------------------------------------------------- to the wire
 
-_TOOL = frozenset(
+_TOOL: Final = frozenset(
     ("kind", "name", "description", "input_schema", "strict", "format", "adapter", "definition", "cache", "provider_state",
      "side_effects", "requires_workspace")
 )  # fmt: skip
@@ -189,7 +189,7 @@ def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
     return _finished(tool, wire, writing, path)
 
 
-_SIMPLE = frozenset(("name", "description", "input_schema", "side_effects", "requires_workspace"))
+_SIMPLE: Final = frozenset(("name", "description", "input_schema", "side_effects", "requires_workspace"))
 
 
 def _finished(tool: Tool, wire: Wire, writing: Writing, path: Path) -> Wire:

@@ -12,6 +12,8 @@ find each other by id, by name or by position, whatever the client and the age o
 The sections: tables · schemas · messages · requests · responses · streams · errors · estimates.
 """
 
+from typing import Final
+
 from interlingua.adapters.ollama_chat.errors import error
 from interlingua.adapters.ollama_chat.estimates import estimate
 from interlingua.adapters.ollama_chat.requests import from_wire_request, to_wire
@@ -19,7 +21,7 @@ from interlingua.adapters.ollama_chat.responses import from_wire_response, to_wi
 from interlingua.adapters.ollama_chat.streams import encode_stream, stream_decoder
 from interlingua.adapters.ollama_chat.tables import NAME
 
-FRAMING = "jsonl"
+FRAMING: Final = "jsonl"
 
 __all__ = [
     "FRAMING",

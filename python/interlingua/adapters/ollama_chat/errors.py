@@ -1,7 +1,7 @@
 """Errors: `{"error": "text"}` with a status, or as a line of a stream that began well."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._kit import error_body, retry_after
 from interlingua.adapters.ollama_chat.tables import NAME
@@ -9,7 +9,7 @@ from interlingua.canonical.endpoint import Endpoint
 
 Error = dict[str, Any]
 
-_BY_STATUS: dict[int, tuple[str, bool]] = {
+_BY_STATUS: Final[dict[int, tuple[str, bool]]] = {
     400: ("invalid_request", False),
     401: ("authentication", False),
     402: ("billing", False),
@@ -27,7 +27,7 @@ _BY_STATUS: dict[int, tuple[str, bool]] = {
     504: ("timeout", True),
 }
 
-_BY_TEXT = (
+_BY_TEXT: Final = (
     ("context length", ("context_overflow", False)),
     ("context size", ("context_overflow", False)),
     ("context window", ("context_overflow", False)),
@@ -35,7 +35,7 @@ _BY_TEXT = (
 )
 """What a text says more exactly than the status 400 or 500 with which it comes."""
 
-_TEXTS: dict[str, str] = {
+_TEXTS: Final[dict[str, str]] = {
     "invalid_request": "the provider refused the request as invalid",
     "unsupported": "the provider does not do this",
     "authentication": "the provider did not accept the credentials; check the key",

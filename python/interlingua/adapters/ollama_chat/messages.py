@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._envelope import TOOL_ERROR, TOOL_OK, is_enveloped
 from interlingua.adapters._kit import (
@@ -38,9 +38,9 @@ from interlingua.canonical.loss import Path, pointer
 Block = dict[str, Any]
 Message = dict[str, Any]
 
-_TEXT = BLOCK_MEMBERS | {"text", "citations", "refusal"}
-_IMAGE = BLOCK_MEMBERS | {"source", "media_type", "detail"}
-_SOURCE = frozenset(("kind", "data", "content", "provider"))
+_TEXT: Final = BLOCK_MEMBERS | {"text", "citations", "refusal"}
+_IMAGE: Final = BLOCK_MEMBERS | {"source", "media_type", "detail"}
+_SOURCE: Final = frozenset(("kind", "data", "content", "provider"))
 
 
 # ---------------------------------------------------------------------------------------------------- to the wire
@@ -110,7 +110,7 @@ def _text_and_calls(content: list[Block], path: Path, writing: Writing) -> Wire 
     return {"role": "assistant", "content": text, "tool_calls": written}
 
 
-_MENDED = ("developer", "tool")
+_MENDED: Final = ("developer", "tool")
 
 
 def _finish_message(
@@ -132,7 +132,7 @@ def _finish_message(
     return wire
 
 
-_OF_ANSWERS = frozenset(("thinking", "tool_calls"))
+_OF_ANSWERS: Final = frozenset(("thinking", "tool_calls"))
 
 
 def _respell(wire: Wire, form: Mapping[str, Any], with_ids: bool) -> None:
@@ -580,8 +580,8 @@ def _result_to_wire(message: Message, path: Path, form: Mapping[str, Any], writi
 # ---------------------------------------------------------------------------------------------------- from the wire
 
 
-_OPAQUE = BLOCK_MEMBERS | {"adapter", "provider", "origin", "kind", "value"}
-_ROLES = ("system", "user", "assistant", "tool")
+_OPAQUE: Final = BLOCK_MEMBERS | {"adapter", "provider", "origin", "kind", "value"}
+_ROLES: Final = ("system", "user", "assistant", "tool")
 
 
 def messages_from_wire(messages: Any, reading: Reading) -> list[Message]:
@@ -635,9 +635,9 @@ def answer_from_wire(message: Wire, reading: Reading) -> Message:
     return reading.mark(read, _fields(message, _ASSISTANT), form)
 
 
-_PLAIN = frozenset(("role", "content", "images"))
-_ASSISTANT = _PLAIN | {"thinking", "tool_calls"}
-_TOOL = _PLAIN | {"tool_name", "tool_call_id"}
+_PLAIN: Final = frozenset(("role", "content", "images"))
+_ASSISTANT: Final = _PLAIN | {"thinking", "tool_calls"}
+_TOOL: Final = _PLAIN | {"tool_name", "tool_call_id"}
 
 
 def _fields(message: Wire, known: frozenset[str]) -> dict[str, Any] | None:
@@ -749,9 +749,9 @@ def call_from_wire(call: Any, reading: Reading) -> Block:
     return block
 
 
-_MISSING = object()
-_CALL_MEMBERS = frozenset(("id", "type", "function"))
-_FUNCTION_MEMBERS = frozenset(("index", "name", "arguments"))
+_MISSING: Final = object()
+_CALL_MEMBERS: Final = frozenset(("id", "type", "function"))
+_FUNCTION_MEMBERS: Final = frozenset(("index", "name", "arguments"))
 
 
 def _is_call(call: Any) -> bool:

@@ -1,7 +1,7 @@
 """Requests: `to_wire` above `from_wire_request`, their members beside messages, and tools."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._kit import (
     Wire,
@@ -32,8 +32,8 @@ from interlingua.canonical.loss import Entry, Loss, Path
 Request = dict[str, Any]
 Tool = dict[str, Any]
 
-_MOST_LOGPROBS = 20
-_TOOL = frozenset(
+_MOST_LOGPROBS: Final = 20
+_TOOL: Final = frozenset(
     (
         "kind",
         "name",
@@ -110,7 +110,7 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
     return body
 
 
-_STRUCTURE = frozenset(
+_STRUCTURE: Final = frozenset(
     ("model", "messages", "system", "tools", "tool_choice", "options", "loss_policy", "provider_state", "stream")
 )
 
@@ -190,7 +190,7 @@ def _reasoning(name: str, value: dict[str, Any], body: Wire, writing: Writing) -
         writing.loss.drop((name,), "reasoning_mapped", "weakened", message)
 
 
-_LEVEL_FOR = {"minimal": "low", "xhigh": "max"}
+_LEVEL_FOR: Final = {"minimal": "low", "xhigh": "max"}
 
 
 def _think(value: Mapping[str, Any]) -> bool | str | None:
@@ -243,9 +243,9 @@ def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writ
     body["format"] = "json" if schema is None else schema
 
 
-_FORMAT = frozenset(("type", "name", "description", "schema", "strict"))
+_FORMAT: Final = frozenset(("type", "name", "description", "schema", "strict"))
 
-_MEMBERS: dict[str, Writer] = {
+_MEMBERS: Final[dict[str, Writer]] = {
     "reasoning": _reasoning,
     "response_format": _response_format,
     "logprobs": _logprobs,
@@ -336,7 +336,7 @@ def _tool_to_wire(tool: Tool, path: Path, writing: Writing) -> Wire | None:
     return wire
 
 
-_SAID = frozenset(("name", "description", "input_schema", "side_effects", "requires_workspace"))
+_SAID: Final = frozenset(("name", "description", "input_schema", "side_effects", "requires_workspace"))
 
 
 def _finish_tool(tool: Tool, kind: str, state: Mapping[str, Any], path: Path, writing: Writing) -> None:
@@ -488,7 +488,7 @@ def _read_members(body: Wire, reading: Reading) -> tuple[Request, dict[str, Any]
     return request, {"empty": empty} if empty else {}
 
 
-_EMPTY = frozenset(("format", "tools", "options", "keep_alive"))
+_EMPTY: Final = frozenset(("format", "tools", "options", "keep_alive"))
 
 Reader = Callable[[Any, Request, dict[str, Any], Reading], bool]
 
@@ -572,7 +572,7 @@ def _read_tools(value: Any, request: Request, options: dict[str, Any], reading: 
     return True
 
 
-_READERS: dict[str, Reader] = {
+_READERS: Final[dict[str, Reader]] = {
     "model": _read_model,
     "stream": _read_stream,
     "think": _read_think,
@@ -582,7 +582,7 @@ _READERS: dict[str, Reader] = {
     "options": _read_options,
     "tools": _read_tools,
 }
-_READABLE = frozenset((*_READERS, *OPTIONS.back))
+_READABLE: Final = frozenset((*_READERS, *OPTIONS.back))
 
 
 def _tool_from_wire(tool: Wire, reading: Reading) -> Tool:
@@ -615,7 +615,7 @@ def _tool_from_wire(tool: Wire, reading: Reading) -> Tool:
     return reading.mark(read, fields, None if "type" in tool else {"absent": ["type"]})
 
 
-_FUNCTION = frozenset(("name", "description", "parameters"))
+_FUNCTION: Final = frozenset(("name", "description", "parameters"))
 
 
 def _is_function(inner: Any) -> bool:

@@ -7,21 +7,21 @@ else never reaches the model. What can be said otherwise is rewritten, a limit i
 keyword that is left out is reported at its pointer. What stands under `items` and `$defs` is kept as it is.
 """
 
-from typing import Any
+from typing import Any, Final
 
 from interlingua.canonical import json
 from interlingua.canonical.loss import Loss, Path
 
 Schema = dict[str, Any]
 
-_ROOT = frozenset(("type", "$defs", "items", "required", "properties"))
-_PROPERTY = frozenset(("type", "items", "description", "enum", "anyOf", "properties", "required"))
-_SILENT = frozenset(("title", "$schema", "$id", "$comment", "additionalProperties", "$ref"))
+_ROOT: Final = frozenset(("type", "$defs", "items", "required", "properties"))
+_PROPERTY: Final = frozenset(("type", "items", "description", "enum", "anyOf", "properties", "required"))
+_SILENT: Final = frozenset(("title", "$schema", "$id", "$comment", "additionalProperties", "$ref"))
 """Keywords that say nothing worth a place in a description."""
-_NO_LIMIT = frozenset(("title", "$schema", "$id", "$comment", "description"))
-_FLAT = _PROPERTY - {"properties", "anyOf"}
-_NOTHING: Schema = {}
-_MOST_REFERENCES = 64
+_NO_LIMIT: Final = frozenset(("title", "$schema", "$id", "$comment", "description"))
+_FLAT: Final = _PROPERTY - {"properties", "anyOf"}
+_NOTHING: Final[Schema] = {}
+_MOST_REFERENCES: Final = 64
 """So many references of one tool are written out; a schema that refers to itself never ends."""
 
 

@@ -7,7 +7,7 @@ end, so that a stream gives the same response as the body that says the same.
 """
 
 from collections.abc import Generator, Iterable, Iterator
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._kit import Wire, arguments_text, texts_in_turn
 from interlingua.adapters.ollama_chat.errors import error_from_body
@@ -48,8 +48,8 @@ def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Generator
     yield answer.end_of_input()
 
 
-_SAID = frozenset(("content", "thinking", "tool_calls", "images"))
-_DELTAS = {"text": "text_delta", "thinking": "thinking_delta"}
+_SAID: Final = frozenset(("content", "thinking", "tool_calls", "images"))
+_DELTAS: Final = {"text": "text_delta", "thinking": "thinking_delta"}
 
 
 class _Answer:

@@ -3,16 +3,16 @@
 import re
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._kit import Mirror, WireIds
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import IdSource
 from interlingua.canonical.loss import Loss, Path
 
-NAME = "ollama_chat"
+NAME: Final = "ollama_chat"
 
-OPTIONS = Mirror(
+OPTIONS: Final = Mirror(
     {
         "max_output_tokens": "num_predict",
         "temperature": "temperature",
@@ -26,28 +26,28 @@ OPTIONS = Mirror(
 )
 """Members of a request that stand in the wire's `options`."""
 
-FINISH = {"stop": "stop", "length": "length"}
+FINISH: Final = {"stop": "stop", "length": "length"}
 """`done_reason`; `load`, `unload`, none at all and any other word are `other`."""
 
-FINISH_BACK = {"stop": "stop", "stop_sequence": "stop", "tool_calls": "stop", "length": "length"}
+FINISH_BACK: Final = {"stop": "stop", "stop_sequence": "stop", "tool_calls": "stop", "length": "length"}
 """What is written for an answer of another provider; everything else is `other`, never told as a clean end."""
 
-LEVELS = ("low", "medium", "high", "max")
+LEVELS: Final = ("low", "medium", "high", "max")
 """The words of `think`."""
 
-CREATED = "1970-01-01T00:00:00Z"
+CREATED: Final = "1970-01-01T00:00:00Z"
 """The time of an answer that brings none of its own."""
 
-CALLS = "tool_calls"
-IMAGES = "images"
+CALLS: Final = "tool_calls"
+IMAGES: Final = "images"
 """Kinds of opaque blocks: an item of one of these lists that cannot be read."""
 
-TEXT_ARGUMENT = "input"
+TEXT_ARGUMENT: Final = "input"
 """Name of the one argument of a free-text tool that is written as a function."""
 
-NOTHING: Mapping[str, Any] = {}
-_ANYTHING = re.compile("")
-_NUMBERS = (int, float, Decimal)
+NOTHING: Final[Mapping[str, Any]] = {}
+_ANYTHING: Final = re.compile("")
+_NUMBERS: Final = (int, float, Decimal)
 
 
 def is_number(value: Any) -> bool:

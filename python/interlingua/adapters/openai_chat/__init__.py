@@ -13,6 +13,8 @@ end, so that both ways give the same.
 The sections: tables · context · parts · reasoning · tools · messages · requests · responses · streams · encoding · errors · estimates.
 """
 
+from typing import Final
+
 from interlingua.adapters.openai_chat.encoding import encode_stream
 from interlingua.adapters.openai_chat.errors import error
 from interlingua.adapters.openai_chat.estimates import estimate
@@ -21,7 +23,7 @@ from interlingua.adapters.openai_chat.responses import from_wire_response, to_wi
 from interlingua.adapters.openai_chat.streams import stream_decoder
 from interlingua.adapters.openai_chat.tables import NAME
 
-FRAMING = "sse"
+FRAMING: Final = "sse"
 
 __all__ = [
     "FRAMING",

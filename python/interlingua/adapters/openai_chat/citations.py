@@ -1,13 +1,13 @@
 """Annotations of an answer, and the citations of a text: written above read."""
 
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._kit import Wire
 from interlingua.adapters.openai_chat.context import Reading, Writing
 from interlingua.adapters.openai_chat.parts import Block
 
-_CITED = ("url", "title", "start_index", "end_index")
-_NEVER_NESTED = ("type", *_CITED)
+_CITED: Final[tuple[str, ...]] = ("url", "title", "start_index", "end_index")
+_NEVER_NESTED: Final = ("type", *_CITED)
 
 
 def own_citations(block: Block, writing: Writing) -> bool:

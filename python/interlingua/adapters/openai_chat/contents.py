@@ -1,7 +1,7 @@
 """The content of messages and what all messages have: how it is spelt, and what stands where there is none."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._kit import MESSAGE_MEMBERS, Wire, report_foreign_state, report_unknown
 from interlingua.adapters.openai_chat.context import Reading, Writing, extras, report_own_state
@@ -21,7 +21,7 @@ from interlingua.canonical.loss import Path
 
 Message = dict[str, Any]
 
-_NOTHING: Mapping[str, Any] = {}
+_NOTHING: Final[Mapping[str, Any]] = {}
 
 
 def content_to_wire(
@@ -125,7 +125,7 @@ def _message_cache(cache: dict[str, Any], wire: Wire, form: Mapping[str, Any], p
         writing.loss.drop((*path, "cache"), "cache_hint", "weakened", message)
 
 
-_TEXT = frozenset(("type", "text"))
+_TEXT: Final = frozenset(("type", "text"))
 
 
 def content_from_wire(message: Wire, reading: Reading, form: dict[str, Any], *, assistant: bool = False) -> list[Block]:

@@ -1,7 +1,7 @@
 """Streams played: `encode_stream` writes the chunks with which a provider of this wire would have given some events."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._kit import DELTAS, TextsInTurn, Wire, arguments_text
 from interlingua.adapters.openai_chat.citations import annotations_to_wire
@@ -18,12 +18,12 @@ from interlingua.wire.sse import Frame, frame
 
 Event = dict[str, Any]
 
-DONE = "[DONE]"
-_NOTHING: Mapping[str, Any] = {}
-_PROSE = ("text", "refusal", "thinking")
-_LAST = ("message_complete", "error")
-_TAIL = ',"logprobs":null,"finish_reason":null}]}'
-_NOT_IN_CHUNKS = frozenset(("object", "created", "choice"))
+DONE: Final = "[DONE]"
+_NOTHING: Final[Mapping[str, Any]] = {}
+_PROSE: Final = ("text", "refusal", "thinking")
+_LAST: Final = ("message_complete", "error")
+_TAIL: Final = ',"logprobs":null,"finish_reason":null}]}'
+_NOT_IN_CHUNKS: Final = frozenset(("object", "created", "choice"))
 
 
 def encode_stream(events: Iterable[Event], endpoint: Endpoint, *, created: int = 0) -> Iterator[Frame]:

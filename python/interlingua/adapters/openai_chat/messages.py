@@ -1,7 +1,7 @@
 """Messages, by their role: `messages_to_wire` above `messages_from_wire`; assistant messages are in `turns`."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._envelope import MARK, envelop, open_envelope
 from interlingua.adapters._kit import RESULT_MEMBERS, Wire, malformed, report_foreign_state, report_unknown
@@ -31,7 +31,7 @@ from interlingua.canonical.loss import Path
 Message = dict[str, Any]
 Request = Mapping[str, Any]
 
-_NOTHING: Mapping[str, Any] = {}
+_NOTHING: Final[Mapping[str, Any]] = {}
 
 
 def messages_to_wire(request: Request, writing: Writing) -> list[Wire]:
@@ -249,7 +249,7 @@ def _result_content(block: Block, path: Path, writing: Writing, runs: _Runs, for
     return parts
 
 
-_MEDIA = ("image", "audio", "video", "document")
+_MEDIA: Final = ("image", "audio", "video", "document")
 
 
 def messages_from_wire(messages: Any, reading: Reading) -> list[Message]:
@@ -282,8 +282,8 @@ def message_from_wire(message: Wire, reading: Reading) -> Message:
     return finish_reading(message, read, _PLAIN, None, form, reading)
 
 
-_PLAIN = frozenset(("role", "content", "name"))
-_TOOL = frozenset(("role", "content", "tool_call_id"))
+_PLAIN: Final = frozenset(("role", "content", "name"))
+_TOOL: Final = frozenset(("role", "content", "tool_call_id"))
 
 
 def _tool_from_wire(message: Wire, reading: Reading) -> Message:
@@ -344,4 +344,4 @@ def _odd_tool_from_wire(message: Wire, reading: Reading) -> Message:
     return finish_reading(message, read, known, None, form, reading)
 
 
-_NAMED_TOOL = _TOOL | {"name"}
+_NAMED_TOOL: Final = _TOOL | {"name"}

@@ -6,7 +6,7 @@ A part that cannot be read in full becomes an opaque block: it is kept whole and
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._kit import BLOCK_MEMBERS, Wire, data_uri, report_foreign_state, report_unknown
 from interlingua.adapters._media import (
@@ -25,14 +25,14 @@ from interlingua.canonical.loss import Path
 
 Block = dict[str, Any]
 
-_TEXT = frozenset((*BLOCK_MEMBERS, "text", "citations", "refusal"))
-_MEDIA = (*BLOCK_MEMBERS, "source", "media_type")
-_IMAGE = frozenset((*_MEDIA, "detail"))
-_AUDIO = frozenset((*_MEDIA, "transcript"))
-_VIDEO = frozenset(_MEDIA)
-_DOCUMENT = frozenset((*_MEDIA, "name", "title", "context", "citations_enabled"))
-_SOURCE = frozenset(("kind", "data", "content", "provider"))
-_CACHE = frozenset(("ttl",))
+_TEXT: Final = frozenset((*BLOCK_MEMBERS, "text", "citations", "refusal"))
+_MEDIA: Final = (*BLOCK_MEMBERS, "source", "media_type")
+_IMAGE: Final = frozenset((*_MEDIA, "detail"))
+_AUDIO: Final = frozenset((*_MEDIA, "transcript"))
+_VIDEO: Final = frozenset(_MEDIA)
+_DOCUMENT: Final = frozenset((*_MEDIA, "name", "title", "context", "citations_enabled"))
+_SOURCE: Final = frozenset(("kind", "data", "content", "provider"))
+_CACHE: Final = frozenset(("ttl",))
 
 USER, SYSTEM, ASSISTANT, TOOL = "user", "system", "assistant", "tool"
 
@@ -134,8 +134,8 @@ def _media_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wi
     return {**fields, **part} if fields else part
 
 
-_KNOWN = {"image": _IMAGE, "audio": _AUDIO, "video": _VIDEO, "document": _DOCUMENT}
-_SUPPORTS = {
+_KNOWN: Final = {"image": _IMAGE, "audio": _AUDIO, "video": _VIDEO, "document": _DOCUMENT}
+_SUPPORTS: Final = {
     "image": "supports_images",
     "audio": "supports_audio",
     "video": "supports_video",
@@ -199,7 +199,7 @@ def _audio_to_wire(block: Block, path: Path, writing: Writing, state: Mapping[st
     return {"type": "input_audio", "input_audio": {**inner, "data": source["data"], "format": name}}
 
 
-_ALIASES = {
+_ALIASES: Final = {
     "audio/wav": "audio/wav",
     "audio/x-wav": "audio/wav",
     "audio/wave": "audio/wav",
@@ -391,7 +391,7 @@ def _read_media_type(block: Block, url: str) -> None:
         block["media_type"] = url[5 : url.index(";")]
 
 
-_FORMAT = re.compile(r"[A-Za-z0-9_.+-]+")
+_FORMAT: Final = re.compile(r"[A-Za-z0-9_.+-]+")
 
 
 def _audio_from_wire(part: Wire, reading: Reading) -> Block | None:
@@ -447,7 +447,7 @@ def _document_from_wire(part: Wire, reading: Reading) -> Block | None:
     return _finish_part(part, block, _DOCUMENT_PART, reading, form={"part": "document_url"})
 
 
-_READERS: dict[Any, Any] = {
+_READERS: Final[dict[Any, Any]] = {
     "text": _text_from_wire,
     "refusal": _refusal_from_wire,
     "image_url": _image_from_wire,
@@ -457,13 +457,13 @@ _READERS: dict[Any, Any] = {
     "document_url": _document_from_wire,
 }
 
-_TEXT_PART = frozenset(("type", "text"))
-_REFUSAL_PART = frozenset(("type", "refusal"))
-_IMAGE_PART = frozenset(("type", "image_url"))
-_VIDEO_PART = frozenset(("type", "video_url"))
-_AUDIO_PART = frozenset(("type", "input_audio"))
-_FILE_PART = frozenset(("type", "file"))
-_DOCUMENT_PART = frozenset(("type", "document_url", "document_name"))
+_TEXT_PART: Final = frozenset(("type", "text"))
+_REFUSAL_PART: Final = frozenset(("type", "refusal"))
+_IMAGE_PART: Final = frozenset(("type", "image_url"))
+_VIDEO_PART: Final = frozenset(("type", "video_url"))
+_AUDIO_PART: Final = frozenset(("type", "input_audio"))
+_FILE_PART: Final = frozenset(("type", "file"))
+_DOCUMENT_PART: Final = frozenset(("type", "document_url", "document_name"))
 
 
 def _finish_part(
@@ -532,7 +532,7 @@ def cache_from_wire(kept: Wire, item: dict[str, Any], form: dict[str, Any] | Non
     return form
 
 
-_MARKS: dict[str, dict[str, str]] = {
+_MARKS: Final[dict[str, dict[str, str]]] = {
     "cache_control": {"type": "ephemeral"},
     "prompt_cache_breakpoint": {"mode": "explicit"},
 }

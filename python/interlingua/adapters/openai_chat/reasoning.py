@@ -7,20 +7,20 @@ it is read once, and the message's form remembers to write it twice.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._kit import THINKING_MEMBERS, Wire, report_foreign_state, report_unknown
 from interlingua.adapters.openai_chat.context import Reading, Writing, report_own_state
 from interlingua.adapters.openai_chat.parts import Block, lost_part, opaque
 from interlingua.canonical.loss import Path
 
-DETAILS = "reasoning_details"
-TEXTS = ("reasoning_content", "reasoning")
-MEMBERS = (*TEXTS, DETAILS)
-PART = "content"
+DETAILS: Final = "reasoning_details"
+TEXTS: Final = ("reasoning_content", "reasoning")
+MEMBERS: Final = (*TEXTS, DETAILS)
+PART: Final = "content"
 
-_REDACTED = frozenset(("type", "data", "cache", "critical", "provider_state"))
-_BODY = {"reasoning.text": "text", "reasoning.summary": "summary", "reasoning.encrypted": "data"}
+_REDACTED: Final = frozenset(("type", "data", "cache", "critical", "provider_state"))
+_BODY: Final = {"reasoning.text": "text", "reasoning.summary": "summary", "reasoning.encrypted": "data"}
 
 
 # ---------------------------------------------------------------------------------------------------- to the wire

@@ -1,7 +1,7 @@
 """Requests: `to_wire` above `from_wire_request`, and their members beside messages and tools."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._kit import (
     Wire,
@@ -53,9 +53,9 @@ from interlingua.canonical.loss import Entry, Loss
 
 Request = dict[str, Any]
 
-_NOTHING: Mapping[str, Any] = {}
-_INCLUDE_USAGE = {"include_usage": True}
-_LIMITS = ("max_completion_tokens", "max_tokens")
+_NOTHING: Final[Mapping[str, Any]] = {}
+_INCLUDE_USAGE: Final = {"include_usage": True}
+_LIMITS: Final = ("max_completion_tokens", "max_tokens")
 
 
 # ---------------------------------------------------------------------------------------------------- to the wire
@@ -298,7 +298,7 @@ def _response_format(name: str, value: dict[str, Any], request: Request, body: W
             loss.drop((name,), "unsupported_value", "lost", "the provider cannot be asked for this form of answer")
 
 
-_FORMAT = frozenset(("type", "name", "description", "schema", "strict"))
+_FORMAT: Final = frozenset(("type", "name", "description", "schema", "strict"))
 
 
 # -- options
@@ -323,7 +323,7 @@ def _options_to_wire(request: Request, body: Wire, writing: Writing) -> None:
             _report_meaning(name, value, body, path, writing)
 
 
-_WIRE_MEMBERS = frozenset(
+_WIRE_MEMBERS: Final = frozenset(
     (
         "audio",
         "function_call",
@@ -377,7 +377,7 @@ def _report_meaning(name: str, value: Any, body: Wire, path: tuple[str, ...], wr
 
 Writer = Callable[[str, Any, Request, Wire, Writing], None]
 
-_MEMBERS: dict[str, Writer] = {
+_MEMBERS: Final[dict[str, Writer]] = {
     "max_output_tokens": _limit,
     "temperature": sampling,
     "top_p": sampling,
@@ -595,7 +595,7 @@ def _read_stream_options(name: str, value: Any, members: Members[Reading]) -> bo
 
 Reader = Callable[[str, Any, Members[Reading]], bool]
 
-_READERS: dict[str, Reader] = {
+_READERS: Final[dict[str, Reader]] = {
     "model": read_model,
     "max_completion_tokens": _read_limit,
     "max_tokens": _read_limit,
@@ -624,4 +624,4 @@ _READERS: dict[str, Reader] = {
     "stream_options": _read_stream_options,
 }
 
-_KNOWN_MEMBERS = frozenset((*_READERS, "random_seed", "top_k", "reasoning", "thinking"))
+_KNOWN_MEMBERS: Final = frozenset((*_READERS, "random_seed", "top_k", "reasoning", "thinking"))

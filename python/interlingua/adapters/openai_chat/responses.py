@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._kit import Wire, report_foreign_state
 from interlingua.adapters.openai_chat.context import Reading, Writing, extras
@@ -17,7 +17,7 @@ from interlingua.canonical.loss import Entry, Loss, Path
 Response = dict[str, Any]
 Usage = dict[str, Any]
 
-_NOTHING: Mapping[str, Any] = {}
+_NOTHING: Final[Mapping[str, Any]] = {}
 
 
 # ---------------------------------------------------------------------------------------------------- to the wire
@@ -221,8 +221,8 @@ def read_response(body: Wire, endpoint: Endpoint, ids: IdSource) -> Response:
     return response
 
 
-_BODY = frozenset(("id", "model", "choices", "usage"))
-_CHOICE = frozenset(("index", "message", "finish_reason", "logprobs"))
+_BODY: Final = frozenset(("id", "model", "choices", "usage"))
+_CHOICE: Final = frozenset(("index", "message", "finish_reason", "logprobs"))
 
 
 def _read_identity(
@@ -288,7 +288,7 @@ def _choice_from_wire(
     return read, fields, form
 
 
-_ABSENT = object()
+_ABSENT: Final = object()
 
 
 def _note_missing(choice: Wire, name: str, form: dict[str, Any]) -> None:
@@ -339,7 +339,7 @@ def usage_to_wire(usage: Usage, endpoint: Endpoint, *, own: bool) -> Wire:
     }
 
 
-_COUNTS = (
+_COUNTS: Final = (
     "input_tokens",
     "output_tokens",
     "cached_input_tokens",

@@ -8,7 +8,7 @@ The answer is not complete before `[DONE]`, because usage follows the finish.
 """
 
 from collections.abc import Generator
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._kit import Wire, arguments_text, parse_arguments
 from interlingua.adapters.openai_chat.citations import annotations_from_wire
@@ -36,7 +36,7 @@ from interlingua.wire.sse import Frame
 
 Event = dict[str, Any]
 
-DONE = "[DONE]"
+DONE: Final = "[DONE]"
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire
@@ -57,11 +57,11 @@ def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Generator
     yield answer.end_of_input()
 
 
-_PADDING = frozenset(("choices", "usage", "obfuscation", "p", "padding", "x_groq"))
-_FIRST = frozenset(("id", "model", "created"))
-_UNREADABLE = (InterlinguaError, KeyError, TypeError, AttributeError, IndexError, ValueError)
-_PLAIN_CHOICE = frozenset(("index", "delta", "logprobs", "finish_reason"))
-_STREAM_ONLY = frozenset(("index", "delta", "message", "finish_reason", "logprobs"))
+_PADDING: Final = frozenset(("choices", "usage", "obfuscation", "p", "padding", "x_groq"))
+_FIRST: Final = frozenset(("id", "model", "created"))
+_UNREADABLE: Final = (InterlinguaError, KeyError, TypeError, AttributeError, IndexError, ValueError)
+_PLAIN_CHOICE: Final = frozenset(("index", "delta", "logprobs", "finish_reason"))
+_STREAM_ONLY: Final = frozenset(("index", "delta", "message", "finish_reason", "logprobs"))
 
 
 class _Answer:
@@ -324,7 +324,7 @@ class _Call:
 _Lane = tuple[int, int]
 """Where a whole answer has a block: its member, and its number in there."""
 
-_TEXT_MEMBERS = ("reasoning_content", "reasoning")
+_TEXT_MEMBERS: Final = ("reasoning_content", "reasoning")
 _DETAILS, _CONTENT, _REFUSAL, _IMAGES, _CALLS, _LEGACY = range(1, 7)
 
 

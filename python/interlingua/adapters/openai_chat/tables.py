@@ -1,12 +1,13 @@
 """What reads the same in both directions: words of the wire and words of the contract."""
 
 import re
+from typing import Final
 
 from interlingua.adapters._kit import Mirror
 
-NAME = "openai_chat"
+NAME: Final = "openai_chat"
 
-FINISH: dict[str, str] = {
+FINISH: Final[dict[str, str]] = {
     "stop": "stop",
     "eos": "stop",
     "end_turn": "stop",
@@ -25,7 +26,7 @@ FINISH: dict[str, str] = {
 }
 """finish_reason of the wire and its dialects; any other word is `other`."""
 
-FINISH_BACK: dict[str, str] = {
+FINISH_BACK: Final[dict[str, str]] = {
     "stop": "stop",
     "stop_sequence": "stop",
     "length": "length",
@@ -40,19 +41,19 @@ FINISH_BACK: dict[str, str] = {
 """What is written for an answer of another provider. The wire has no word for a pause, and an end that is none
 is never told as `stop`; `error` is OpenRouter's word."""
 
-FINAL = frozenset(("length", "content_filter", "refusal", "error"))
+FINAL: Final = frozenset(("length", "content_filter", "refusal", "error"))
 """Reasons that hold even when the answer has calls: the calls may be cut off."""
 
-AUDIO = Mirror({"wav": "audio/wav", "mp3": "audio/mpeg"})
+AUDIO: Final = Mirror({"wav": "audio/wav", "mp3": "audio/mpeg"})
 
-SERVICE_TIERS = ("auto", "default", "flex", "scale", "priority", "fast")
+SERVICE_TIERS: Final = ("auto", "default", "flex", "scale", "priority", "fast")
 
-TOOL_ID = re.compile(r"(?s).{1,40}\Z")
-PARTICIPANT = re.compile(r"[^\s<|\\/>]+")
-TIME_TO_LIVE = re.compile(r"[0-9]+[mh]")
+TOOL_ID: Final = re.compile(r"(?s).{1,40}\Z")
+PARTICIPANT: Final = re.compile(r"[^\s<|\\/>]+")
+TIME_TO_LIVE: Final = re.compile(r"[0-9]+[mh]")
 
-BREAKPOINT_TTLS = ("30m", "12h")
-MOST_BREAKPOINTS = 4
+BREAKPOINT_TTLS: Final = ("30m", "12h")
+MOST_BREAKPOINTS: Final = 4
 
-FILLER = "(empty)"
+FILLER: Final = "(empty)"
 """Stands where the wire takes no empty message."""

@@ -1,7 +1,7 @@
 """Tools, the choice of tools, and calls: each written above read."""
 
 from collections.abc import Mapping
-from typing import Any, TypeGuard
+from typing import Any, Final, TypeGuard
 
 from interlingua.adapters._kit import (
     CALL_MEMBERS,
@@ -22,10 +22,10 @@ from interlingua.canonical.loss import Path
 
 Tool = dict[str, Any]
 
-CALLS = "tool_calls"
+CALLS: Final = "tool_calls"
 """Kind of an opaque block that is an item of the list of calls and not a content part."""
 
-_PROVIDER_TOOL = TOOL_MEMBERS | {"adapter", "definition"}
+_PROVIDER_TOOL: Final = TOOL_MEMBERS | {"adapter", "definition"}
 # ---------------------------------------------------------------------------------------------------- tools
 
 
@@ -107,7 +107,7 @@ def _with_nested_grammar(tool: Tool, path: Path, writing: Writing) -> Tool:
     return {**tool, "format": nested}
 
 
-_FLAT_GRAMMAR = frozenset(("type", "syntax", "definition"))
+_FLAT_GRAMMAR: Final = frozenset(("type", "syntax", "definition"))
 
 
 def _provider_tool(tool: Tool, path: Path, writing: Writing) -> Wire | None:
@@ -140,7 +140,7 @@ def _refuses_strict(function: Wire, path: Path, writing: Writing) -> bool:
     return True
 
 
-_PLAIN_TOOL = frozenset(("name", "description", "input_schema", "strict"))
+_PLAIN_TOOL: Final = frozenset(("name", "description", "input_schema", "strict"))
 
 
 def _plain_function(tool: Tool, name: str) -> Wire:
@@ -155,8 +155,8 @@ def _plain_function(tool: Tool, name: str) -> Wire:
     return function
 
 
-_SAYING = frozenset(("kind", "name", "description", "input_schema", "strict", "format"))
-_COMMON = frozenset(("kind", "name", "description", "input_schema", "strict", "cache", "provider_state"))
+_SAYING: Final = frozenset(("kind", "name", "description", "input_schema", "strict", "format"))
+_COMMON: Final = frozenset(("kind", "name", "description", "input_schema", "strict", "cache", "provider_state"))
 
 
 def _report_misplaced(tool: Tool, kind: str, path: Path, writing: Writing) -> None:
@@ -215,10 +215,10 @@ def _is_readable(inner: Any, kind: Any) -> TypeGuard[Wire]:
     return True
 
 
-_FUNCTION_TYPES = (("description", str), ("parameters", dict), ("strict", bool))
-_CUSTOM_TYPES = (("description", str), ("format", dict))
-_FUNCTION = frozenset(("name", "description", "parameters", "strict"))
-_CUSTOM = frozenset(("name", "description", "format"))
+_FUNCTION_TYPES: Final = (("description", str), ("parameters", dict), ("strict", bool))
+_CUSTOM_TYPES: Final = (("description", str), ("format", dict))
+_FUNCTION: Final = frozenset(("name", "description", "parameters", "strict"))
+_CUSTOM: Final = frozenset(("name", "description", "format"))
 
 
 def function_from_wire(inner: Wire, reading: Reading) -> Tool:
@@ -281,7 +281,7 @@ def choice_to_wire(request: Mapping[str, Any], body: Wire, writing: Writing) -> 
         body[member] = {"name": choice["name"]} if legacy and isinstance(written, dict) else written
 
 
-_CHOICE = frozenset(("type", "name", "names", "mode", "kind"))
+_CHOICE: Final = frozenset(("type", "name", "names", "mode", "kind"))
 
 
 def _unthinking(reasoning: Mapping[str, Any]) -> bool:
@@ -445,7 +445,7 @@ def call_to_wire(block: Block, index: int, turn: Path, writing: Writing, request
     return _call_to_wire(block, name, (*turn, "content", index), state, state.get("form") or {}, writing)
 
 
-_PLAIN_CALL = frozenset(("type", "id", "name", "input", "provider_state"))
+_PLAIN_CALL: Final = frozenset(("type", "id", "name", "input", "provider_state"))
 
 
 def _says_nothing(block: Block) -> bool:
@@ -543,8 +543,8 @@ def call_from_wire(call: Wire, reading: Reading, canonical: str | None = None) -
     return block
 
 
-_FUNCTION_CALL = frozenset(("name", "arguments"))
-_CUSTOM_CALL = frozenset(("name", "input"))
+_FUNCTION_CALL: Final = frozenset(("name", "arguments"))
+_CUSTOM_CALL: Final = frozenset(("name", "input"))
 
 
 def _is_call(inner: Any, kind: Any, wire_id: Any) -> TypeGuard[Wire]:

@@ -1,7 +1,7 @@
 """Assistant messages, in a history and as an answer: reasoning, content, refusal, images, sound, calls."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown, within
 from interlingua.adapters.openai_chat.citations import annotations_from_wire, annotations_to_wire, own_citations
@@ -40,7 +40,7 @@ from interlingua.canonical.loss import Path, pointer
 Message = dict[str, Any]
 Request = Mapping[str, Any]
 
-_NOTHING: Mapping[str, Any] = {}
+_NOTHING: Final[Mapping[str, Any]] = {}
 
 
 _REASONING, _CONTENT, _REFUSAL, _IMAGES, _SOUND, _CALLS = range(6)
@@ -106,10 +106,10 @@ def _plain_turn(message: Message, content: list[Block], path: Path, writing: Wri
     return wire
 
 
-_TEXT_ALONE = frozenset(("type", "text"))
-_STATE_OF_FORM = frozenset(("adapter", "provider", "form"))
-_EMPTINESS = frozenset(("empty", "absent"))
-_CONTENT_ALONE = frozenset(("content",))
+_TEXT_ALONE: Final = frozenset(("type", "text"))
+_STATE_OF_FORM: Final = frozenset(("adapter", "provider", "form"))
+_EMPTINESS: Final = frozenset(("empty", "absent"))
+_CONTENT_ALONE: Final = frozenset(("content",))
 
 
 def answer_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
@@ -279,7 +279,7 @@ def _finish_refusal(block: Block, path: Path, writing: Writing) -> None:
     report_unknown(block, _REFUSED, writing.loss, path)
 
 
-_REFUSED = frozenset(("type", "text", "refusal", "citations", "cache", "critical", "provider_state"))
+_REFUSED: Final = frozenset(("type", "text", "refusal", "citations", "cache", "critical", "provider_state"))
 
 
 def _note_citations(block: Block, index: int, turn: _Turn) -> None:
@@ -428,14 +428,14 @@ def _annotations_to_wire(turn: _Turn, wire: Wire, writing: Writing) -> None:
     wire["annotations"] = annotations_to_wire(block, writing)
 
 
-_ASSISTANT = frozenset(
+_ASSISTANT: Final = frozenset(
     ("role", "content", "name", "tool_calls", "function_call", "refusal", "annotations", "audio", "images", *MEMBERS)
 )
 
 
-_SPOKEN = frozenset(MEMBERS)
-_SAYING = ("tool_calls", "function_call", "refusal", "audio", "images")
-_SPOKEN_FIELDS = frozenset((*_SAYING, *MEMBERS))
+_SPOKEN: Final = frozenset(MEMBERS)
+_SAYING: Final = ("tool_calls", "function_call", "refusal", "audio", "images")
+_SPOKEN_FIELDS: Final = frozenset((*_SAYING, *MEMBERS))
 
 
 def answer_from_wire(message: Wire, reading: Reading) -> Message:
@@ -481,7 +481,7 @@ def assistant_from_wire(message: Wire, reading: Reading, *, answer: bool = False
     return finish_reading(message, {"role": "assistant", "content": blocks}, _ASSISTANT, fields, form, reading)
 
 
-_PLAIN_TURN = frozenset(("role", "content", "tool_calls"))
+_PLAIN_TURN: Final = frozenset(("role", "content", "tool_calls"))
 
 
 def _turn_from_wire(message: Wire, content: Any, reading: Reading) -> Message:

@@ -14,6 +14,8 @@ The sections: tables · context · parts · items · messages · tools · reques
 estimates. Errors are those of all wires of OpenAI.
 """
 
+from typing import Final
+
 from interlingua.adapters._openai_errors import error
 from interlingua.adapters.openai_responses.encoding import encode_stream
 from interlingua.adapters.openai_responses.estimates import estimate
@@ -22,7 +24,7 @@ from interlingua.adapters.openai_responses.responses import from_wire_response, 
 from interlingua.adapters.openai_responses.streams import stream_decoder
 from interlingua.adapters.openai_responses.tables import NAME
 
-FRAMING = "sse"
+FRAMING: Final = "sse"
 
 __all__ = [
     "FRAMING",

@@ -1,7 +1,7 @@
 """Streams played: `encode_stream` writes the frames with which a provider of this wire would have given some events."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._kit import Wire, arguments_text
 from interlingua.adapters.openai_responses.context import Writing
@@ -41,7 +41,7 @@ class _Told:
         self.text = ""
 
 
-_DELTAS = {
+_DELTAS: Final = {
     "text": "response.output_text.delta",
     "refusal": "response.refusal.delta",
     "thinking": "response.reasoning_summary_text.delta",

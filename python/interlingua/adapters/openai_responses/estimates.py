@@ -1,14 +1,14 @@
 """How many tokens a request takes: as on every wire, and what the provider keeps of a conversation."""
 
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._estimates import Range, gathered, of, rounded, weighed, window
 from interlingua.adapters.openai_responses.tables import ELSEWHERE, NAME
 from interlingua.canonical.endpoint import Endpoint
 
-_PRO: Range = (0, 1_500, 2_500)
+_PRO: Final[Range] = (0, 1_500, 2_500)
 """What the provider writes around a request in the mode `pro`."""
-_PROVIDED: dict[str, Range | None] = {
+_PROVIDED: Final[dict[str, Range | None]] = {
     "computer": (100, 600, 2_000),
     "local_shell": (0, 300, 1_500),
     "shell": (0, 300, 1_500),

@@ -7,7 +7,7 @@ belongs to the item and not to the part (id, status, phase) stands with the firs
 
 import hashlib
 from collections.abc import Container, Mapping
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from interlingua.adapters._kit import CALL_MEMBERS, THINKING_MEMBERS, Wire, arguments_text, report_unknown, within
 from interlingua.adapters._openai_calls import arguments_to_wire, custom_input, read_arguments
@@ -104,7 +104,7 @@ def _item_members(
         item.setdefault(name, value)
 
 
-_OF_PARTS = frozenset(("annotations", "logprobs"))
+_OF_PARTS: Final = frozenset(("annotations", "logprobs"))
 """Members that only parts have; the form tells which others stood there."""
 
 
@@ -249,7 +249,7 @@ def _annotation_to_wire(citation: Mapping[str, Any]) -> Wire:
     return {**citation["provider_state"].get("fields", NOTHING), "type": citation["type"], **said}
 
 
-_CITED = ("url", "title", "start_index", "end_index")
+_CITED: Final = ("url", "title", "start_index", "end_index")
 
 
 # -- calls
@@ -268,8 +268,8 @@ def _call_to_wire(block: Block, index: int, turn: Path, writing: Writing, reques
     return _odd_call_to_wire(block, name, (*turn, "content", index), writing)
 
 
-_SIMPLE_CALL = frozenset(("type", "id", "name", "input", "provider_state"))
-_SIMPLE_STATE = frozenset(("adapter", "provider", "origin", "id"))
+_SIMPLE_CALL: Final = frozenset(("type", "id", "name", "input", "provider_state"))
+_SIMPLE_STATE: Final = frozenset(("adapter", "provider", "origin", "id"))
 
 
 def _odd_call_to_wire(block: Block, name: str, path: Path, writing: Writing) -> Wire:
@@ -300,7 +300,7 @@ def _odd_call_to_wire(block: Block, name: str, path: Path, writing: Writing) -> 
     return item
 
 
-_PLAIN_CALL = CALL_MEMBERS - {"cache"}
+_PLAIN_CALL: Final = CALL_MEMBERS - {"cache"}
 
 
 # -- reasoning
@@ -441,7 +441,7 @@ def item_from_wire(item: Any, reading: Reading, *, starts: bool) -> list[Block] 
     return [opaque(item, reading) if block is None else block]
 
 
-_MESSAGE = frozenset(("type", "role", "content", "id", "status"))
+_MESSAGE: Final = frozenset(("type", "role", "content", "id", "status"))
 
 
 def _message_from_wire(item: Wire, reading: Reading, starts: bool) -> list[Block] | None:
@@ -493,7 +493,7 @@ def _keep(item: Wire, known: frozenset[str], state: dict[str, Any], form: dict[s
     return kept
 
 
-_SAID = {"output_text": "text", "refusal": "refusal", "input_text": "text", "text": "text"}
+_SAID: Final = {"output_text": "text", "refusal": "refusal", "input_text": "text", "text": "text"}
 """Parts of what a model said, with the member that holds the words; some clients take the words of other places."""
 
 
@@ -548,8 +548,8 @@ def _citation_from_wire(item: Wire, reading: Reading) -> dict[str, Any]:
     return citation
 
 
-_FUNCTION_CALL = frozenset(("type", "call_id", "name", "arguments"))
-_CUSTOM_CALL = frozenset(("type", "call_id", "name", "input"))
+_FUNCTION_CALL: Final = frozenset(("type", "call_id", "name", "arguments"))
+_CUSTOM_CALL: Final = frozenset(("type", "call_id", "name", "input"))
 
 
 def call_from_wire(item: Wire, reading: Reading, canonical: str | None = None) -> Block | None:
@@ -579,7 +579,7 @@ def call_from_wire(item: Wire, reading: Reading, canonical: str | None = None) -
     return block
 
 
-_REASONING = frozenset(("type", "summary", "content", "encrypted_content"))
+_REASONING: Final = frozenset(("type", "summary", "content", "encrypted_content"))
 
 
 def reasoning_from_wire(item: Wire, reading: Reading) -> Block | None:
@@ -648,4 +648,4 @@ def _texts(
     return texts
 
 
-_TEXT_PART = frozenset(("type", "text"))
+_TEXT_PART: Final = frozenset(("type", "text"))

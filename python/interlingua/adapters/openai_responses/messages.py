@@ -5,7 +5,7 @@ A run of items that a model said is one assistant message. Messages of others, a
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._envelope import MARK, envelop, open_envelope
 from interlingua.adapters._kit import MESSAGE_MEMBERS, RESULT_MEMBERS, Wire, malformed, report_unknown
@@ -383,9 +383,9 @@ def _note_last(turn: list[Block]) -> None:
         block["provider_state"]["form"] = {**block["provider_state"].get("form", {}), "last": True}
 
 
-_OTHERS = frozenset(("user", "system", "developer"))
-_PLAIN = frozenset(("type", "role", "content"))
-_OUTPUT = frozenset(("type", "call_id", "output"))
+_OTHERS: Final = frozenset(("user", "system", "developer"))
+_PLAIN: Final = frozenset(("type", "role", "content"))
+_OUTPUT: Final = frozenset(("type", "call_id", "output"))
 
 
 def _plain_from_wire(item: Any, reading: Reading) -> Message | None:

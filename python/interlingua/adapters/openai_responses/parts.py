@@ -5,7 +5,7 @@ A part that cannot be read in full becomes an opaque block: it is kept whole and
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._kit import BLOCK_MEMBERS, Wire, data_uri, report_unknown
 from interlingua.adapters._media import DETAILS, inline, is_image_address, is_web_address, refuses_image, sniff
@@ -15,11 +15,11 @@ from interlingua.canonical.loss import Path
 
 Block = dict[str, Any]
 
-TEXT = frozenset((*BLOCK_MEMBERS, "text", "citations", "refusal"))
-_MEDIA = (*BLOCK_MEMBERS, "source", "media_type")
-_IMAGE = frozenset((*_MEDIA, "detail"))
-_DOCUMENT = frozenset((*_MEDIA, "name", "title", "context", "citations_enabled"))
-_SOURCE = frozenset(("kind", "data", "content", "provider"))
+TEXT: Final = frozenset((*BLOCK_MEMBERS, "text", "citations", "refusal"))
+_MEDIA: Final = (*BLOCK_MEMBERS, "source", "media_type")
+_IMAGE: Final = frozenset((*_MEDIA, "detail"))
+_DOCUMENT: Final = frozenset((*_MEDIA, "name", "title", "context", "citations_enabled"))
+_SOURCE: Final = frozenset(("kind", "data", "content", "provider"))
 
 
 # ---------------------------------------------------------------------------------------------------- to the wire
@@ -67,7 +67,7 @@ def report_reading(block: Block, read: Block, path: Path, writing: Writing) -> N
         writing.loss.replace(path, read, "unsupported_value", "shape", message)
 
 
-_OPAQUE = frozenset((*BLOCK_MEMBERS, "adapter", "provider", "origin", "kind", "value"))
+_OPAQUE: Final = frozenset((*BLOCK_MEMBERS, "adapter", "provider", "origin", "kind", "value"))
 
 
 def report_opaque(block: Block, path: Path, writing: Writing, *, fields: bool = True) -> None:
@@ -232,9 +232,9 @@ def part_from_wire(part: Any, reading: Reading, *, assistant: bool = False) -> B
     return opaque(part, reading) if block is None else block
 
 
-_TEXT_PART = frozenset(("type", "text"))
-_IMAGE_PART = frozenset(("type", "image_url", "file_id", "detail"))
-_FILE_PART = frozenset(("type", "file_id", "file_url", "file_data", "filename"))
+_TEXT_PART: Final = frozenset(("type", "text"))
+_IMAGE_PART: Final = frozenset(("type", "image_url", "file_id", "detail"))
+_FILE_PART: Final = frozenset(("type", "file_id", "file_url", "file_data", "filename"))
 
 
 def opaque(value: Any, reading: Reading) -> Block:
@@ -309,7 +309,7 @@ def _finish(part: Wire, block: Block, known: frozenset[str], reading: Reading, *
 
 # ---------------------------------------------------------------------------------------------------- cache hints
 
-CACHE = "prompt_cache_breakpoint"
+CACHE: Final = "prompt_cache_breakpoint"
 
 
 def cache_to_wire(cache: Mapping[str, Any], item: Wire, form: Mapping[str, Any], path: Path, writing: Writing) -> None:
@@ -330,7 +330,7 @@ def cache_to_wire(cache: Mapping[str, Any], item: Wire, form: Mapping[str, Any],
         report_unknown(cache, _CACHE, loss, path)
 
 
-_CACHE = frozenset(("ttl",))
+_CACHE: Final = frozenset(("ttl",))
 
 
 def cache_from_wire(kept: Wire, item: dict[str, Any], form: dict[str, Any]) -> None:

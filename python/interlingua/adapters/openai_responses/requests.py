@@ -1,7 +1,7 @@
 """Requests: `to_wire` above `from_wire_request`, and their members beside input and tools."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._kit import Wire, expect, malformed, report_foreign_options, report_unknown
 from interlingua.adapters._openai_members import (
@@ -208,7 +208,7 @@ def _reasoning(name: str, value: dict[str, Any], request: Request, body: Wire, w
 
 # -- the form of the answer
 
-_FORMAT = frozenset(("type", "name", "description", "schema", "strict"))
+_FORMAT: Final = frozenset(("type", "name", "description", "schema", "strict"))
 
 
 def _response_format(name: str, value: dict[str, Any], request: Request, body: Wire, writing: Writing) -> None:
@@ -306,7 +306,7 @@ def _report_meaning(name: str, value: Any, path: Path, writing: Writing) -> None
                 writing.loss.replace(where, part, "combination", "shape", "an option that the contract has a word for")
 
 
-_WIRE_MEMBERS = frozenset(
+_WIRE_MEMBERS: Final = frozenset(
     (
         "access_programs",
         "background",
@@ -330,7 +330,7 @@ _WIRE_MEMBERS = frozenset(
 )
 """OpenAI's own members that the contract has no word for, and that name nothing that only one provider keeps."""
 
-_MEMBERS: dict[str, Writer] = {
+_MEMBERS: Final[dict[str, Writer]] = {
     "max_output_tokens": _limit,
     "temperature": sampling,
     "top_p": sampling,
@@ -489,7 +489,7 @@ def _read_choice(name: str, value: Any, members: Members[Reading]) -> bool:
 Reader = Callable[[str, Any, Members[Reading]], bool]
 """Takes a member into the request, and what it leaves over into the options. Whether it could be read."""
 
-_READERS: dict[str, Reader] = {
+_READERS: Final[dict[str, Reader]] = {
     "model": read_model,
     "max_output_tokens": read_count,
     "temperature": read_number,

@@ -1,7 +1,7 @@
 """Answers: `to_wire_response` plays the provider, `from_wire_response` reads one."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._kit import Wire, report_foreign_state
 from interlingua.adapters._openai_errors import error_from_body
@@ -264,7 +264,7 @@ def usage_to_wire(usage: Usage, *, own: bool) -> Wire:
     }
 
 
-_COUNTS = (
+_COUNTS: Final = (
     "input_tokens",
     "output_tokens",
     "cached_input_tokens",

@@ -6,7 +6,7 @@ authority, because some servers leave the output of the last event empty. Status
 """
 
 from collections.abc import Generator
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._kit import Wire
 from interlingua.adapters._openai_errors import error_from_body
@@ -23,10 +23,10 @@ from interlingua.wire.sse import Frame
 
 Event = dict[str, Any]
 
-DONE = "[DONE]"
-_TEXT = "response.output_text.delta"
-_CALLS = {"function_call": "arguments", "custom_tool_call": "input"}
-_UNREADABLE = (KeyError, TypeError, AttributeError, IndexError, ValueError)
+DONE: Final = "[DONE]"
+_TEXT: Final = "response.output_text.delta"
+_CALLS: Final = {"function_call": "arguments", "custom_tool_call": "input"}
+_UNREADABLE: Final = (KeyError, TypeError, AttributeError, IndexError, ValueError)
 
 
 def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Generator[list[Event], Frame | None, None]:

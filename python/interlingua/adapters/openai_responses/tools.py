@@ -1,7 +1,7 @@
 """Tools and the choice of tools: each written above read."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._kit import TOOL_MEMBERS, Wire, report_unknown, within
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
@@ -11,9 +11,9 @@ from interlingua.canonical.loss import Path
 
 Tool = dict[str, Any]
 
-_PROVIDER_TOOL = TOOL_MEMBERS | {"adapter", "definition"}
-_SAYING = frozenset(("kind", "name", "description", "input_schema", "strict", "format"))
-_TEXT_ARGUMENT = "input"
+_PROVIDER_TOOL: Final = TOOL_MEMBERS | {"adapter", "definition"}
+_SAYING: Final = frozenset(("kind", "name", "description", "input_schema", "strict", "format"))
+_TEXT_ARGUMENT: Final = "input"
 
 
 # ---------------------------------------------------------------------------------------------------- tools
@@ -119,10 +119,14 @@ def _custom_as_function(tool: Tool, path: Path, writing: Writing) -> Tool:
     return {**{k: v for k, v in tool.items() if k not in ("format", "strict")}, "input_schema": schema}
 
 
-_FUNCTION = (("description", "description", str), ("input_schema", "parameters", dict), ("strict", "strict", bool))
-_CUSTOM = (("description", "description", str), ("format", "format", dict))
-_OF_FUNCTION = frozenset(("type", "name", *(member for _, member, _ in _FUNCTION)))
-_OF_CUSTOM = frozenset(("type", "name", *(member for _, member, _ in _CUSTOM)))
+_FUNCTION: Final = (
+    ("description", "description", str),
+    ("input_schema", "parameters", dict),
+    ("strict", "strict", bool),
+)
+_CUSTOM: Final = (("description", "description", str), ("format", "format", dict))
+_OF_FUNCTION: Final = frozenset(("type", "name", *(member for _, member, _ in _FUNCTION)))
+_OF_CUSTOM: Final = frozenset(("type", "name", *(member for _, member, _ in _CUSTOM)))
 
 
 def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
@@ -203,7 +207,7 @@ def choice_to_wire(request: Mapping[str, Any], body: Wire, writing: Writing) -> 
         body["tool_choice"] = written
 
 
-_CHOICE = frozenset(("type", "name", "names", "mode", "kind"))
+_CHOICE: Final = frozenset(("type", "name", "names", "mode", "kind"))
 
 
 def _report_idle(choice: Mapping[str, Any], used: tuple[str, ...], writing: Writing) -> None:
