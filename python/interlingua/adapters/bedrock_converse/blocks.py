@@ -9,11 +9,14 @@ from typing import Any, Final
 
 from interlingua.adapters._claude import (
     FILLER,
+    NOT_SPELT,
     THINKING_TYPES,
     UNMARKED_TYPES,
     UNREADABLE,
     Reading,
     free_text_call,
+    raw_arguments,
+    spelt_arguments,
     string,
 )
 from interlingua.adapters._kit import (
@@ -22,7 +25,6 @@ from interlingua.adapters._kit import (
     RESULT_MEMBERS,
     THINKING_MEMBERS,
     Wire,
-    arguments_text,
     report_foreign_state,
     report_unknown,
 )
@@ -55,11 +57,9 @@ from interlingua.adapters.bedrock_converse.tables import (
     unreadable,
 )
 from interlingua.adapters.bedrock_converse.texts import (
-    NO_JSON,
     cited_from_wire,
     guarded_from_wire,
     json_from_wire,
-    json_value,
     text_from_wire,
     text_to_wire,
 )
@@ -144,7 +144,7 @@ def _tool_use_from_wire(wire: Wire, place: str, reading: Reading) -> Block | Non
     use = wire["toolUse"]
     if use.get("type", "tool_use") != "tool_use" or place != ASSISTANT:
         return None  # what the provider runs itself
-    wire_id, name, arguments = string(use["toolUseId"]), string(use["name"]), use["input"]
+    wire_id, name, arguments = string(use["toolUseId"]), string(use["name"]), use.get("input")
     if not name:
         raise ValueError("name")
     reading.names.add(name)
@@ -153,12 +153,15 @@ def _tool_use_from_wire(wire: Wire, place: str, reading: Reading) -> Block | Non
     if type(arguments) is not dict:
         reading.unusual = True
         canonical["input"] = {}
-        canonical["input_raw"] = arguments_text(arguments)
-    if len(use) == 3 and len(wire) == 1:
+        if "input" in use:
+            canonical["input_raw"] = raw_arguments(arguments)
+        else:
+            state["form"] = {"absent": ["input"]}
+    elif len(use) == 3 and len(wire) == 1:
         canonical["provider_state"] = state
         return canonical
     if "type" in use:
-        state["form"] = {"use_type": use["type"]}
+        state["form"] = {**state.get("form", {}), "use_type": use["type"]}
     return kept(canonical, wire, "toolUse", left_over(use, _TOOL_USE_WIRE), reading, state)
 
 
@@ -315,6 +318,8 @@ def _tool_use_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
         form = writing.form_of(block)
         if "use_type" in form:
             inner["type"] = form["use_type"]
+        if "absent" in form and not inner["input"]:
+            del inner["input"]
     return finished(block, "toolUse", inner, CALL_MEMBERS, writing, path)
 
 
@@ -323,8 +328,10 @@ def _free_text_to_wire(block: Block, inner: Wire, writing: Writing, path: Path) 
     if block.get("kind", "function") != "function":
         inner["input"] = free_text_call(block, writing.loss, path)
     elif "input_raw" in block:
-        value = json_value(block["input_raw"]) if writing.as_read else NO_JSON
-        if value is not NO_JSON and type(value) is not dict:
+        state = block.get("provider_state")
+        own = state is not None and writing.endpoint.owns(state)
+        value = spelt_arguments(block["input_raw"], own) if writing.as_read else NOT_SPELT
+        if value is not NOT_SPELT:
             inner["input"] = value
         else:
             where = (*path, "input_raw")
@@ -415,7 +422,12 @@ def can_replay(block: Block, writing: Writing) -> bool:
     return (
         block["type"] in THINKING_TYPES
         and writing.owns_thinking(block)
-        and (block["type"] == "redacted_thinking" or bool(block.get("signature")) or takes_unsigned(writing))
+        and (
+            block["type"] == "redacted_thinking"
+            or bool(block.get("signature"))
+            or (writing.as_read and "signature" in block)
+            or takes_unsigned(writing)
+        )
     )
 
 

@@ -2,8 +2,9 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._claude import FILLER, IMAGE_STARTS, Reading, may_be_base64
+from interlingua.adapters._claude import FILLER, IMAGE_STARTS, Reading
 from interlingua.adapters._kit import BLOCK_MEMBERS, Mirror, Wire, parse_data_uri, report_unknown
+from interlingua.adapters._media import may_be_base64
 from interlingua.adapters.bedrock_converse.state import Block, finished, instead, kept, left_over
 from interlingua.adapters.bedrock_converse.tables import (
     ALIASES,
