@@ -73,16 +73,14 @@ class Writing(claude.Writing):
     Merges and moves end a report: they refer to whole messages, after all that happens inside them.
     """
 
-    __slots__ = ("answering", "gone", "marks", "merges", "moves", "stricter")
+    __slots__ = ("answering", "marks", "moves", "stricter")
 
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss, version: str = VERSION) -> None:
         super().__init__(source, endpoint, loss, TOOL_ID, LONGEST_TOOL_NAME)
         self.stricter = version >= STRICTER_VERSION
         self.answering = False  # an answer is written, which nobody has to prove
-        self.marks: list[tuple[Wire, Path | None, Path | None]] = []
-        self.merges: list[tuple[Path, Path]] = []
+        self.marks: list[tuple[Wire, Path | None, Path | None, bool]] = []
         self.moves: list[tuple[int, int]] = []
-        self.gone: set[Path] = set()
 
     # ------------------------------------------------------------------------------------------ cache marks
 
@@ -97,52 +95,41 @@ class Writing(claude.Writing):
             if "ttl" in hint:
                 control["ttl"] = hint["ttl"]
             report_unknown(hint, _HINT, self.loss, where)
-        self.marks.append((wire, where, to))
+        self.marks.append((wire, where, to, self.as_read))
 
     def marked(self, wire: Wire) -> None:
         """Notes the mark of an item that goes back verbatim: it counts, and nothing can be done about it."""
-        if not self.own and isinstance(wire.get("cache_control"), dict):
-            self.marks.append((wire, None, None))
+        if isinstance(wire.get("cache_control"), dict):
+            self.marks.append((wire, None, None, True))
+
+    def unmark(self, wire: Wire) -> None:
+        """Forgets the mark of an item that is taken back."""
+        self.marks = [mark for mark in self.marks if mark[0] is not wire]
 
     def settle_marks(self) -> None:
         """Keeps the last four marks in the order of the prompt, in the lifetimes that the wire knows, longer first."""
         if not self.marks:
             return
-        surplus = 0 if self.own else len(self.marks) - claude.MAX_CACHE_MARKS
+        surplus = len(self.marks) - claude.MAX_CACHE_MARKS
         short = False
-        for wire, where, to in self.marks:
-            if where is None:
+        for wire, where, to, as_read in self.marks:
+            if where is None or as_read:
                 short = short or wire["cache_control"].get("ttl") != "1h"
+                surplus -= where is not None
                 continue
             if surplus > 0:
                 surplus -= 1
                 del wire["cache_control"]
                 self.loss.drop(where, "limit_exceeded", "weakened", "the target takes four cache marks in a request")
                 continue
-            if not self.own:
-                short = self._settle_lifetime(wire, where, short)
+            short = self.settle_lifetime(wire["cache_control"], where, short)
             if to is not None:
                 self.loss.move(where, to, "cache_hint", "shape", "the mark stands on the last block of the message")
-
-    def _settle_lifetime(self, wire: Wire, where: Path, short: bool) -> bool:
-        control = wire["cache_control"]
-        ttl = control.get("ttl")
-        if ttl is None:
-            return True
-        fitted = claude.fitted_lifetime(ttl, short)
-        if fitted != ttl:
-            control["ttl"] = fitted
-            self.loss.replace(
-                (*where, "ttl"), fitted, "cache_hint", "weakened", "the target has 5m and 1h, longer before shorter"
-            )
-        return fitted == "5m"
 
     def finish(self) -> None:
         """The entries about whole messages: merges first, while every message stands where it was written."""
         self.settle_marks()
-        for path, to in self.merges:
-            self.gone.add(path)
-            self.loss.merge(path, to, "merged_turn", "shape", "neighbouring messages travel as one turn")
+        self.report_merges()
         for position, before in self.moves:
             if ("messages", position) not in self.gone:
                 self.loss.move(

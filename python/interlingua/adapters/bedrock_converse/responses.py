@@ -6,13 +6,12 @@ from interlingua.adapters._claude import UNREADABLE, Reading
 from interlingua.adapters._kit import Wire, report_foreign_state
 from interlingua.adapters._structured import answered
 from interlingua.adapters.bedrock_converse.blocks import (
-    ASSISTANT,
     block_to_wire,
     blocks_from_wire,
     blocks_to_wire,
     can_replay,
-    overlaid,
 )
+from interlingua.adapters.bedrock_converse.state import ASSISTANT, overlaid
 from interlingua.adapters.bedrock_converse.tables import FINISH, NAME, STOP_REASON, Writing
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest
@@ -150,6 +149,7 @@ def to_wire_response(response: Response, endpoint: Endpoint) -> tuple[Wire, Entr
     writing = Writing(response, endpoint, loss)
     message = response["message"]
     writing.message = message
+    writing.as_read = writing.own
     try:
         content = _content_to_wire(message["content"], writing)
     except UNREADABLE as problem:

@@ -133,9 +133,7 @@ class Writing(claude.Writing):
         "document",
         "fillers",
         "form",
-        "gone",
         "marks",
-        "merges",
         "moves",
         "swept",
         "tools_used",
@@ -144,13 +142,11 @@ class Writing(claude.Writing):
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss) -> None:
         super().__init__(source, endpoint, loss, TOOL_ID, LONGEST_TOOL_NAME)
         self.form: dict[str, Any] = self.form_of(source)
-        self.marks: list[tuple[Wire, Path, Path | None]] = []
+        self.marks: list[tuple[Wire, Path, Path | None, bool]] = []
         self.document: Path | None = None  # the first document of a user message
         self.swept = False  # marks were taken back: empty blocks stand in their places
         self.fillers: list[tuple[Path, Path, Wire]] = []  # blocks before which a text has to stand
-        self.merges: list[tuple[Path, Path]] = []
         self.moves: list[tuple[int, int, str, str, Wire | None]] = []
-        self.gone: set[Path] = set()
         self.tools_used: dict[str, None] = {}  # wire names of the calls in the conversation, in order
         self._documents: set[str] = set()
 
@@ -168,10 +164,11 @@ class Writing(claude.Writing):
 
     # ------------------------------------------------------------------------------------------ cache marks
 
-    def mark(self, hint: dict[str, Any], path: Path, to: Path | None = None) -> Wire | None:
+    def mark(self, hint: dict[str, Any], path: Path, to: Path | None = None, odd: bool = False) -> Wire | None:
         """The block that marks what stands before it for the cache, or None.
 
-        `path` is the path of the item whose member `cache` it is, `to` where the hint stands when read back.
+        `path` is the path of the item whose member `cache` it is, `to` where the hint stands when read back, `odd`
+        whether it was read so.
         """
         where = (*path, "cache")
         if self.lacks("supports_prompt_caching"):
@@ -184,36 +181,27 @@ class Writing(claude.Writing):
             for name in hint.keys() - {"ttl"}:
                 self.loss.drop((*where, name), "unknown_field", "lost", "a member that this version does not know")
         block = {"cachePoint": point}
-        self.marks.append((block, where, to))
+        self.marks.append((block, where, to, odd or self.as_read))
         return block
 
     def _settle_marks(self) -> None:
         """Keeps the last four marks in the order of the prompt, in the lifetimes that the wire knows, longer first."""
-        marks = self.marks
-        if not self.own and len(marks) > claude.MAX_CACHE_MARKS:
-            for block, where, _ in marks[: -claude.MAX_CACHE_MARKS]:
-                block.clear()
-                self.loss.drop(where, "limit_exceeded", "weakened", "the target takes four cache marks in a request")
-            self.swept = True
-            marks = marks[-claude.MAX_CACHE_MARKS :]
+        surplus = len(self.marks) - claude.MAX_CACHE_MARKS
         short = False
-        for block, where, to in marks:
-            if not self.own:
-                short = self._settle_lifetime(block["cachePoint"], where, short)
+        for block, where, to, as_read in self.marks:
+            if as_read:
+                short = short or block["cachePoint"].get("ttl") != "1h"
+                surplus -= 1
+                continue
+            if surplus > 0:
+                surplus -= 1
+                block.clear()
+                self.swept = True
+                self.loss.drop(where, "limit_exceeded", "weakened", "the target takes four cache marks in a request")
+                continue
+            short = self.settle_lifetime(block["cachePoint"], where, short)
             if to is not None:
                 self.loss.move(where, to, "cache_hint", "shape", "the mark stands behind the last block that it is for")
-
-    def _settle_lifetime(self, point: Wire, where: Path, short: bool) -> bool:
-        ttl = point.get("ttl")
-        if ttl is None:
-            return True
-        fitted = claude.fitted_lifetime(ttl, short)
-        if fitted != ttl:
-            point["ttl"] = fitted
-            self.loss.replace(
-                (*where, "ttl"), fitted, "cache_hint", "weakened", "the target has 5m and 1h, longer before shorter"
-            )
-        return fitted == "5m"
 
     def finish(self) -> None:
         """The entries about whole messages: merges first, while every message stands where it was written."""
@@ -221,9 +209,7 @@ class Writing(claude.Writing):
             self._settle_marks()
         for path, to, filler in self.fillers:
             self.loss.move(path, to, "filler", "shape", "the target takes a document only beside a text", filler)
-        for path, to in self.merges:
-            self.gone.add(path)
-            self.loss.merge(path, to, "merged_turn", "shape", "neighbouring messages travel as one turn")
+        self.report_merges()
         for position, before, code, message, left in self.moves:
             if ("messages", position) not in self.gone:
                 self.loss.move(("messages", position), ("messages", before), code, "shape", message, left)
