@@ -136,7 +136,7 @@ class Writing:
     without ids get some, for results would not find them by name and place.
     """
 
-    __slots__ = ("_ids", "_without_id", "capabilities", "endpoint", "loss", "moves", "names", "own", "with_ids")
+    __slots__ = ("_ids", "_without_id", "capabilities", "endpoint", "loss", "names", "own", "with_ids")
 
     def __init__(self, endpoint: Endpoint, loss: Loss, *, own: bool, other_model: bool = False) -> None:
         self.endpoint = endpoint
@@ -145,7 +145,6 @@ class Writing:
         self.own = own
         self.with_ids = False
         self.names: dict[str, str] = {}
-        self.moves: list[tuple[int, int]] = []
         self._ids = WireIds(_ANYTHING, "call_")
         self._without_id: set[str] = set()
 
@@ -153,6 +152,10 @@ class Writing:
         """The provider state of an item when it may be replayed here, else nothing."""
         state = item.get("provider_state")
         return state if state is not None and self.endpoint.owns(state) else NOTHING
+
+    def form(self, item: Mapping[str, Any]) -> Mapping[str, Any]:
+        """How an item was spelt here, or nothing."""
+        return self.owns(item).get("form") or NOTHING
 
     def call_id(self, block: Mapping[str, Any], state: Mapping[str, Any]) -> str | None:
         """The wire id of a call; None for one that this wire told without an id."""

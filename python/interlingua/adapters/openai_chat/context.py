@@ -86,10 +86,10 @@ class Writing(Target):
     `from_another` says that it was read from this wire, but from another provider of it.
     `answering` says that an answer is written, so that reasoning is shown and not replayed.
     `called` are the names of own calls, by canonical id; `estranged` are the calls that need an id to find their results.
-    `moved` are the messages that leave their place, `moves` where they go, and `place` is the role that is being written.
+    `moved` are the messages that leave their place, and `place` is the role that is being written.
     """
 
-    __slots__ = ("answering", "called", "estranged", "from_another", "moved", "moves", "place")
+    __slots__ = ("answering", "called", "estranged", "from_another", "moved", "place")
 
     def __init__(self, endpoint: Endpoint, loss: Loss, *, own: bool, answering: bool = False) -> None:
         super().__init__(endpoint, loss, TOOL_ID, own=own)
@@ -99,7 +99,6 @@ class Writing(Target):
         self.called: dict[str, str] = {}
         self.estranged: set[str] = set()
         self.moved: set[int] = set()
-        self.moves: list[tuple[int, int]] = []
 
     def result_id(self, block: Mapping[str, Any]) -> str:
         """The wire id that a result names."""

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from interlingua.adapters._answers import note_disorder, ordered, result_of
 from interlingua.adapters._envelope import MARK, envelop, open_envelope
 from interlingua.adapters._kit import RESULT_MEMBERS, Wire, malformed, report_foreign_state, report_unknown
 from interlingua.adapters.openai_chat.contents import (
@@ -15,7 +16,6 @@ from interlingua.adapters.openai_chat.contents import (
     write_emptiness,
 )
 from interlingua.adapters.openai_chat.context import Reading, Writing, report_own_state
-from interlingua.adapters.openai_chat.order import order, result_of
 from interlingua.adapters.openai_chat.parts import (
     SYSTEM,
     TOOL,
@@ -45,9 +45,11 @@ def messages_to_wire(request: Request, writing: Writing) -> list[Wire]:
         content = content_to_wire(request["system"], ("system",), writing, SYSTEM, _NOTHING)
         if content is not None:
             body.append({"role": "system", "content": content})
-    writing.estranged = _estranged(messages, writing)
+    order, moves = ordered(messages, NAME, writing.form if writing.own else None)
+    writing.moved.update(position for position, _ in moves)
+    writing.estranged = _estranged([messages[position] for position in order], writing)
     runs = _Runs(writing)
-    for position in order(messages, writing):
+    for position in order:
         message = messages[position]
         role = message["role"]
         if runs.waiting and role != "tool" and position not in writing.moved:
@@ -61,8 +63,8 @@ def messages_to_wire(request: Request, writing: Writing) -> list[Wire]:
     if runs.waiting:
         runs.close(body, None, len(messages))
     # last of all: what an entry names must still stand in its place
-    for position, to in writing.moves:
-        why = "results follow their calls directly"
+    for position, to in moves:
+        why = "results follow their calls directly and in their order"
         writing.loss.move(("messages", position), ("messages", to), "reordered", "shape", why)
     runs.report()
     return body
@@ -177,7 +179,7 @@ def _refuse_results(content: list[Block], path: Path) -> None:
 
 
 def _tool_to_wire(message: Message, position: int, writing: Writing, runs: _Runs) -> Wire:
-    block = result_of(message, position)
+    block = result_of(message, ("messages", position), NAME)
     trivial = len(message) == 2 or (len(message) == 3 and "metadata" in message)
     if trivial and len(block) == 3:
         content = block["content"]
@@ -262,6 +264,7 @@ def messages_from_wire(messages: Any, reading: Reading) -> list[Message]:
             read.append(message_from_wire(message, reading))
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
         raise malformed("the message", "messages", len(read)) from problem
+    note_disorder(read, reading.state)
     return read
 
 
