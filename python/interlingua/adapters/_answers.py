@@ -61,7 +61,7 @@ def ordered(messages: list[Message], adapter: str, form: Form | None) -> tuple["
     answers = _answers(messages, adapter, form, kept)
     order: list[int] = []
     for position, message in enumerate(messages):
-        if message["role"] != "tool" or position in kept:
+        if message["role"] != "tool" or position in kept or (form is not None and form(message).get("unasked")):
             order.append(position)
             order += [answer for _, answer in sorted(answers.get(position, ()))]
     return order, moves_behind(order, messages)
@@ -77,10 +77,14 @@ def _kept_places(messages: list[Message], form: Form) -> frozenset[int]:
         after = start
         while after < end and form(messages[after]).get("misplaced"):
             after += 1
-        if not any(messages[position]["role"] == "tool" for position in range(after, end)):
+        if not any(_is_answer(messages[position], form) for position in range(after, end)):
             kept.update(range(start, after))
         start = end + 1
     return frozenset(kept)
+
+
+def _is_answer(message: Message, form: Form) -> bool:
+    return message["role"] == "tool" and not form(message).get("unasked")
 
 
 def _answers(
@@ -93,7 +97,7 @@ def _answers(
     for position, message in enumerate(messages):
         if message["role"] == "tool":
             block = result_of(message, ("messages", position), adapter)
-            if form is not None and position in kept and form(message).get("unasked"):
+            if form is not None and form(message).get("unasked"):
                 continue
             path: Path = ("messages", position, "content", 0, "tool_use_id")
             call = block["tool_use_id"]
@@ -202,10 +206,11 @@ def _note_window(
         message = messages[position]
         if message["role"] == "tool":
             call = message["content"][0]["tool_use_id"]
-            answered.append(call)
-            behind = position + 1
             if open_calls.pop(call, None) is None:
                 note(message, "unasked", state)
+            else:
+                answered.append(call)
+                behind = position + 1
     if behind - start != len(answered) or answered != [call for call in calls if call in answered]:
         for position in range(start, behind):
             note(messages[position], "misplaced", state)

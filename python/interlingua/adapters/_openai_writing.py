@@ -64,6 +64,10 @@ class Target:
         """How an item was spelt here, or nothing."""
         return self.owns(item).get("form") or _NOTHING
 
+    def noted(self, item: Mapping[str, Any], oddity: str) -> bool:
+        """Whether an item was read with an oddity, which is then kept."""
+        return self.own and "provider_state" in item and bool(self.form(item).get(oddity))
+
     def refuses(self, name: str) -> bool:
         """Whether the provider's wire or the model does not take a member of the request."""
         if self.own:

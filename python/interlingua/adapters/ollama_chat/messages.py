@@ -186,7 +186,7 @@ class _Said:
             case "thinking" if self._assistant and _may_go_back(block, writing, answer=self._answer):
                 _finish_thinking(block, path, writing)
                 self._thoughts.append((index, block["text"]))
-            case "opaque" if writing.endpoint.owns(block) and (item := _raw_item(block, writing)) is not None:
+            case "opaque" if self._may_hold(block) and (item := _raw_item(block, writing)) is not None:
                 if not block.keys() <= _OPAQUE:
                     finish_block(block, _OPAQUE, path, writing)
                 (self._calls if block["kind"] == CALLS else self._images).append((index, item[0]))
@@ -196,6 +196,10 @@ class _Said:
                 )
             case _:
                 self._lost(block, index, *_no_place(block, writing))
+
+    def _may_hold(self, block: Block) -> bool:
+        """Whether an item of this wire stands in a message of its role: only an assistant has calls."""
+        return self._writing.endpoint.owns(block) and (self._assistant or block.get("kind") != CALLS)
 
     def _lost(self, block: Block, index: int, code: str, message: str) -> None:
         left = self._writing.loss.block((*self._path, index), block, code, "lost", message)
