@@ -10,6 +10,33 @@ Edit = Callable[[Data, random.Random], None]
 
 TEXTS = ("", " ", "Changed.", "[tool_error]\nno", "<b>&\u2028é</b>", '{"a":1}')
 INPUTS: tuple[Data, ...] = ({}, {"a": 1}, {"city": "Oslo", "n": [1.5, None, {"": True}]})
+BLOCKS: tuple[Data, ...] = (
+    {"type": "image", "source": {"kind": "base64", "data": "Qk0="}, "media_type": "image/bmp"},
+    {"type": "image", "source": {"kind": "base64", "data": "iVBORw0KGgo="}, "media_type": "image/png"},
+    {"type": "document", "source": {"kind": "base64", "data": "JVBERi0="}, "media_type": "application/pdf"},
+    {"type": "document", "source": {"kind": "text", "data": "a"}, "media_type": "text/html", "name": "a.html"},
+    {"type": "audio", "source": {"kind": "base64", "data": "SUQz"}, "media_type": "audio/mpeg"},
+    {"type": "thinking", "text": "Hm."},
+    {"type": "thinking", "text": "Hm.", "signature": "c2ln", "provider_state": {"adapter": "telegraph", "provider": "x"}},
+    {"type": "opaque", "adapter": "telegraph", "provider": "x", "kind": "odd", "value": {"odd": 1}},
+)
+MEMBERS: dict[str, tuple[Any, ...]] = {
+    "temperature": (0, 0.5, 1.5),
+    "top_p": (0.5, 1),
+    "top_k": (0, 5),
+    "max_output_tokens": (1, 1500, 10**6),
+    "stop": ([], ["END"], [" ", "END"]),
+    "service_tier": ("auto", "default", "flex"),
+    "metadata": ({"user_id": "u"}, {"topic": "é\n", "n": 1}),
+    "parallel_tool_calls": (True, False),
+    "tool_choice": ({"type": "auto"}, {"type": "required"}, {"type": "none"}),
+    "reasoning": ({"effort": "minimal"}, {"mode": "enabled", "budget_tokens": 500}, {"mode": "disabled"}),
+    "response_format": (
+        {"type": "json"},
+        {"type": "json_schema", "schema": {"type": "object", "properties": {"n": {"type": "integer", "minimum": 1}}}},
+    ),
+    "cache": ({}, {"ttl": "1h"}),
+}
 
 
 def _lists(request: Data) -> list[list[Data]]:
@@ -169,6 +196,30 @@ def drop_part_of_state(request: Data, rng: random.Random) -> None:
         del state[name]
 
 
+def mark_for_cache(request: Data, rng: random.Random) -> None:
+    """As many marks as one likes, in any order of lifetimes."""
+    for item in rng.choices([*_blocks(request, "text"), *request["messages"], *(request.get("tools") or [])], k=3):
+        item["cache"] = rng.choice(({}, {"ttl": "5m"}, {"ttl": "1h"}, {"ttl": "10m"}))
+
+
+def insert_block(request: Data, rng: random.Random) -> None:
+    """A block of another origin, or one in a place that not every wire has for it."""
+    content = rng.choice([message["content"] for message in request["messages"] if message["role"] != "tool"])
+    content.insert(rng.randint(0, len(content)), copy.deepcopy(rng.choice(BLOCKS)))
+
+
+def change_member(request: Data, rng: random.Random) -> None:
+    name = rng.choice(list(MEMBERS))
+    request[name] = copy.deepcopy(rng.choice(MEMBERS[name]))
+
+
+def choose_tool(request: Data, rng: random.Random) -> None:
+    """The choice names a tool, perhaps one that is taken away afterwards."""
+    request["tool_choice"] = {"type": "tool", "name": rng.choice(request["tools"])["name"]}
+    if rng.random() < 0.5:
+        drop_tools(request, rng)
+
+
 EDITS: tuple[Edit, ...] = (
     delete_message,
     double_message,
@@ -193,14 +244,17 @@ EDITS: tuple[Edit, ...] = (
     drop_state,
     drop_part_of_state,
 )
+"""Edits that take away, turn round and say otherwise."""
+WISHES: tuple[Edit, ...] = (mark_for_cache, insert_block, change_member, choose_tool)
+"""Edits that ask for what not every provider takes."""
 
 
-def edited(request: Data, rng: random.Random) -> tuple[Data, list[str]]:
+def edited(request: Data, rng: random.Random, edits: tuple[Edit, ...] = EDITS) -> tuple[Data, list[str]]:
     """A copy with one to three edits, and their names. An edit that finds nothing to change is left out."""
     copied = copy.deepcopy(request)
     names: list[str] = []
     for _ in range(rng.randint(1, 3)):
-        edit = rng.choice(EDITS)
+        edit = rng.choice(edits)
         try:
             edit(copied, rng)
         except (IndexError, KeyError, ValueError):

@@ -216,8 +216,8 @@ def _note_window(
             note(messages[position], "misplaced", state)
 
 
-def note(item: dict[str, Any], oddity: str, state: Callable[[], dict[str, Any]]) -> None:
-    """Notes an oddity in the form of an item."""
+def note(item: dict[str, Any], oddity: str, state: Callable[[], dict[str, Any]], value: Any = True) -> None:
+    """Notes an oddity in the form of an item; the value may tell in which place it is one."""
     if "provider_state" not in item:
         item["provider_state"] = state()
-    item["provider_state"].setdefault("form", {})[oddity] = True
+    item["provider_state"].setdefault("form", {})[oddity] = value

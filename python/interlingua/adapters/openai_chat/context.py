@@ -37,6 +37,11 @@ class Reading:
         """The provider state of a call."""
         return {**self._whose, "id": wire_id}
 
+    def writing(self) -> "Writing":
+        """Who writes what was just read, to see what would be mended; of a model nothing is known then."""
+        whose = self.endpoint
+        return Writing(Endpoint(whose.adapter, whose.provider, None, whose.dialect), Loss(), own=False)
+
     def mark(self, item: dict[str, Any], fields: dict[str, Any] | None, form: dict[str, Any] | None) -> dict[str, Any]:
         """The item with a provider state, when there is something to keep in one."""
         if fields or form:

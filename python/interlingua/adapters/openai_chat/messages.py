@@ -85,7 +85,7 @@ def _estranged(messages: list[Message], writing: Writing) -> set[str]:
             taken = next((call for call in waiting if _takes(form, call, answered, waiting[0], writing)), None)
             if taken is not None and taken["id"] == answered:
                 waiting = [call for call in waiting if call is not taken]
-            elif _nameless(form):
+            elif _nameless(form) and not form.get("unasked"):
                 found.add(answered)
     return found
 
@@ -236,10 +236,11 @@ def _result_content(block: Block, path: Path, writing: Writing, runs: _Runs, for
             continue
         where = (*path, "content", index)
         native = inner["type"] == "image" and writing.dialect.get("tool_result_media")
-        moves = inner["type"] in _MEDIA and not native and not (writing.own and form.get("media"))
+        kept = writing.own and form.get("media")
+        moves = inner["type"] in _MEDIA and not native and not kept
         # a result that has left its place cannot send its media on from there
         moves = moves and path[1] not in writing.moved
-        part = part_to_wire(inner, where, writing, USER if moves else TOOL)
+        part = part_to_wire(inner, where, writing, USER if moves or kept else TOOL)
         if part is not None and moves and part["type"] != "text":
             part = runs.add(where, inner["type"], part)
         if part is not None:

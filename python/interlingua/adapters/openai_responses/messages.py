@@ -60,7 +60,7 @@ def input_to_wire(request: Request, writing: Writing) -> tuple[str | None, list[
             case _:
                 before = None
                 items.append(_plain_to_wire(message, path, writing))
-    if items and _are_instructions(items[0], request, writing) and (len(items) > 1 or writing.own):
+    if items and _are_instructions(items[0], request, writing) and (len(items) > 1 or writing.keeps("messages")):
         instructions = items.pop(0)["content"]
     for position, to in moves:
         text = "results come in the order of their calls, and no instructions before them"
@@ -82,7 +82,10 @@ def _confused(messages: list[Message], writing: Writing) -> set[str]:
             if block["type"] == "tool_use" and isinstance(wire_id := writing.owns(block).get("id"), str):
                 calls.setdefault(wire_id, []).append(block["id"])
                 wire_ids[block["id"]] = wire_id
-            elif block["type"] == "tool_result" and (call := block["tool_use_id"]) in wire_ids:
+            elif block["type"] == "tool_result" and not writing.noted(message, "unasked"):
+                call = block["tool_use_id"]
+                if call not in wire_ids:
+                    continue
                 answered.setdefault(wire_ids[call], []).append(call)
     found: set[str] = set()
     for wire_id, results in answered.items():
@@ -372,6 +375,8 @@ def input_from_wire(instructions: str | None, items: Any, reading: Reading) -> l
                 turn, said = None, False
                 continue
             said = "role" in item and is_message(item) and blocks[0].get("value") is not item
+            if said and turn is not None and "id" not in item and turn[-1]["type"] == "thinking":
+                _note_unproven(turn, reading)
             if turn is None:
                 turn = blocks
                 messages.append({"role": "assistant", "content": turn})
@@ -419,6 +424,14 @@ def _note_results(results: list[tuple[tuple[int, int], Message]], reading: Readi
     if calls != sorted(calls):
         for _, message in results:
             note(message, "misplaced", reading.state)
+
+
+def _note_unproven(turn: list[Block], reading: Reading) -> None:
+    """Notes reasoning that has an id, although the message behind it has none: elsewhere its id would be left out."""
+    for block in reversed(turn):
+        if block["type"] != "thinking":
+            return
+        note(block, "odd", reading.state)
 
 
 def _note_last(turn: list[Block]) -> None:
