@@ -308,6 +308,18 @@ def _tool_to_wire(tool: Tool, path: Path, writing: Writing) -> Wire | None:
         if tool.get("adapter") != writing.endpoint.adapter or not isinstance(tool.get("definition"), dict):
             loss.drop(path, "provider_tool", "lost", "a tool of another provider cannot be offered here")
             return None
+        read = _tool_from_wire(tool["definition"], Reading(writing.endpoint, DERIVED_IDS))
+        if read.get("kind") != "provider" or read["name"] != tool["name"]:
+            loss.replace(path, read, "unsupported_value", "shape", "the tool is read back as what its definition says")
+            return tool["definition"]
+        for name in ("description", "input_schema", "strict", "format"):
+            if tool.get(name) is not None:
+                message = "a tool of the provider is its definition alone"
+                loss.drop((*path, name), "unsupported_field", "weakened", message)
+        if tool.get("cache") is not None:
+            loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire has no cache marks")
+        report_own_state(writing.owns(tool), loss, path, fields=True)
+        report_foreign_state(tool, writing.endpoint, loss, path)
         report_unknown(tool, _TOOL, loss, path)
         return tool["definition"]
     schema = tool.get("input_schema")
@@ -383,6 +395,8 @@ def _options_to_wire(request: Request, body: Wire, sampling: Wire, writing: Writ
         path: Path = ("options", NAME, name)
         if name == "options" and isinstance(value, dict):
             _sampling_options(value, sampling, path, writing)
+        elif name in ("model", "stream") and writing.own and name not in request:
+            body[name] = value  # not the name or the switch that it should be
         elif name in ("model", "messages", "stream"):
             _report_said(path, writing)
         elif _option_to_wire(name, value, body, path, writing):

@@ -83,11 +83,17 @@ def _estranged(messages: list[Message], writing: Writing) -> set[str]:
         elif message["role"] == "tool":
             answered, form = message["content"][0].get("tool_use_id"), writing.form(message)
             taken = next((call for call in waiting if _takes(form, call, answered, waiting[0], writing)), None)
+            if form.get("legacy") and not form.get("parts") and not _is_text(message["content"][0]["content"]):
+                taken = None  # the old way knows a text alone
             if taken is not None and taken["id"] == answered:
                 waiting = [call for call in waiting if call is not taken]
             elif _nameless(form) and not form.get("unasked"):
                 found.add(answered)
     return found
+
+
+def _is_text(content: list[Block]) -> bool:
+    return not content or (len(content) == 1 and content[0]["type"] == "text" and len(content[0]) == 2)
 
 
 def _nameless(form: Mapping[str, Any]) -> bool:
@@ -338,6 +344,8 @@ def _odd_tool_from_wire(message: Wire, reading: Reading) -> Message:
         blocks = content_from_wire(message, reading, form)
         if any(block["type"] in _MEDIA for block in blocks):
             form["media"] = True
+        if legacy and isinstance(content, list):
+            form["parts"] = True
         is_error = open_envelope(blocks, form)
     block: Block = {"type": "tool_result", "tool_use_id": canonical, "content": blocks}
     if is_error:
