@@ -256,7 +256,7 @@ def choice_to_wire(request: Mapping[str, Any], body: Wire, writing: Writing) -> 
     legacy = form.get("tools") == "functions" and "tools" not in body
     has_tools = "tools" in body or "functions" in body
     if parallel is not None:
-        if not has_tools and (legacy or not writing.keeps("parallel_tool_calls")):
+        if "tools" not in body and not writing.keeps("parallel_tool_calls"):
             message = "there are no tools to call in parallel"
             writing.loss.drop(("parallel_tool_calls",), "combination", "shape", message)
         elif writing.refuses("parallel_tool_calls"):
