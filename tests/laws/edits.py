@@ -17,7 +17,12 @@ BLOCKS: tuple[Data, ...] = (
     {"type": "document", "source": {"kind": "text", "data": "a"}, "media_type": "text/html", "name": "a.html"},
     {"type": "audio", "source": {"kind": "base64", "data": "SUQz"}, "media_type": "audio/mpeg"},
     {"type": "thinking", "text": "Hm."},
-    {"type": "thinking", "text": "Hm.", "signature": "c2ln", "provider_state": {"adapter": "telegraph", "provider": "x"}},
+    {
+        "type": "thinking",
+        "text": "Hm.",
+        "signature": "c2ln",
+        "provider_state": {"adapter": "telegraph", "provider": "x"},
+    },
     {"type": "opaque", "adapter": "telegraph", "provider": "x", "kind": "odd", "value": {"odd": 1}},
 )
 MEMBERS: dict[str, tuple[Any, ...]] = {

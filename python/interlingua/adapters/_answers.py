@@ -14,7 +14,7 @@ from interlingua.canonical.loss import Path, pointer
 
 Block = dict[str, Any]
 Message = dict[str, Any]
-Form = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+Form = Callable[[dict[str, Any]], Mapping[str, Any]]
 
 _NONE: Final[frozenset[int]] = frozenset()
 

@@ -60,16 +60,16 @@ class Target:
         self._names: dict[str, str] = {}
         self._all_names: set[str] | None = None
 
-    def owns(self, item: Mapping[str, Any]) -> Mapping[str, Any]:
+    def owns(self, item: dict[str, Any]) -> Mapping[str, Any]:
         """The provider state of an item when it may be replayed here, else nothing."""
-        state = item.get("provider_state")
+        state: dict[str, Any] | None = item.get("provider_state")
         return state if state is not None and self.endpoint.owns(state) else _NOTHING
 
-    def form(self, item: Mapping[str, Any]) -> Mapping[str, Any]:
+    def form(self, item: dict[str, Any]) -> Mapping[str, Any]:
         """How an item was spelt here, or nothing."""
         return self.owns(item).get("form") or _NOTHING
 
-    def recall(self, request: Mapping[str, Any]) -> None:
+    def recall(self, request: dict[str, Any]) -> None:
         """Takes up what was noted when a request of this wire was read: that alone is not mended."""
         self.as_read = False
         if self.own:
@@ -81,7 +81,7 @@ class Target:
         """Whether a member of the request is written as it is, because it was as odd when it was read."""
         return self.as_read or member in self._odd
 
-    def noted(self, item: Mapping[str, Any], oddity: str = "odd", value: Any = True) -> bool:
+    def noted(self, item: dict[str, Any], oddity: str = "odd", value: Any = True) -> bool:
         """Whether an item was read with an oddity, which is then kept."""
         return self.as_read or (self.own and "provider_state" in item and self.form(item).get(oddity) == value)
 
@@ -111,7 +111,7 @@ class Target:
         self.loss.drop(path, "schema_weakened", "weakened", message)
         return True
 
-    def call_id(self, block: Mapping[str, Any], state: Mapping[str, Any]) -> str:
+    def call_id(self, block: dict[str, Any], state: Mapping[str, Any]) -> str:
         """The wire id of a call: the provider's own when it fits the grammar, else one derived from the canonical id."""
         if self._short_ids is not None:
             return self._short_ids.call(block, self.endpoint)
@@ -138,7 +138,7 @@ class Target:
         digest = hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).digest()
         return "call_" + encode_ulid(int.from_bytes(digest[:16], "big"))
 
-    def name(self, name: str, request: Mapping[str, Any]) -> str:
+    def name(self, name: str, request: dict[str, Any]) -> str:
         """The name of a tool in the target's grammar: the same in tools, choice and history, and no other's.
 
         The caller reports a name that is not the given one with `report_name`.
@@ -153,7 +153,7 @@ class Target:
         """Reports a name that was rewritten."""
         self.loss.replace(path, wire, "name_rewritten", "shape", "the name does not fit the target's grammar")
 
-    def _rewritten(self, name: str, request: Mapping[str, Any]) -> str:
+    def _rewritten(self, name: str, request: dict[str, Any]) -> str:
         if self._all_names is None:
             self._all_names = {found for found in _names(request) if fits_name(found, self.dialect)}
             self._all_names.update(self._names)
@@ -172,7 +172,7 @@ def fits_name(name: str, dialect: Mapping[str, Any]) -> bool:
     return bool(re.fullmatch(pattern, name) if pattern else TOOL_NAME.fullmatch(name))
 
 
-def _names(request: Mapping[str, Any]) -> list[str]:
+def _names(request: dict[str, Any]) -> list[str]:
     tools = [tool["name"] for tool in request.get("tools") or ()]
     calls = [
         block["name"] for message in request["messages"] for block in message["content"] if block["type"] == "tool_use"

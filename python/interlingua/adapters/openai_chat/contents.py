@@ -130,7 +130,7 @@ def _message_cache(cache: dict[str, Any], wire: Wire, form: Mapping[str, Any], p
 
 
 _TEXT: Final = frozenset(("type", "text"))
-_PLACES: Final[dict[Any, str]] = {"user": USER, "tool": USER, "function": USER, "system": SYSTEM, "developer": SYSTEM}
+_PLACES: Final = {"user": USER, "tool": USER, "function": USER, "system": SYSTEM, "developer": SYSTEM}
 """By the role of a message; the media of a result are those of a user."""
 
 
@@ -144,7 +144,7 @@ def content_from_wire(message: Wire, reading: Reading, form: dict[str, Any], *, 
             blocks = [
                 _assistant_part(part, reading) if assistant else part_from_wire(part, reading) for part in content
             ]
-            note_oddities(blocks, _PLACES.get(message.get("role"), ASSISTANT), reading)
+            note_oddities(blocks, ASSISTANT if assistant else _PLACES[message["role"]], reading)
             if not blocks:
                 form.setdefault("empty", {})["content"] = []
             elif len(blocks) == 1 and blocks[0].keys() == _TEXT:

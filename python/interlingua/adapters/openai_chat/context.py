@@ -105,7 +105,7 @@ class Writing(Target):
         self.estranged: set[str] = set()
         self.moved: set[int] = set()
 
-    def result_id(self, block: Mapping[str, Any]) -> str:
+    def result_id(self, block: dict[str, Any]) -> str:
         """The wire id that a result names."""
         if self.own and "provider_state" in block and (own := self.owns(block).get("id")) is not None:
             return own

@@ -14,7 +14,7 @@ from interlingua.adapters.openai_chat.turns import audio_to_wire
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Loss
-from interlingua.wire.sse import Frame, frame
+from interlingua.wire.sse import Frame
 
 Event = dict[str, Any]
 
@@ -68,7 +68,8 @@ class _Encoder:
         """One event gives no frame, one or more."""
         turns = TextsInTurn()
         for event in events:
-            if event["type"] in DELTAS and not turns.waiting:
+            kind: str = event["type"]
+            if kind in DELTAS and not turns.waiting:
                 # nearly all events are these
                 told = self._more(event.get("choice") or 0, event["index"], event["text"])
                 if told is not None:
@@ -111,7 +112,7 @@ class _Encoder:
 
     def _chunk(self, number: int, delta: Wire) -> Frame:
         """A chunk of one delta."""
-        return frame(None, self._head(number) + json.dumps(delta).decode() + _TAIL)
+        return Frame(None, self._head(number) + json.dumps(delta).decode() + _TAIL)
 
     def _head(self, number: int) -> str:
         """What the chunks of a choice begin with. It is written once."""
@@ -176,7 +177,7 @@ class _Encoder:
             before, after = _around(told)
             told.around = (self._head(number) + before if before else "", after)
         before, after = told.around
-        return frame(None, f"{before}{json.dumps(text).decode()}{after}") if before else None
+        return Frame(None, f"{before}{json.dumps(text).decode()}{after}") if before else None
 
     def _thinking_delta(self, block: Block, text: str, index: int) -> Wire:
         match self._place(block):
@@ -280,9 +281,9 @@ class _Encoder:
             members["usage"] = usage_to_wire(usage, self._endpoint, own=own)
         if members:
             yield self._frame([], **members)
-        yield frame(None, DONE)
+        yield Frame(None, DONE)
 
-    def _fields(self, item: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool]:
+    def _fields(self, item: dict[str, Any]) -> tuple[Mapping[str, Any], bool]:
         """The members without canonical meaning that came from this provider; and whether the item did."""
         state = self._writing.owns(item)
         return state.get("fields") or _NOTHING, bool(state)
@@ -304,7 +305,7 @@ def _around(told: _Told) -> tuple[str, str]:
 
 
 def _frame(chunk: Wire) -> Frame:
-    return frame(None, json.dumps(chunk).decode())
+    return Frame(None, json.dumps(chunk).decode())
 
 
 def _error_to_wire(error: dict[str, Any]) -> Wire:

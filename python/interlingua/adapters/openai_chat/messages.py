@@ -29,7 +29,7 @@ from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.loss import Path
 
 Message = dict[str, Any]
-Request = Mapping[str, Any]
+Request = dict[str, Any]
 
 _NOTHING: Final[Mapping[str, Any]] = {}
 
@@ -277,7 +277,7 @@ def messages_from_wire(messages: Any, reading: Reading) -> list[Message]:
 
 def message_from_wire(message: Wire, reading: Reading) -> Message:
     """A message, by its role."""
-    role = message["role"]
+    role: str = message["role"]
     if role == "assistant":
         return assistant_from_wire(message, reading)
     if role == "tool" or role == "function":

@@ -106,7 +106,7 @@ def _own_choices(
 
 
 def _own_choice(
-    choice: Mapping[str, Any], position: int, fields: Mapping[str, Any], form: Mapping[str, Any], writing: Writing
+    choice: dict[str, Any], position: int, fields: Mapping[str, Any], form: Mapping[str, Any], writing: Writing
 ) -> Wire:
     wire: Wire = {"index": form.get("index", position)}
     wire["message"] = answer_to_wire(choice["message"], _message_path(position), writing)
@@ -126,7 +126,7 @@ def _message_path(position: int) -> Path:
     return ("message",) if position == 0 else ("alternatives", position - 1, "message")
 
 
-def _played_choice(choice: Mapping[str, Any], position: int, writing: Writing) -> Wire:
+def _played_choice(choice: dict[str, Any], position: int, writing: Writing) -> Wire:
     path = _message_path(position)
     logprobs, word = choice.get("logprobs"), finish_to_wire(choice, own=False)
     message = answer_to_wire(choice["message"], path, writing)
@@ -148,7 +148,7 @@ def _with_others(tokens: list[Any]) -> list[Any]:
     return [{"top_logprobs": [], **token} if isinstance(token, dict) else token for token in tokens]
 
 
-def finish_to_wire(choice: Mapping[str, Any], *, own: bool) -> str | None:
+def finish_to_wire(choice: dict[str, Any], *, own: bool) -> str | None:
     """The wire's word for why an answer ended. A refusal is told by its text, and without one by the filter's word."""
     if own:
         return choice.get("finish_reason_raw")
@@ -158,7 +158,7 @@ def finish_to_wire(choice: Mapping[str, Any], *, own: bool) -> str | None:
     return FINISH_BACK.get(reason, "other")
 
 
-def _report_end(choice: Mapping[str, Any], word: str | None, path: Path, writing: Writing) -> None:
+def _report_end(choice: dict[str, Any], word: str | None, path: Path, writing: Writing) -> None:
     read = finish_from_wire(word, choice["message"]["content"])
     if read != choice["finish_reason"]:
         message = "the wire has no such word for the end of an answer"

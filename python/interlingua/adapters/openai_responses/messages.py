@@ -18,7 +18,7 @@ from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.loss import Path, pointer
 
 Message = dict[str, Any]
-Request = Mapping[str, Any]
+Request = dict[str, Any]
 
 # ---------------------------------------------------------------------------------------------------- to the wire
 
