@@ -1,6 +1,6 @@
 """Members of a request that both wires of OpenAI have and mean alike: what is written, and above all what is not."""
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from decimal import Decimal
 from typing import Any, Final, Generic, TypeVar
 
@@ -262,32 +262,34 @@ def read_metadata(name: str, value: Any, members: Members[Any]) -> bool:
     return True
 
 
-_PLAIN_TOOL: Final = frozenset(("name", "description", "input_schema"))
+_PLAIN_TOOL: Final = frozenset(("name", "description", "input_schema", "strict", "provider_state"))
 
 
-def proofread(request: Request, even: Container[str], body: Wire, endpoint: Endpoint, to_wire: Writer) -> None:
+def proofread(
+    request: Request, called: Iterable[str], even: Container[str], body: Wire, endpoint: Endpoint, to_wire: Writer
+) -> None:
     """Notes in a request that was just read what a writer would change in it, messages apart: it is left alone then.
 
-    Names of tools that do not fit go to `names` of the request's form, its members to `odd`; a tool is marked itself.
-    A request of members that are always `even`, with plain tools, is not looked at.
+    `called` are the names of its calls. Names of tools that do not fit go to `names` of the request's form, its members to
+    `odd`; a tool is marked itself.
+    A request of members that are always `even`, or usual in their values, with plain tools, is not looked at.
     """
     tools: list[dict[str, Any]] = request.get("tools") or []
     found = {tool["name"] for tool in tools}
-    for message in request["messages"]:
-        if message["role"] == "assistant":
-            for block in message["content"]:
-                if block["type"] == "tool_use":
-                    found.add(block["name"])
+    found.update(called)
     form: dict[str, Any] = request["provider_state"].get("form") or {}
     if names := [name for name in found if not fits_name(name, endpoint.dialect)]:
         form["names"] = sorted(names)
     if form:
         request["provider_state"]["form"] = form
-    if all(name in even for name in body) and all(within(tool, _PLAIN_TOOL) for tool in tools):
+    plain = all(within(tool, _PLAIN_TOOL) and not tool.get("strict") for tool in tools)
+    if plain and all(name in even or _is_usual(name, value, body) for name, value in body.items()):
         return
     # of a model nothing is known here: what was written for it is not measured by what we know of it
     reader = Endpoint(endpoint.adapter, endpoint.provider, None, endpoint.dialect)
     alone = {**request, "messages": [{"role": "user", "content": [{"type": "text", "text": "."}]}]}
+    if plain and tools and (request.get("tool_choice") or _NOTHING).get("type") not in ("tool", "allowed"):
+        alone["tools"] = tools[:1]  # that there are some is all that matters to the others
     for entry in to_wire(alone, reader)[1]:
         match entry["path"].split("/")[1:]:
             case ["tools", position, *_]:
@@ -300,6 +302,27 @@ def proofread(request: Request, even: Container[str], body: Wire, endpoint: Endp
                 pass
     if form:
         request["provider_state"]["form"] = form
+
+
+def _is_usual(name: str, value: Any, body: Wire) -> bool:
+    """Whether a member says what every writer writes so. It need not know all that is fine."""
+    match name:
+        case "temperature" | "top_p":
+            return is_number(value) and 0 <= value <= 1
+        case "tool_choice":
+            return (value == "auto" or value == "required") and bool(body.get("tools"))
+        case "parallel_tool_calls":
+            return bool(body.get("tools"))
+        case "stream_options":
+            return body.get("stream") is True
+        case "reasoning_effort":
+            return value in EFFORTS
+        case "reasoning":
+            return type(value) is dict and value.get("effort") in EFFORTS
+        case "text":
+            return type(value) is dict and len(value) == 1 and value.get("verbosity") in _VERBOSITIES
+        case _:
+            return value is None
 
 
 _SCHEMA_TYPES: Final[dict[str, type]] = {"name": str, "description": str, "schema": dict, "strict": bool}

@@ -429,13 +429,25 @@ def from_wire_request(
     if not messages:
         form["odd"] = ["messages"]
     request["provider_state"] = reading.state(form=form) if form else reading.state()
-    proofread(request, _EVEN, body, endpoint, to_wire)
+    proofread(request, reading.names.values(), _EVEN, body, endpoint, to_wire)
     return request, []
 
 
 _EVEN: Final = frozenset(
-    ("model", "messages", "tools", "max_completion_tokens", "max_tokens", "stream", "store", "user")
+    (
+        "model",
+        "messages",
+        "tools",
+        "max_completion_tokens",
+        "max_tokens",
+        "stream",
+        "store",
+        "user",
+        "prompt_cache_key",
+        "safety_identifier",
+    )
 )
+"""Members that no writer changes."""
 
 
 def read_members(body: Wire, reading: Reading) -> tuple[Request, dict[str, Any]]:

@@ -559,6 +559,7 @@ def call_from_wire(item: Wire, reading: Reading, canonical: str | None = None) -
         return None
     kind = "custom" if custom else "function"
     block: Block = {"type": "tool_use", "id": canonical or reading.call(call_id, kind), "name": name}
+    reading.names.add(name)
     state = reading.call_state(call_id)
     form: dict[str, Any] = {}
     if custom:

@@ -385,13 +385,26 @@ def from_wire_request(
     if not body.get("input") and not any(body.get(name) for name in ELSEWHERE):
         form["odd"] = ["messages"]
     request["provider_state"] = reading.state(form=form) if form else reading.state()
-    proofread(request, _EVEN, body, endpoint, to_wire)
+    proofread(request, reading.names, _EVEN, body, endpoint, to_wire)
     return request, []
 
 
 _EVEN: Final = frozenset(
-    ("model", "instructions", "input", "tools", "stream", "store", "user", "include", "truncation")
+    (
+        "model",
+        "instructions",
+        "input",
+        "tools",
+        "stream",
+        "store",
+        "user",
+        "include",
+        "truncation",
+        "prompt_cache_key",
+        "safety_identifier",
+    )
 )
+"""Members that no writer changes."""
 
 
 def read_members(body: Wire, reading: Reading) -> tuple[Request, dict[str, Any]]:
