@@ -74,13 +74,27 @@ def _kept_places(messages: list[Message], form: Form) -> frozenset[int]:
     for end in range(len(messages) + 1):
         if end < len(messages) and messages[end]["role"] != "assistant":
             continue
+        calls = messages[start - 1]["content"] if start else []
+        asked = [block["id"] for block in calls if block["type"] == "tool_use"]
         after = start
-        while after < end and form(messages[after]).get("misplaced"):
+        while after < end and _is_kept(messages[after], asked, form):
             after += 1
         if not any(_is_answer(messages[position], form) for position in range(after, end)):
             kept.update(range(start, after))
         start = end + 1
     return frozenset(kept)
+
+
+def _is_kept(message: Message, asked: list[str], form: Form) -> bool:
+    """Whether a message was read where it stands; a result needs its call before it, unless it was read apart from it."""
+    place = form(message).get("misplaced")
+    if place is True and message["role"] == "tool":
+        return _answered(message) in asked
+    return bool(place)
+
+
+def _answered(message: Message) -> str | None:
+    return message["content"][0].get("tool_use_id") if message["content"] else None
 
 
 def _is_answer(message: Message, form: Form) -> bool:
@@ -213,7 +227,9 @@ def _note_window(
                 behind = position + 1
     if behind - start != len(answered) or answered != [call for call in calls if call in answered]:
         for position in range(start, behind):
-            note(messages[position], "misplaced", state)
+            message = messages[position]
+            apart = message["role"] == "tool" and _answered(message) not in calls
+            note(message, "misplaced", state, "apart" if apart else True)
 
 
 def note(item: dict[str, Any], oddity: str, state: Callable[[], dict[str, Any]], value: Any = True) -> None:

@@ -47,7 +47,8 @@ def messages_to_wire(request: Request, writing: Writing) -> list[Wire]:
             body.append({"role": "system", "content": content})
     order, moves = ordered(messages, NAME, writing.form if writing.own else None)
     writing.moved.update(position for position, _ in moves)
-    writing.estranged = _estranged([messages[position] for position in order], writing)
+    legacy = writing.form(request).get("tools") == "functions"
+    writing.estranged = _estranged([messages[position] for position in order], legacy, writing)
     runs = _Runs(writing)
     for position in order:
         message = messages[position]
@@ -70,10 +71,10 @@ def messages_to_wire(request: Request, writing: Writing) -> list[Wire]:
     return body
 
 
-def _estranged(messages: list[Message], writing: Writing) -> set[str]:
-    """The calls whose results came without an id, and would no longer find them by name and place after an edit."""
+def _estranged(messages: list[Message], legacy: bool, writing: Writing) -> set[str]:
+    """The calls that would no longer be found by name and place after an edit; `legacy` is a request of that time."""
     found: set[str] = set()
-    if not any(message["role"] == "tool" and _nameless(writing.form(message)) for message in messages):
+    if not legacy and not any(message["role"] == "tool" and _nameless(writing.form(message)) for message in messages):
         return found
     waiting: list[Block] = []
     for message in messages:
@@ -87,6 +88,8 @@ def _estranged(messages: list[Message], writing: Writing) -> set[str]:
                 taken = None  # the old way knows a text alone
             if taken is not None and taken["id"] == answered:
                 waiting = [call for call in waiting if call is not taken]
+                if writing.form(taken).get("legacy") and not form.get("legacy"):
+                    found.add(answered)
             elif _nameless(form) and not form.get("unasked"):
                 found.add(answered)
     return found

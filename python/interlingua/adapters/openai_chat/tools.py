@@ -275,7 +275,7 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
         return
     member = "function_call" if legacy else "tool_choice"
     spelling = form.get("tool_choice")
-    if isinstance(spelling, dict) and "name" in spelling and not legacy:
+    if isinstance(spelling, dict) and spelling.keys() == _LEGACY_CHOICE and not legacy:
         spelling = None  # the tools are no longer told in the old way
     if spelling is not None and _choice(spelling, {}) == _plain(choice) and _is_offered(choice, request, body, writing):
         body[member] = spelling
@@ -297,6 +297,7 @@ def _is_offered(choice: Mapping[str, Any], request: dict[str, Any], body: Wire, 
     )
 
 
+_LEGACY_CHOICE: Final = frozenset(("name",))
 _CHOICE: Final = frozenset(("type", "name", "names", "mode", "kind"))
 
 
