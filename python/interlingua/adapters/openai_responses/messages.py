@@ -95,7 +95,7 @@ def _confused(messages: list[Message], writing: Writing) -> set[str]:
 
 
 def _are_instructions(item: Wire, request: Request, writing: Writing) -> bool:
-    if item.get("role") != "system" or len(item) != 2 or not isinstance(item["content"], str):
+    if item.get("role") != "system" or len(item) != 2 or not isinstance(item.get("content"), str):
         return False
     if not writing.own:
         return True
