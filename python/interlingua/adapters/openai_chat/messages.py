@@ -77,10 +77,12 @@ def _estranged(messages: list[Message], legacy: bool, writing: Writing) -> set[s
     if not legacy and not any(message["role"] == "tool" and _nameless(writing.form(message)) for message in messages):
         return found
     waiting: list[Block] = []
+    asked: set[str] = set()
     for message in messages:
         calls = [block for block in message["content"] if block["type"] == "tool_use"]
         if calls:
             waiting = calls
+            asked.update(call["id"] for call in calls)
         elif message["role"] == "tool":
             answered, form = message["content"][0].get("tool_use_id"), writing.form(message)
             taken = next((call for call in waiting if _takes(form, call, answered, waiting[0], writing)), None)
@@ -90,7 +92,7 @@ def _estranged(messages: list[Message], legacy: bool, writing: Writing) -> set[s
                 waiting = [call for call in waiting if call is not taken]
                 if writing.form(taken).get("legacy") and not form.get("legacy"):
                     found.add(answered)
-            elif _nameless(form) and not form.get("unasked"):
+            elif _nameless(form) and (taken is not None or answered in asked):  # else it answers none, as it was read
                 found.add(answered)
     return found
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from interlingua.adapters._kit import Wire, report_foreign_state
 from interlingua.adapters.openai_chat.context import Reading, Writing, extras
-from interlingua.adapters.openai_chat.errors import error_from_body
+from interlingua.adapters.openai_chat.errors import error_from_body, is_failure
 from interlingua.adapters.openai_chat.tables import FINAL, FINISH, FINISH_BACK, NAME
 from interlingua.adapters.openai_chat.turns import answer_from_wire, answer_to_wire
 from interlingua.canonical.endpoint import Endpoint
@@ -176,7 +176,7 @@ def from_wire_response(body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_I
     """Reads an answer. Raises `InvalidAnswer` for what is none, `ProviderError` for an error that came with status 200."""
     if not isinstance(body, dict):
         raise InvalidAnswer("an answer must be an object", path="", adapter=NAME)
-    if body.get("error") and not body.get("choices"):
+    if not body.get("choices") and (body.get("error") or is_failure(body)):
         raise ProviderError(error_from_body(None, {}, body, endpoint))
     if "choices" not in body:
         raise InvalidAnswer("an answer needs choices", path="/choices", adapter=NAME)
