@@ -5,8 +5,10 @@ The wires spell things differently; these are rules of the models behind them, a
 """
 
 import re
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from interlingua.adapters._order import disordered
 from interlingua.canonical.carriage import rides
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import CannotAdapt, InvalidRequest
@@ -117,9 +119,27 @@ def tool_names(request: Item) -> set[str]:
 
 
 class Reading:
-    """What a reader carries: whose wire it is, and the canonical ids of the calls seen so far."""
+    """What a reader carries: whose wire it is, and the canonical ids of the calls seen so far.
 
-    __slots__ = ("_calls", "_canonical", "_given", "_ids", "adapter", "provider", "whose")
+    `unusual`: something was read that a writer might have to repair. `open`: the calls that wait for a result.
+    `names`: those of tools. `pictures`: an image was read.
+    """
+
+    __slots__ = (
+        "_calls",
+        "_canonical",
+        "_given",
+        "_ids",
+        "_marks",
+        "_short",
+        "adapter",
+        "names",
+        "open",
+        "pictures",
+        "provider",
+        "unusual",
+        "whose",
+    )
 
     def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
         self.adapter = endpoint.adapter
@@ -129,10 +149,38 @@ class Reading:
         self._calls: dict[str, int] = {}
         self._canonical: dict[str, str] = {}
         self._given: set[str] = set()
+        self.names: set[str] = set()
+        self.open: list[str] = []
+        self._marks = 0
+        self._short = False
+        self.unusual = False
+        self.pictures = False
+
+    def has_calls(self) -> bool:
+        """Whether a call was read."""
+        return bool(self._calls)
+
+    def has_odd_names(self) -> bool:
+        """Whether the name of a tool, where it is defined or called, may be one that a wire does not take."""
+        whole = "_".join(self.names).replace("-", "_")  # much faster than the grammar of each
+        if whole and not (whole.isascii() and ("_" + whole).isidentifier()):
+            return True
+        return len(whole) > _SHORT_NAME and any(len(name) > _SHORT_NAME for name in self.names)
+
+    def mark(self, hint: Item) -> None:
+        """Looks at a mark for the cache."""
+        ttl = hint.get("ttl", "5m")
+        self._marks += 1
+        if self._marks > MAX_CACHE_MARKS or (ttl != "5m" and (ttl != "1h" or self._short)):
+            self.unusual = True
+        self._short = self._short or ttl == "5m"
 
     def call(self, wire_id: str) -> str:
         """The canonical id of a call; a wire id that is used again in a later turn names another call."""
+        self.open.append(wire_id)
         occurrence = self._calls.get(wire_id, 0)
+        if occurrence:
+            self.unusual = True
         self._calls[wire_id] = occurrence + 1
         canonical = self._ids.tool(self.adapter, wire_id, occurrence)
         if canonical in self._given:  # derived from an id that was taken away, and that another call has as well
@@ -143,6 +191,10 @@ class Reading:
 
     def result(self, wire_id: str) -> str | None:
         """The canonical id of the call that a result answers; None when there was no such call."""
+        if self.open and self.open[0] == wire_id:
+            del self.open[0]
+        else:
+            self.unusual = True
         return self._canonical.get(wire_id)
 
     def orphan(self, wire_id: str) -> str:
@@ -155,7 +207,158 @@ class Reading:
 
     def opaque(self, kind: str, value: Item) -> Item:
         """An item of the wire without canonical meaning, verbatim."""
+        self.unusual = True
         return {"type": "opaque", **self.whose, "kind": kind, "value": value}
+
+
+_SHORT_NAME: Final = 64  # fits everywhere
+
+
+def proofread(
+    request: Item,
+    reading: Reading,
+    endpoint: Endpoint,
+    to_wire: Callable[[Item, Endpoint], tuple[Item, list[dict[str, Any]]]],
+) -> None:
+    """Notes in a request that was just read what a writer would repair in it; most requests hold nothing of that.
+
+    An oddity is kept where it was read and repaired where it was made: a writer leaves alone what is so noted
+    (`form.odd` of an item, the names of members in that of the request, `form.names` of tools, `form.misplaced` of a
+    message), and nothing else.
+    """
+    if _is_usual(request, reading):
+        return
+    messages = request["messages"]
+    first = 0
+    while first < len(messages) and messages[first]["role"] in INSTRUCTIONS:
+        first += 1
+    for position in disordered(messages, first):
+        _note(messages[position], "misplaced", endpoint)
+    for item in (*_named_again(request.get("tools") or []), *_called_again(messages)):
+        _note(item, "odd", endpoint)
+    # of a model nothing is known here: what was written for it is not measured by what we know of it
+    reader = Endpoint(endpoint.adapter, endpoint.provider, None, endpoint.dialect)
+    for _ in range(_MOST_READINGS):
+        try:
+            entries = to_wire(request, reader)[1]
+        except (InvalidRequest, CannotAdapt):
+            break
+        if not entries:
+            return
+        for entry in entries:
+            _note_entry(entry, request, endpoint)
+    request["provider_state"]["form"]["odd"] = True  # there is no other way to write it
+
+
+_MOST_READINGS: Final = 4  # what is left alone may bring to light what its repair had hidden
+
+
+def _is_usual(request: Item, reading: Reading) -> bool:
+    """Whether the members of a request, and where it ends, surely need no repair."""
+    if reading.unusual or not request.keys() <= _USUAL or not request["messages"]:
+        return False
+    tools, choice, reasoning = request.get("tools"), request.get("tool_choice"), request.get("reasoning")
+    if reading.has_odd_names() or (reading.has_calls() and not tools):
+        return False
+    last = request["messages"][-1]
+    if last["role"] == "assistant" and _ends_in_space(last):
+        return False
+    if request.get("max_output_tokens", 1) < 1 or (choice is not None and not (tools and choice == _AUTO)):
+        return False
+    if reasoning is not None and reasoning != _ADAPTIVE and not _has_room(reasoning, request):
+        return False
+    temperature = request.get("temperature", 1)
+    return temperature == 1 or (0 <= temperature <= 1 and reasoning is None)
+
+
+_USUAL: Final = frozenset(
+    ("messages", "max_output_tokens", "temperature", "tool_choice", "reasoning", "model", "tools", "stream", "options",
+     "provider_state")
+)  # fmt: skip
+_AUTO: Final = {"type": "auto"}
+_ADAPTIVE: Final = {"mode": "adaptive"}
+
+
+def _ends_in_space(answer: Item) -> bool:
+    block = answer["content"][-1] if answer["content"] else {"text": " "}
+    text: str = block.get("text", "-")
+    return not text or text[-1].isspace()
+
+
+def _has_room(reasoning: Item, request: Item) -> bool:
+    """Whether a budget of reasoning is in its limits, and the turn that goes on began with reasoning."""
+    if reasoning.keys() != {"mode", "budget_tokens"} or reasoning["mode"] != "enabled":
+        return False
+    if not 1024 <= reasoning["budget_tokens"] < request.get("max_output_tokens", 0):
+        return False
+    for message in reversed(request["messages"]):
+        if message["role"] != "tool":
+            break
+    else:
+        return False
+    if message is request["messages"][-1]:
+        return message["role"] == "user"
+    return bool(message["content"]) and message["content"][0]["type"] in THINKING_TYPES
+
+
+def _note_entry(entry: dict[str, Any], request: Item, endpoint: Endpoint) -> None:
+    form = request["provider_state"]["form"]
+    match entry["path"].split("/")[1:]:
+        case [*steps, "name"] if entry["code"] == "name_rewritten" and (name := _name(request, steps)) is not None:
+            form.setdefault("names", []).append(name)
+        case ["messages", position, "content", number, *_]:
+            _note(request["messages"][int(position)]["content"][int(number)], "odd", endpoint)
+        case ["messages", position, *_]:
+            _note(request["messages"][int(position)], "odd", endpoint)
+        case ["tools", position, *_]:
+            _note(request["tools"][int(position)], "odd", endpoint)
+        case [member, *_]:
+            form.setdefault("odd", []).append(member)
+        case _:
+            pass
+
+
+def _note(item: Item, what: str, endpoint: Endpoint) -> None:
+    item.setdefault("provider_state", endpoint.state()).setdefault("form", {})[what] = True
+
+
+def _name(request: Item, steps: list[str]) -> str | None:
+    """The name of a tool that stands in an item of the request; None for an item that is neither tool nor call."""
+    item: Any = request
+    for step in steps:
+        item = item[int(step)] if isinstance(item, list) else item[step]
+    return item["name"] if item.get("type") != "document" else None
+
+
+def _named_again(tools: list[Item]) -> list[Item]:
+    """The tools that have the name of another one before them."""
+    names: set[str] = set()
+    found: list[Item] = []
+    for tool in tools:
+        name = tool.get("definition", tool).get("name")
+        if not isinstance(name, str):
+            continue  # a set of tools has none
+        if name in names:
+            found.append(tool)
+        names.add(name)
+    return found
+
+
+def _called_again(messages: list[Item]) -> list[Item]:
+    """The calls that have the wire id of another one before them in the turn."""
+    given: set[str] = set()
+    found: list[Item] = []
+    for message in messages:
+        if message["role"] != "assistant":
+            given.clear()
+            continue
+        for block in message["content"]:
+            if block["type"] == "tool_use":
+                wire_id = block["provider_state"]["id"]
+                if wire_id in given:
+                    found.append(block)
+                given.add(wire_id)
+    return found
 
 
 # ---------------------------------------------------------------------------------------------- writing
@@ -167,8 +370,9 @@ _NO_NAME: Final = re.compile(r"[^a-zA-Z0-9_-]")
 class Writing:
     """What a writer carries: the target, the report, wire ids and names.
 
-    `own`: the whole came from this wire, so it is written back as it was read and not repaired.
-    `exact`: and it goes to the model that it was written for, so it is not fitted to another one either.
+    `own`: the whole came from this wire, so it is spelt as it was read.
+    `exact`: and it goes to the model that it was written for, so what is known of the model is not held against it.
+    `as_read`: what is being written was read so, odd as it is (`proofread`), and is not repaired.
     `tool_id` is the grammar of wire ids, `longest_name` how long the name of a tool may be.
     """
 
@@ -176,8 +380,10 @@ class Writing:
         "_ids",
         "_longest_name",
         "_names",
+        "_odd",
         "_taken",
         "_tool_id",
+        "as_read",
         "capabilities",
         "endpoint",
         "exact",
@@ -204,10 +410,45 @@ class Writing:
         self._ids: dict[str, str] = {}
         self._taken: set[str] = set()
         self._names: dict[str, str] = {}
+        self.as_read = False
+        self._odd: tuple[Any, ...] = ()
+        if self.own and (form := self.form_of(source)):
+            odd, names = form.get("odd"), form.get("names")
+            self.as_read = odd is True
+            if isinstance(odd, list):
+                self._odd = tuple(odd)
+            if isinstance(names, list):
+                self._names.update((name, name) for name in names if isinstance(name, str))
 
     def lacks(self, capability: str) -> bool:
         """Whether the model is known not to take something. What was written for it is not measured by it."""
         return not self.exact and self.capabilities.get(capability) is False
+
+    def says(self, capability: str) -> bool:
+        """Whether the model is known to have a trait that forbids something."""
+        return not self.exact and self.capabilities.get(capability) is True
+
+    def known(self) -> Mapping[str, Any]:
+        """What is known of the model; nothing for what was written for it."""
+        return {} if self.exact else self.capabilities
+
+    def keeps(self, member: str) -> bool:
+        """Whether a member of the request is written as it is, because it was as odd when it was read."""
+        return self.as_read or member in self._odd
+
+    def is_odd(self, item: Item) -> bool:
+        """Whether an item is written as it is, because it was as odd when it was read."""
+        return self.as_read or (self.own and "provider_state" in item and bool(self.form_of(item).get("odd")))
+
+    def misplaced(self, messages: list[Item]) -> frozenset[int]:
+        """The positions of the messages that were read out of order."""
+        if not self.own:
+            return frozenset()
+        return frozenset(
+            position
+            for position, message in enumerate(messages)
+            if self.as_read or ("provider_state" in message and self.form_of(message).get("misplaced"))
+        )
 
     def form_of(self, item: Item) -> Item:
         """How an item of this wire was spelt; nothing for an item of another origin."""
@@ -236,14 +477,14 @@ class Writing:
         """The wire id of a call, remembered for its result: the wire's own where there is one, else derived."""
         canonical: str = block["id"]
         own = self._own_id(block)
-        if self.own:
-            wire_id = own if own is not None else self._derive(canonical)
-        elif canonical in self._ids:
+        if canonical in self._ids and not self.as_read:
             raise InvalidRequest("two tool calls have one id; give each call its own", path=pointer((*path, "id")))
-        elif own is None or own in self._taken or not (self._tool_id.fullmatch(own) or rides(own, self.endpoint)):
+        if own is None or (own in self._taken and not self.is_odd(block)):
             wire_id = self._derive(canonical)
-        else:
+        elif self.own or self._tool_id.fullmatch(own) or rides(own, self.endpoint):
             wire_id = own
+        else:
+            wire_id = self._derive(canonical)
         self._taken.add(wire_id)
         self._ids[canonical] = wire_id
         return wire_id
@@ -280,7 +521,7 @@ class Writing:
         """
         wire = self._names.get(name)
         if wire is None:
-            fits = self.own or (len(name) <= self._longest_name and _NAME.fullmatch(name) is not None)
+            fits = self.as_read or (len(name) <= self._longest_name and _NAME.fullmatch(name) is not None)
             wire = self._names[name] = name if fits else self._rewritten(name)
         if wire != name:
             message = "the name does not fit the target's grammar"
@@ -309,7 +550,7 @@ def kept_stops(stop: list[str], writing: Writing) -> list[str]:
     """The stop texts that are taken; one of white space alone is not."""
     kept: list[str] = []
     for position, text in enumerate(stop):
-        if writing.own or text.strip():
+        if text.strip() or writing.keeps("stop"):
             kept.append(text)
         else:
             message = "the target takes no stop text of white space"
@@ -394,9 +635,9 @@ def object_at_root(schema: Item | None, loss: Loss, path: Path) -> Item:
         default: Item = {"type": "object", "properties": {}}
         loss.replace(path, default, "required_default", "shape", "the target demands a schema")
         return default
-    kind = schema.get("type")
-    if kind == "object" and "anyOf" not in schema and "oneOf" not in schema and "allOf" not in schema:
+    if is_object(schema):
         return schema
+    kind = schema.get("type")
     made = dict(schema)
     if kind != "object":
         made["type"] = "object"
@@ -412,6 +653,11 @@ def object_at_root(schema: Item | None, loss: Loss, path: Path) -> Item:
 
 
 _UNIONS: Final = ("oneOf", "anyOf", "allOf")
+
+
+def is_object(schema: Item) -> bool:
+    """Whether the root of a schema is an object and no union."""
+    return schema.get("type") == "object" and "anyOf" not in schema and "oneOf" not in schema and "allOf" not in schema
 
 
 def free_text_tool(tool: Item, loss: Loss, path: Path) -> Item:

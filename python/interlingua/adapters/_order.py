@@ -20,14 +20,17 @@ PLAIN: Final = frozenset(
 """The members that a message may have without anything to write or to report."""
 
 
-def ordered(messages: list[Message], first: int) -> tuple["range | list[int]", Moves]:
+def ordered(
+    messages: list[Message], first: int, odd: frozenset[int] = frozenset()
+) -> tuple["range | list[int]", Moves]:
     """The positions of messages from `first` on as the wire wants them, and the moves (position, before) behind that.
 
+    Turns that hold one of the messages `odd`, or end before one, are left as they are.
     Raises `InvalidRequest` with a pointer when calls and results do not pair.
     """
     if surveyed(messages, first)[0]:
         return range(first, len(messages)), []
-    return arranged(messages, first)
+    return arranged(messages, first, odd)
 
 
 def surveyed(messages: list[Message], first: int) -> tuple[bool, bool]:
@@ -63,8 +66,37 @@ def surveyed(messages: list[Message], first: int) -> tuple[bool, bool]:
     return in_order and (answered == len(calls) or previous == "assistant"), plain
 
 
-def arranged(messages: list[Message], first: int) -> tuple[list[int], Moves]:
-    """What `ordered` gives for messages that are not in order already."""
+def disordered(messages: list[Message], first: int) -> list[int]:
+    """The messages that are not what should stand in their place: a result too much, too early or too late.
+
+    A result that is missing shows at what stands in its place, or at the last message.
+    """
+    found: list[int] = []
+    calls: list[str] = []
+    answered = 0
+    previous = ""
+    for position in range(first, len(messages)):
+        message = messages[position]
+        role = message["role"]
+        if role == "tool":
+            if answered < len(calls) and message["content"][0]["tool_use_id"] == calls[answered]:
+                answered += 1
+            else:
+                found.append(position)
+        elif answered < len(calls) and (role != "assistant" or previous != "assistant"):
+            found.append(position)
+        if role == "assistant":
+            if previous != "assistant":
+                calls, answered = [], 0
+            calls += [block["id"] for block in message["content"] if block["type"] == "tool_use"]
+        previous = role
+    if answered < len(calls) and previous != "assistant":
+        found.append(len(messages) - 1)
+    return found
+
+
+def arranged(messages: list[Message], first: int, odd: frozenset[int] = frozenset()) -> tuple[list[int], Moves]:
+    """What `ordered` gives for messages that are not in order already. A turn with one of `odd` is left as it is."""
     order: list[int] = []
     moves: Moves = []
     seen: set[str] = set()
@@ -75,7 +107,7 @@ def arranged(messages: list[Message], first: int) -> tuple[list[int], Moves]:
             for index, block in enumerate(messages[position]["content"]):
                 if block["type"] == "tool_use":
                     path: Path = ("messages", position, "content", index)
-                    if block["id"] in calls:
+                    if block["id"] in calls and not odd:
                         raise InvalidRequest(
                             "two tool calls have one id; give each call its own", path=pointer((*path, "id"))
                         )
@@ -85,6 +117,10 @@ def arranged(messages: list[Message], first: int) -> tuple[list[int], Moves]:
         start = position
         while position < count and messages[position]["role"] != "assistant":
             position += 1
+        if odd and not odd.isdisjoint(range(start, position + 1)):
+            order += range(start, position)
+            seen.update(calls)
+            continue
         results, others = _split(messages, start, position, calls, seen)
         moves += _moves(results, others, position)
         order += results + others

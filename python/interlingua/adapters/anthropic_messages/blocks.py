@@ -59,6 +59,7 @@ def block_from_wire(block: Wire, reading: Reading) -> Block:
             return _thinking_from_wire(block, reading)
         case "redacted_thinking":
             canonical = {"type": "redacted_thinking", "data": string(block["data"])}
+            reading.unusual = reading.unusual or "cache_control" in block
             return _extras(block, canonical, _REDACTED_WIRE, reading, reading.state())
         case kind:
             return reading.opaque(string(kind), block)
@@ -126,8 +127,10 @@ def _extras(
                 form.setdefault("null", []).append(name)
             elif name == "cache_control" and (hint := cache_from_wire(value)) is not None:
                 canonical["cache"] = hint
+                reading.mark(hint)
             else:
                 fields[name] = value
+                reading.unusual = reading.unusual or name == "cache_control"
     if fields or form or state is not None:
         state = state or reading.state()
         if fields:
@@ -145,6 +148,7 @@ def _text_from_wire(block: Wire, text: str, reading: Reading) -> Block:
     citations = block.get("citations")
     if isinstance(citations, list):
         known = known | {"citations"}
+        reading.unusual = True
         canonical["citations"] = [_citation_from_wire(citation, reading) for citation in citations]
     return _extras(block, canonical, known, reading, form=form)
 
@@ -168,6 +172,7 @@ def _tool_use_from_wire(block: Wire, reading: Reading) -> Block:
     wire_id, name, arguments = block["id"], block["name"], block["input"]
     if type(wire_id) is not str or type(name) is not str or not name or type(arguments) is not dict:
         raise TypeError("tool_use")
+    reading.names.add(name)
     canonical: Block = {"type": "tool_use", "id": reading.call(wire_id), "name": name, "input": arguments}
     state = {**reading.whose, "id": wire_id}
     if len(block) == 4:
@@ -180,6 +185,7 @@ def _thinking_from_wire(block: Wire, reading: Reading) -> Block:
     canonical: Block = {"type": "thinking", "text": string(block["thinking"])}
     form = None
     signature = block.get("signature")
+    reading.unusual = reading.unusual or not signature or "cache_control" in block
     if signature is not None:
         canonical["signature"] = string(signature)
     elif "signature" in block:
@@ -194,6 +200,9 @@ def _image_from_wire(block: Wire, reading: Reading) -> Block:
     canonical: Block = {"type": "image", "source": source[0]}
     if source[1] is not None:
         canonical["media_type"] = source[1]
+    reading.pictures = True
+    if source[1] not in IMAGE_TYPES or not source[0]["data"]:
+        reading.unusual = True
     return _extras(block, canonical, _IMAGE_WIRE, reading)
 
 
@@ -219,6 +228,7 @@ def _is_media_type(value: Any) -> bool:
 
 def _document_from_wire(block: Wire, reading: Reading) -> Block:
     wire_source = block["source"]
+    reading.unusual = True
     form: dict[str, Any] | None = None
     if wire_source.get("type") == "content" and len(wire_source) == 2:
         content = wire_source["content"]
@@ -334,18 +344,29 @@ def blocks_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path
 
 def block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
     """One block on the wire; None when this place cannot carry it, which is reported."""
+    if writing.as_read or not writing.is_odd(block):
+        return _block_to_wire(block, place, writing, path)
+    writing.as_read = True
+    wire = _block_to_wire(block, place, writing, path)
+    writing.as_read = False
+    return wire
+
+
+def _block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
     match block["type"]:
         case "text":
             return _text_to_wire(block, place, writing, path)
-        case "tool_use" if place == ASSISTANT or writing.own:
+        case "tool_use" if place == ASSISTANT or writing.as_read:
             return _tool_use_to_wire(block, writing, path)
-        case "image" if place in _IMAGE_PLACES or writing.own:
+        case "image" if place in _IMAGE_PLACES or writing.as_read:
             return _image_to_wire(block, writing, path)
-        case "document" if place in (USER, RESULT) or (not writing.stricter and (place == ASSISTANT or writing.own)):
+        case "document" if place in (USER, RESULT) or (
+            not writing.stricter and (place == ASSISTANT or writing.as_read)
+        ):
             return _document_to_wire(block, writing, path)
-        case "thinking" if place == ASSISTANT or writing.own:
+        case "thinking" if place == ASSISTANT or writing.as_read:
             return _thinking_to_wire(block, writing, path)
-        case "redacted_thinking" if place == ASSISTANT or writing.own:
+        case "redacted_thinking" if place == ASSISTANT or writing.as_read:
             return _redacted_to_wire(block, writing, path)
         case "opaque":
             return _opaque_to_wire(block, place, writing, path)
@@ -453,7 +474,7 @@ def _citation_to_wire(citation: dict[str, Any], fields: dict[str, Any], writing:
         if name in citation:
             wire[name] = citation[name]
     for name, value in fields.items():
-        if name == "file_id" and "file_id" not in wire and not writing.own:
+        if name == "file_id" and "file_id" not in wire and not writing.as_read:
             # answers hold it, requests are refused with it
             where = (*path, "provider_state", "fields", name)
             writing.loss.drop(where, "unsupported_field", "shape", "requests do not take the file id of a citation")
@@ -500,12 +521,12 @@ def _media_source(
     """The wire source of an image or a document; None when there is none. A media type that changes is reported."""
     source = block["source"]
     media_type = block.get("media_type")
-    if not source.get("data") and not writing.own:
+    if not source.get("data") and not writing.as_read:
         return None
     match source["kind"]:
         case "base64":
             fitted = media_type
-            if not writing.own:
+            if not writing.as_read:
                 fitted = fit(media_type, source["data"]) if may_be_base64(source["data"]) else None
             if fitted is None:
                 return None
@@ -515,7 +536,7 @@ def _media_source(
             wire = {"type": "base64", "media_type": fitted, "data": source["data"]}
         case "url":
             parsed = parse_data_uri(source["data"])
-            if parsed is not None and not writing.own:
+            if parsed is not None and not writing.as_read:
                 return _inline_source(block, parsed, fit, writing, path)
             _drop_media_type(media_type, writing, path)
             wire = {"type": "url", "url": source["data"]}
@@ -583,17 +604,17 @@ def _document_source(block: Block, writing: Writing, path: Path) -> Wire | None:
     source = block["source"]
     media_type = block.get("media_type")
     match source["kind"]:
-        case "text" if not source["data"] and not writing.own:
+        case "text" if not source["data"] and not writing.as_read:
             return None
         case "text":
-            if media_type != "text/plain" and not (writing.own and media_type):
+            if media_type != "text/plain" and not (writing.as_read and media_type):
                 where, media_type = (*path, "media_type"), "text/plain"
                 writing.loss.replace(where, media_type, "unsupported_value", "shape", "text travels as plain text")
             report_unknown(source, _SOURCE, writing.loss, (*path, "source"))
             return {"type": "text", "media_type": media_type, "data": source["data"]}
         case "blocks":
             return _document_blocks(block, writing, path)
-        case "base64" if not writing.own and media_type is not None and media_type.startswith("text/"):
+        case "base64" if not writing.as_read and media_type is not None and media_type.startswith("text/"):
             return _decoded_text(block, writing, path)
         case _:
             return _media_source(block, _fit_document, writing, path)
@@ -603,7 +624,7 @@ def _document_blocks(block: Block, writing: Writing, path: Path) -> Wire | None:
     source = block["source"]
     where = (*path, "source", "content")
     content = blocks_to_wire(source["content"], DOCUMENT, writing, where)
-    if not content and not writing.own:
+    if not content and not writing.as_read:
         writing.loss.replace(where, [{"type": "text", "text": "(empty)"}], "filler", "shape", "a document is not empty")
         content = [{"type": "text", "text": "(empty)"}]
     _drop_media_type(block.get("media_type"), writing, path)
@@ -654,8 +675,7 @@ def _thinking_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None
         return _instead(block, writing, path, "foreign_state", "reasoning of another provider cannot be replayed")
     signature = block.get("signature")
     # an empty signature is what a stream begins with: it proves nothing and is refused
-    unproved = signature == "" or (signature is None and not writing.own)
-    if unproved and not (writing.answering or writing.endpoint.dialect.get("unsigned_thinking")):
+    if not (signature or writing.as_read or writing.answering or writing.endpoint.dialect.get("unsigned_thinking")):
         return _instead(block, writing, path, "unsigned_thinking", "reasoning is only taken back with its signature")
     wire: Wire = {"type": "thinking", "thinking": block["text"]}
     if signature is not None:
@@ -671,7 +691,7 @@ def _redacted_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None
 
 
 def _uncached(block: Block, writing: Writing, path: Path) -> Block:
-    if "cache" not in block or writing.own:
+    if "cache" not in block or writing.as_read:
         return block
     writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "reasoning takes no cache mark")
     return {name: value for name, value in block.items() if name != "cache"}
@@ -691,6 +711,7 @@ def can_replay(block: Block, writing: Writing) -> bool:
 
 
 _USER_ITEMS: Final = ("search_result", "container_upload", "tool_reference")
+_SYSTEM_ITEMS: Final = ("tool_addition", "tool_removal")
 
 
 def is_server_item(kind: str) -> bool:
@@ -698,13 +719,18 @@ def is_server_item(kind: str) -> bool:
     return kind.startswith("mcp_tool_") or kind == "server_tool_use" or (kind.endswith("_tool_result"))
 
 
+def _may_stand(kind: str, place: str) -> bool:
+    if place == SYSTEM:
+        return kind in _SYSTEM_ITEMS
+    return kind not in _USER_ITEMS if place == ASSISTANT else not is_server_item(kind)
+
+
 def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
     if not writing.endpoint.owns(block):
         return _instead(block, writing, path, "foreign_state", "an item of another provider has no meaning here")
     value: Wire = block["value"]
     kind = string(value["type"])
-    misplaced = is_server_item(kind) if place != ASSISTANT else kind in _USER_ITEMS
-    if misplaced and not writing.own:
+    if not _may_stand(kind, place) and not writing.as_read:
         return _instead(block, writing, path, "unsupported_block", "the item has no form in this place")
     if value["type"] != block.get("kind"):
         writing.loss.replace((*path, "kind"), value["type"], "required_default", "shape", "the item names its kind")
@@ -725,6 +751,15 @@ def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> W
 
 def result_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
     """A tool result."""
+    if writing.as_read or not writing.is_odd(block):
+        return _result_to_wire(block, writing, path)
+    writing.as_read = True
+    wire = _result_to_wire(block, writing, path)
+    writing.as_read = False
+    return wire
+
+
+def _result_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
     wire: Wire = {"type": "tool_result", "tool_use_id": writing.result_id(block)}
     content = block["content"]
     if len(block) == 3 and len(content) == 1 and len(part := content[0]) == 2 and part["type"] == "text":

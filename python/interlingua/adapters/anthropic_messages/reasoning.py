@@ -14,8 +14,8 @@ def reasoning_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> 
     if not reasoning:
         return
     chosen = reasoning
-    if not writing.exact:
-        chosen = claude.fitted(reasoning, body.get("max_tokens"), MODES, writing.capabilities)
+    if not writing.keeps("reasoning"):
+        chosen = claude.fitted(reasoning, body.get("max_tokens"), MODES, writing.known())
         code = "reasoning_mapped"
         if chosen.get("mode") == "enabled" and _refused(body):
             chosen = {name: value for name, value in chosen.items() if name == "effort"}

@@ -11,6 +11,7 @@ from interlingua.adapters._claude import (
     UNSUPPORTED,
     Reading,
     kept_stops,
+    proofread,
     string,
     wanted_schema,
     wire_model,
@@ -69,7 +70,11 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     _address_from_wire(wire, request, form, endpoint)
     if options:
         request["options"] = {endpoint.adapter: options}
+    if not body["messages"]:
+        form["odd"] = ["messages"]
+    reading.unusual = reading.unusual or "max_output_tokens" not in request
     request["provider_state"] = reading.state(form=form)
+    proofread(request, reading, endpoint, to_wire)
     return request, []
 
 
@@ -148,6 +153,8 @@ def _tools_from_wire(wires: list[Any], reading: Reading) -> list[Any]:
             tools.append(tool_from_wire(wire, reading))
     except UNREADABLE as problem:
         raise unreadable("a tool", ("tools", len(tools))) from problem
+    if len(reading.names) < len(tools):
+        reading.unusual = True
     return tools
 
 
@@ -348,7 +355,7 @@ def _limit_to_wire(request: Request, body: Wire, writing: Writing) -> None:
             writing.loss.replace(("max_output_tokens",), most, "limit_exceeded", "weakened", "the model's own limit")
             limit = most
         body["max_tokens"] = limit
-    elif not writing.own:
+    elif not writing.keeps("max_output_tokens"):
         limit = DEFAULT_MAX_TOKENS
         budget = (request.get("reasoning") or {}).get("budget_tokens")
         if budget is not None:
@@ -423,7 +430,7 @@ def _sampling_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         if problem is not None:
             writing.loss.drop((name,), problem[0], "weakened", problem[1])
             continue
-        fitted = value if writing.exact else _fitted_sampling(name, value)
+        fitted = value if writing.keeps(name) else _fitted_sampling(name, value)
         if fitted != value:
             writing.loss.replace((name,), fitted, "unsupported_value", "weakened", "the target's range is narrower")
         body[name] = fitted
@@ -434,9 +441,9 @@ def _refused(name: str, value: Any, request: Request, body: Wire, writing: Writi
         return "unsupported_model", f"API version {STRICTER_VERSION} has no {name}"
     if writing.lacks("sampling"):
         return "unsupported_model", f"the model takes no {name}"
-    if writing.exact:
+    if writing.keeps(name):
         return None
-    if name == "top_p" and "temperature" in body and writing.capabilities.get("temperature_or_top_p"):
+    if name == "top_p" and "temperature" in body and writing.says("temperature_or_top_p"):
         return "combination", "the model takes temperature or top_p"
     budgeted = body.get("thinking", {}).get("type") == "enabled"
     if budgeted and (name == "top_k" or (name == "temperature" and value != 1) or (name == "top_p" and value < _TOP_P)):
@@ -461,7 +468,7 @@ def _format_to_wire(wanted: dict[str, Any], body: Wire, form: dict[str, Any], wr
     schema = wanted_schema(wanted, writing)
     if schema is None:
         return
-    if not writing.own:
+    if not writing.keeps("response_format"):
         if not can_be_enforced(schema):
             writing.loss.drop(path, "unsupported_value", "lost", "the target enforces no schema that refers to itself")
             return
@@ -485,7 +492,7 @@ def _metadata_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     metadata: dict[str, Any] = request.get("metadata") or {}
     kept: dict[str, Any] = {}
     for name, value in metadata.items():
-        if writing.own or (name == "user_id" and isinstance(value, str)):
+        if (name == "user_id" and isinstance(value, str)) or writing.keeps("metadata"):
             kept[name] = value
         else:
             writing.loss.drop(
@@ -506,7 +513,7 @@ _TIERS: Final = ("auto", "standard_only")
 
 
 def _tier_to_wire(tier: str, body: Wire, writing: Writing) -> None:
-    if writing.own or tier in _TIERS:
+    if tier in _TIERS or writing.keeps("service_tier"):
         body["service_tier"] = tier
     elif tier == "default":
         body["service_tier"] = "standard_only"

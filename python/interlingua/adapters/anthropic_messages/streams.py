@@ -393,7 +393,7 @@ class _Encoder:
         self.count = 0
         self.begun = False
         self.writing = Writing({}, endpoint, Loss())
-        self.writing.own = True  # an answer is given as it is; only requests are repaired
+        self.writing.own = self.writing.as_read = True  # an answer is given as it is; only requests are repaired
 
     def event(self, event: Event) -> Iterator[Frame]:
         """The frames of one event."""

@@ -79,7 +79,7 @@ class Writing(claude.Writing):
         super().__init__(source, endpoint, loss, TOOL_ID, LONGEST_TOOL_NAME)
         self.stricter = version >= STRICTER_VERSION
         self.answering = False  # an answer is written, which nobody has to prove
-        self.marks: list[tuple[Wire, Path | None, Path | None]] = []
+        self.marks: list[tuple[Wire, Path | None, Path | None, bool]] = []
         self.merges: list[tuple[Path, Path]] = []
         self.moves: list[tuple[int, int]] = []
         self.gone: set[Path] = set()
@@ -97,30 +97,34 @@ class Writing(claude.Writing):
             if "ttl" in hint:
                 control["ttl"] = hint["ttl"]
             report_unknown(hint, _HINT, self.loss, where)
-        self.marks.append((wire, where, to))
+        self.marks.append((wire, where, to, self.as_read))
 
     def marked(self, wire: Wire) -> None:
         """Notes the mark of an item that goes back verbatim: it counts, and nothing can be done about it."""
-        if not self.own and isinstance(wire.get("cache_control"), dict):
-            self.marks.append((wire, None, None))
+        if isinstance(wire.get("cache_control"), dict):
+            self.marks.append((wire, None, None, True))
+
+    def unmark(self, wire: Wire) -> None:
+        """Forgets the mark of an item that is taken back."""
+        self.marks = [mark for mark in self.marks if mark[0] is not wire]
 
     def settle_marks(self) -> None:
         """Keeps the last four marks in the order of the prompt, in the lifetimes that the wire knows, longer first."""
         if not self.marks:
             return
-        surplus = 0 if self.own else len(self.marks) - claude.MAX_CACHE_MARKS
+        surplus = len(self.marks) - claude.MAX_CACHE_MARKS
         short = False
-        for wire, where, to in self.marks:
-            if where is None:
+        for wire, where, to, as_read in self.marks:
+            if where is None or as_read:
                 short = short or wire["cache_control"].get("ttl") != "1h"
+                surplus -= where is not None
                 continue
             if surplus > 0:
                 surplus -= 1
                 del wire["cache_control"]
                 self.loss.drop(where, "limit_exceeded", "weakened", "the target takes four cache marks in a request")
                 continue
-            if not self.own:
-                short = self._settle_lifetime(wire, where, short)
+            short = self._settle_lifetime(wire, where, short)
             if to is not None:
                 self.loss.move(where, to, "cache_hint", "shape", "the mark stands on the last block of the message")
 

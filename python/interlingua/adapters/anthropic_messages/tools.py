@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._claude import TOOL, UNREADABLE, Reading, free_text_tool, object_at_root, string
+from interlingua.adapters._claude import TOOL, UNREADABLE, Reading, free_text_tool, is_object, object_at_root, string
 from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown, within
 from interlingua.adapters.anthropic_messages.blocks import finished, named, replayed
 from interlingua.adapters.anthropic_messages.schemas import can_be_enforced, demands, enforced
@@ -23,11 +23,18 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
     """A tool of the caller, or one that the provider defines, kept whole."""
     kind = tool.get("type", "custom")
     if kind is not None and kind != "custom":
+        name = _defined_name(tool)
         string(kind)
-        return {"kind": "provider", "name": _defined_name(tool), "adapter": reading.adapter, "definition": tool}
+        if "cache_control" in tool:
+            reading.unusual = True
+        reading.names.add(name)
+        return {"kind": "provider", "name": name, "adapter": reading.adapter, "definition": tool}
     if len(tool) == 3 and tool.keys() == _PLAIN:
         name, description, schema = tool["name"], tool["description"], tool["input_schema"]
         if type(name) is str and name and type(description) is str and type(schema) is dict:
+            if not is_object(schema):
+                reading.unusual = True
+            reading.names.add(name)
             return {"name": name, "description": description, "input_schema": schema}
     canonical: Tool = {"name": named(tool["name"])}
     fields: dict[str, Any] = {}
@@ -52,10 +59,14 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
                 canonical["strict"] = value
             case "cache_control" if (hint := cache_from_wire(value)) is not None:
                 canonical["cache"] = hint
+                reading.mark(hint)
             case "type":
                 form["type"] = value
             case _:
                 fields[name] = value
+    reading.names.add(canonical["name"])
+    if "strict" in canonical or "cache_control" in fields or not is_object(canonical.get("input_schema") or {}):
+        reading.unusual = True
     if fields or form:
         canonical["provider_state"] = state = reading.state()
         if fields:
@@ -77,6 +88,8 @@ def tool_choice_from_wire(choice: Wire, request: dict[str, Any]) -> dict[str, An
     A kind of choice that is not known stays an option as a whole.
     """
     if not choice or ("type" in choice and string(choice["type"]) not in TOOL_CHOICE.back):
+        return choice
+    if choice.get("type") == "tool" and "name" not in choice:
         return choice
     canonical: dict[str, Any] = {}
     others: dict[str, Any] = {}
@@ -108,8 +121,10 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
     names: set[str] = set()
     strict: Demands | None = None
     taken = not writing.lacks("supports_tools")
+    whole = writing.as_read
     for position, tool in enumerate(tools):
         path = ("tools", position)
+        writing.as_read = whole or writing.is_odd(tool)
         if not writing.own and not taken:
             writing.loss.drop(path, "unsupported_model", "lost", "the model takes no tools")
             continue
@@ -119,15 +134,16 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
             raise InvalidRequest("the tool lacks a member or has one of a wrong type", path=pointer(path)) from problem
         if wire is None:
             continue
-        if not writing.own and "name" in wire:  # sets of tools have none
-            if wire["name"] in names:
+        if isinstance(name := wire.get("name"), str):  # a set of tools has none
+            if name in names and not writing.as_read:
                 raise InvalidRequest("two tools have one name; give each its own", path=pointer((*path, "name")))
-            names.add(wire["name"])
-        if wire.get("strict") is True and not writing.own and tool.get("kind") != "provider":
+            names.add(name)
+        if wire.get("strict") is True and not writing.as_read and tool.get("kind") != "provider":
             if strict is None:
                 strict = (0, *demands((request.get("response_format") or {}).get("schema")))
             strict = _strict_to_wire(wire, strict, writing, path)
         wires.append(wire)
+    writing.as_read = whole
     if wires or not tools:
         body["tools"] = wires
 
@@ -172,7 +188,7 @@ def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
     if "description" in tool:
         wire["description"] = tool["description"]
     schema = tool.get("input_schema")
-    if not writing.own:
+    if not writing.as_read:
         wire["input_schema"] = object_at_root(schema, writing.loss, (*path, "input_schema"))
     elif schema is not None:
         wire["input_schema"] = schema
@@ -228,19 +244,19 @@ def tool_choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -
     parallel = request.get("parallel_tool_calls")
     if choice is None and parallel is None:
         return
-    if not writing.own and not body.get("tools"):
+    if not body.get("tools") and not (writing.keeps("tool_choice") or writing.keeps("parallel_tool_calls")):
         _drop_choice(choice, parallel, writing)
         return
     wire: Wire = {}
     if choice is not None:
         wire = _choice_to_wire(choice, request, writing)
-    elif not writing.own:
+    elif not writing.keeps("tool_choice"):
         wire["type"] = "auto"
         writing.loss.replace(
             ("tool_choice",), {"type": "auto"}, "required_default", "shape", "the parallel switch stands in a choice"
         )
     if parallel is not None:
-        if wire.get("type") == "none" and not writing.own:
+        if wire.get("type") == "none" and not writing.keeps("parallel_tool_calls"):
             writing.loss.drop(("parallel_tool_calls",), "combination", "shape", "without calls there are none at once")
         else:
             wire["disable_parallel_tool_use"] = not parallel
@@ -281,7 +297,7 @@ def _choice_to_wire(choice: dict[str, Any], request: dict[str, Any], writing: Wr
 
 def _chosen(choice: dict[str, Any], request: dict[str, Any], writing: Writing) -> str | None:
     name: str = choice["name"]
-    if writing.own:
+    if writing.keeps("tool_choice"):
         return name
     tool = _offered(name, request, writing)
     if tool is None:
@@ -292,11 +308,13 @@ def _chosen(choice: dict[str, Any], request: dict[str, Any], writing: Writing) -
 
 
 def _offered(name: str, request: dict[str, Any], writing: Writing) -> Tool | None:
-    """The tool of a name, when it goes onto the wire."""
+    """The tool of a name, when it goes onto the wire under a name; a set of tools has none."""
     for tool in request.get("tools") or ():
         if tool["name"] == name:
-            foreign = tool.get("kind") == "provider" and tool.get("adapter") != writing.endpoint.adapter
-            return None if foreign else tool
+            if tool.get("kind") != "provider":
+                return tool
+            own = tool.get("adapter") == writing.endpoint.adapter
+            return tool if own and (tool.get("definition") or {}).get("name") == name else None
     return None
 
 

@@ -47,7 +47,9 @@ Message = dict[str, Any]
 
 def system_from_wire(system: Any, reading: Reading) -> Message:
     """The `system` member as the first message."""
-    return _plain_from_wire("system", system, reading, ("system",))
+    message = _plain_from_wire("system", system, reading, ("system",))
+    reading.unusual = reading.unusual or any(block["type"] != "text" for block in message["content"])
+    return message
 
 
 def messages_from_wire(wires: list[Any], reading: Reading, messages: list[Message]) -> None:
@@ -59,9 +61,15 @@ def messages_from_wire(wires: list[Any], reading: Reading, messages: list[Messag
             raise InvalidWire("a message must be an object with a role", path=pointer(("messages", position)))
         if role == "user":
             _user_from_wire(wire.get("content"), reading, messages, position)
+            if reading.open:
+                reading.unusual = True
         elif role == "assistant":
+            reading.pictures = False
             messages.append(_plain_from_wire(role, wire.get("content"), reading, ("messages", position, "content")))
+            if reading.pictures or _ends_in_thinking(messages[-1]["content"]):
+                reading.unusual = True
         elif role == "system":
+            reading.unusual = True
             messages.append(_plain_from_wire(role, wire.get("content"), reading, ("messages", position, "content")))
             _form(messages[-1], reading)["in_messages"] = True
         else:
@@ -72,6 +80,10 @@ def messages_from_wire(wires: list[Any], reading: Reading, messages: list[Messag
         if len(wire) > 2:
             _message_extras(wire, messages[first], reading)
         previous = role
+
+
+def _ends_in_thinking(blocks: list[Any]) -> bool:
+    return bool(blocks) and blocks[-1]["type"] in THINKING_TYPES
 
 
 def _state(message: Message, reading: Reading) -> dict[str, Any]:
@@ -93,6 +105,7 @@ def _message_extras(wire: Wire, message: Message, reading: Reading) -> None:
             fields[name] = value
     if fields:
         _state(message, reading)["fields"] = fields
+        reading.unusual = True
 
 
 def _plain_from_wire(role: str, content: Any, reading: Reading, path: Path) -> Message:
@@ -117,8 +130,11 @@ def _user_from_wire(content: Any, reading: Reading, messages: list[Message], pos
     try:
         for block in content:
             index += 1
-            if block["type"] == "tool_result":
-                run = None
+            kind = block["type"]
+            if kind == "tool_result":
+                if run is not None:
+                    reading.unusual = True
+                    run = None
                 result = result_from_wire(block, reading)
                 metadata = {"parent_tool_use_id": result["tool_use_id"]}
                 messages.append({"role": "tool", "content": [result], "metadata": metadata})
@@ -126,6 +142,8 @@ def _user_from_wire(content: Any, reading: Reading, messages: list[Message], pos
             if run is None:
                 run = []
                 messages.append({"role": "user", "content": run})
+            if kind != "text" and kind != "image":
+                reading.unusual = True
             run.append(block_from_wire(block, reading))
     except UNREADABLE as problem:
         raise unreadable("a block", ("messages", position, "content", index)) from problem
@@ -137,7 +155,7 @@ def _user_from_wire(content: Any, reading: Reading, messages: list[Message], pos
 def messages_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
     """Writes `system` and `messages`."""
     messages: list[Message] = request["messages"]
-    if not messages and not writing.own:
+    if not messages and not writing.keeps("messages"):
         raise InvalidRequest("a conversation needs at least one message", path="/messages")
     position = 0
     try:
@@ -147,8 +165,8 @@ def messages_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> N
             body["messages"] = _plain_turns(messages, first, writing)
             return
         order: range | list[int] = range(first, len(messages))
-        if not in_order and not writing.own:
-            order, writing.moves = arranged(messages, first)
+        if not in_order:
+            order, writing.moves = arranged(messages, first, writing.misplaced(messages))
         turns = _Turns(messages, order, writing)
         for at, position in enumerate(order):
             turns.add(at, position)
@@ -199,7 +217,7 @@ def _leading(messages: list[Message], writing: Writing) -> int:
             break
         count += 1
     # instructions alone are no conversation: the last of them is said by the user
-    return count - 1 if count == len(messages) and count and not writing.own else count
+    return count - 1 if count == len(messages) and count and not writing.keeps("messages") else count
 
 
 def _drop_leading(count: int, writing: Writing) -> None:
@@ -253,7 +271,7 @@ def _plain_turns(messages: list[Message], first: int, writing: Writing) -> list[
                 content = _filler(("messages", position), writing)
             wires.append({"role": role, "content": content})
         previous = role
-    if previous == "assistant" and not writing.exact:
+    if previous == "assistant":
         _settle_prefill(messages[last]["content"], content, last, writing)
     return wires
 
@@ -398,10 +416,10 @@ class _Turns:
 
     def done(self) -> list[Wire]:
         """The wire messages."""
-        if self.speaker == ASSISTANT and not self.writing.exact:
+        if self.speaker == ASSISTANT:
             _settle_prefill(self.messages[self.spoke]["content"], self.content, self.spoke, self.writing)
         self._close(last=True)
-        if not self.wires and not self.writing.own:
+        if not self.wires and not self.writing.keeps("messages"):
             raise InvalidRequest("a conversation needs a message with content", path="/messages")
         return self.wires
 
@@ -411,9 +429,9 @@ class _Turns:
         """Instructions inside the conversation: native where they may stand, else marked in a user turn."""
         writing = self.writing
         where = (*path, "content")
-        known = writing.capabilities.get("system_in_messages")
-        given = writing.form_of(message).get("in_messages") and (writing.exact or known is not False)
-        if given or self._may_stand(at):
+        given = writing.form_of(message).get("in_messages") and not writing.lacks("system_in_messages")
+        native = given or self.speaker == SYSTEM or writing.capabilities.get("system_in_messages")
+        if (given and writing.is_odd(message)) or (native and self._may_stand(at)):
             if message["role"] == "developer":
                 writing.loss.replace((*path, "role"), "system", "role_folded", "shape", "instructions have one role")
             self._turn(SYSTEM, message)
@@ -423,8 +441,6 @@ class _Turns:
 
     def _may_stand(self, at: int) -> bool:
         """Whether a system message may stand here: after a user turn, and last or before an answer."""
-        if not self.writing.capabilities.get("system_in_messages") and self.speaker != SYSTEM:
-            return False
         after_server_tool = (
             self.speaker == ASSISTANT and bool(self.content) and is_server_item(self.content[-1]["type"])
         )
@@ -438,10 +454,8 @@ class _Turns:
 
 def _trim_thinking(blocks: list[Any], content: list[Wire], path: Path, writing: Writing) -> None:
     """A turn that ends in reasoning is refused when it comes back."""
-    if writing.own:
-        return
-    written = [index for index, block in enumerate(blocks) if can_replay(block, writing)]
-    while content and written and content[-1]["type"] in THINKING_TYPES:
+    written = [index for index, block in enumerate(blocks) if can_replay(block, writing) or writing.is_odd(block)]
+    while content and written and content[-1]["type"] in THINKING_TYPES and not writing.is_odd(blocks[written[-1]]):
         content.pop()
         index = written.pop()
         text = writing.loss.block(
@@ -461,6 +475,8 @@ def _settle_prefill(blocks: list[Any], content: list[Wire], position: int, writi
     for index in range(len(blocks) - 1, -1, -1):
         if not content or blocks[index]["type"] != "text" or content[-1]["type"] != "text":
             return
+        if writing.is_odd(blocks[index]):
+            return
         text: str = blocks[index]["text"]
         stripped = text.rstrip()
         if not text or content[-1]["text"] != text or stripped == text:
@@ -471,7 +487,7 @@ def _settle_prefill(blocks: list[Any], content: list[Wire], position: int, writi
             content[-1]["text"] = stripped
             writing.loss.replace((*where, "text"), stripped, "empty_content", "shape", message)
             return
-        content.pop()
+        writing.unmark(content.pop())
         writing.loss.drop(where, "empty_content", "shape", message)
 
 

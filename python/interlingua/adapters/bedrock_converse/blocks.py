@@ -11,6 +11,7 @@ from interlingua.adapters._claude import (
     FILLER,
     IMAGE_STARTS,
     THINKING_TYPES,
+    UNMARKED_TYPES,
     UNREADABLE,
     Reading,
     free_text_call,
@@ -60,9 +61,11 @@ def blocks_from_wire(
     """The blocks of one list; raises `failure` with the pointer of the block that cannot be read."""
     blocks: list[Block] = []
     wire: Any = None
+    usual = _USUAL[place]
     try:
         for wire in content:
             if len(wire) != 1:
+                reading.unusual = True
                 blocks.append(block_from_wire(wire, place, reading))
                 continue
             (kind,) = wire
@@ -79,7 +82,11 @@ def blocks_from_wire(
                 and (hint := cache_from_wire(wire[kind])) is not None
             ):
                 blocks[-1]["cache"] = hint
+                reading.mark(hint)
+                reading.unusual = reading.unusual or blocks[-1]["type"] in UNMARKED_TYPES
                 continue
+            if kind not in usual:
+                reading.unusual = True
             if type(wire) is not dict:
                 raise TypeError("block")
             reader = _READERS.get(kind)
@@ -91,17 +98,31 @@ def blocks_from_wire(
     return blocks
 
 
+_USUAL: Final = {
+    SYSTEM: frozenset(("text",)),
+    USER: frozenset(("text", "image", "toolResult")),
+    ASSISTANT: frozenset(("text", "toolUse", "reasoningContent")),
+    RESULT: frozenset(("text", "json", "image")),
+}
+"""The kinds of blocks that nothing is said against in a place."""
+
+
 def block_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
     """One block of the wire. What is not shaped as the wire documents it stays whole, as an opaque block.
 
     Raises KeyError or TypeError for a known block that lacks a member or has one of a wrong type.
     """
-    kind = next((name for name in wire if name in _READERS), None)
-    if kind is None:
-        if type(wire) is not dict or not wire:
-            raise TypeError("block")
-        return reading.opaque(next((name for name in wire if name != "type"), "unknown"), wire)
+    if type(wire) is not dict or not wire:
+        raise TypeError("block")
+    kind = _kind(wire)
+    if kind not in _READERS or len([name for name in wire if name in KINDS]) > 1:
+        return reading.opaque(kind, wire)
     return _READERS[kind](wire, place, reading) or reading.opaque(kind, wire)
+
+
+def _kind(wire: Wire) -> str:
+    """What a block of the wire is: the member that names its kind."""
+    return next((name for name in wire if name in KINDS), next((name for name in wire if name != "type"), "unknown"))
 
 
 def _finished(
@@ -146,9 +167,11 @@ def _tool_use_from_wire(wire: Wire, place: str, reading: Reading) -> Block | Non
     wire_id, name, arguments = string(use["toolUseId"]), string(use["name"]), use["input"]
     if not name:
         raise ValueError("name")
+    reading.names.add(name)
     canonical: Block = {"type": "tool_use", "id": reading.call(wire_id), "name": name, "input": arguments}
     state: Wire = {**reading.whose, "id": wire_id}
     if type(arguments) is not dict:
+        reading.unusual = True
         canonical["input"] = {}
         canonical["input_raw"] = arguments_text(arguments)
     if len(use) == 3 and len(wire) == 1:
@@ -175,6 +198,7 @@ def _result_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
     if canonical_id is None:
         canonical_id, state = reading.orphan(wire_id), reading.state(id=wire_id)
     parts = blocks_from_wire(content, RESULT, reading, ())
+    reading.unusual = reading.unusual or not content
     canonical: Block = {"type": "tool_result", "tool_use_id": canonical_id, "content": parts}
     known = _RESULT_WIRE
     if "status" in result:
@@ -207,6 +231,7 @@ def _reasoning_from_wire(wire: Wire, place: str, reading: Reading) -> Block | No
     if type(inner) is not dict:
         return None
     canonical: Block = {"type": "thinking", "text": string(inner["text"])}
+    reading.unusual = reading.unusual or not inner.get("signature")
     if inner.get("signature") is not None:
         canonical["signature"] = string(inner["signature"])
     left = _left(inner, _REASONING_WIRE if "signature" in canonical else frozenset(("text",)))
@@ -231,15 +256,17 @@ def _guarded_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None
 
 def _cited_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
     cited = wire["citationsContent"]
-    texts = cited.get("content", [])
-    if place != ASSISTANT or not all(part.keys() == {"text"} for part in texts):
+    texts, citations = cited.get("content", []), cited.get("citations", [])
+    if place != ASSISTANT or type(texts) is not list or type(citations) is not list:
+        return None
+    if not all(part.keys() == {"text"} for part in texts):
         return None
     spoken = [string(part["text"]) for part in texts]
     canonical: Block = {"type": "text", "text": "".join(spoken)}
     form: Wire = {"cited": True}
     if len(spoken) != 1:
         form["texts"] = [len(text) for text in spoken] if "content" in cited else None
-    canonical["citations"] = [_citation_from_wire(citation, reading) for citation in cited.get("citations", [])]
+    canonical["citations"] = [_citation_from_wire(citation, reading) for citation in citations]
     if "citations" not in cited:
         form["uncited"] = True
     left = _left(cited, frozenset(("content", "citations")))
@@ -258,8 +285,13 @@ def _citation_from_wire(citation: Wire, reading: Reading) -> dict[str, Any]:
     fields = {name: value for name, value in citation.items() if name not in ("title", "sourceContent")}
     if place == "web" and type(url := location["web"].get("url")) is str:
         canonical["url"] = url
-        others = {name: value for name, value in location["web"].items() if name != "url"}
-        fields["location"] = {**location, "web": others}
+        others = _left(location["web"], frozenset(("url",)))
+        left = {name: value for name, value in location.items() if name != "web"}
+        if others is not None:
+            left["web"] = others
+        del fields["location"]
+        if left:
+            fields["location"] = left
     for name, read in (("title", "title"), ("sourceContent", "cited_text")):
         if name in citation and read not in canonical:
             fields[name] = citation[name]
@@ -307,9 +339,11 @@ def _source_from_wire(source: Wire, reading: Reading) -> tuple[dict[str, Any], W
     if len(source) != 1:
         return None
     if type(data := source.get("bytes")) is str and may_be_base64(data):
+        reading.unusual = reading.unusual or not data
         return {"kind": "base64", "data": data}, None
     place = source.get("s3Location")
     if type(place) is dict and type(uri := place.get("uri")) is str:
+        reading.unusual = True
         left = _left(place, frozenset(("uri",)))
         canonical = {"kind": "file_id", "data": uri, "provider": reading.provider}
         return canonical, None if left is None else {"s3Location": left}
@@ -402,30 +436,40 @@ def blocks_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path
 
 
 def _mark(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
-    if place == RESULT or (block["type"] in THINKING_TYPES and not writing.own):
+    odd = writing.is_odd(block)
+    if place == RESULT or (block["type"] in THINKING_TYPES and not odd):
         writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "no mark for the cache may stand here")
         return None
-    return writing.mark(block["cache"], path)
+    return writing.mark(block["cache"], path, odd=odd)
 
 
 def block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
     """One block on the wire; None when this place cannot carry it, which is reported."""
+    if writing.as_read or not writing.is_odd(block):
+        return _block_to_wire(block, place, writing, path)
+    writing.as_read = True
+    wire = _block_to_wire(block, place, writing, path)
+    writing.as_read = False
+    return wire
+
+
+def _block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
     match block["type"]:
         case "text":
             return _text_to_wire(block, place, writing, path)
-        case "tool_use" if place == ASSISTANT or writing.own:
+        case "tool_use" if place == ASSISTANT or writing.as_read:
             return _tool_use_to_wire(block, writing, path)
-        case "image" if place in _MEDIA_PLACES or writing.own:
+        case "image" if place in _MEDIA_PLACES or writing.as_read:
             return _medium_to_wire(block, IMAGE_FORMATS, "supports_images", writing, path)
-        case "document" if place in _MEDIA_PLACES or writing.own:
+        case "document" if place in _MEDIA_PLACES or writing.as_read:
             return _document_to_wire(block, writing, path)
-        case "video" if place in _MEDIA_PLACES or writing.own:
+        case "video" if place in _MEDIA_PLACES or writing.as_read:
             return _medium_to_wire(block, VIDEO_FORMATS, "supports_video", writing, path)
-        case "audio" if place == USER or writing.own:
+        case "audio" if place == USER or writing.as_read:
             return _medium_to_wire(block, AUDIO_FORMATS, "supports_audio", writing, path)
-        case "thinking" if place == ASSISTANT or writing.own:
+        case "thinking" if place == ASSISTANT or writing.as_read:
             return _thinking_to_wire(block, writing, path)
-        case "redacted_thinking" if place == ASSISTANT or writing.own:
+        case "redacted_thinking" if place == ASSISTANT or writing.as_read:
             return _redacted_to_wire(block, writing, path)
         case "opaque":
             return _opaque_to_wire(block, place, writing, path)
@@ -652,9 +696,9 @@ def _source_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
     data: str = source.get("data") or ""
     where = (*path, "source")
     match source["kind"]:
-        case "base64" if data or writing.own:
+        case "base64" if data or writing.as_read:
             wire: Wire = {"bytes": data}
-        case "file_id" if S3.fullmatch(data) and writing.owns_file(source):
+        case "file_id" if (S3.fullmatch(data) or writing.as_read) and writing.owns_file(source):
             wire = {"s3Location": {"uri": data}}
         case "url" if S3.fullmatch(data):
             wire = {"s3Location": {"uri": data}}
@@ -675,12 +719,12 @@ def _document_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None
     if writing.lacks("supports_documents"):
         return _instead(block, writing, path, "unsupported_model", "the model takes no documents")
     inner: Wire = {}
-    media_type = block.get("media_type") if writing.own else _document_type(block)
+    media_type = block.get("media_type") if writing.as_read else _document_type(block)
     kind = block["source"]["kind"]
     source = None
     if kind == "blocks":
         source = _document_content(block, writing, path)
-    elif kind == "text" and (block["source"].get("data") or writing.own):
+    elif kind == "text" and (block["source"].get("data") or writing.as_read):
         source = {"text": block["source"].get("data", "")}
         report_unknown(block["source"], _SOURCE, writing.loss, (*path, "source"))
     elif media_type is not None or kind == "file_id":
@@ -697,7 +741,7 @@ def _document_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None
         writing.loss.drop(where, "unsupported_value", "shape", "the wire has no name for the type")
     _document_name(block, inner, writing, path)
     inner["source"] = source
-    if "context" in block and (block["context"] or writing.own):
+    if "context" in block and (block["context"] or writing.as_read):
         inner["context"] = block["context"]
     elif "context" in block:
         writing.loss.drop((*path, "context"), "empty_content", "shape", "an empty context is not taken")
@@ -735,7 +779,7 @@ def _document_content(block: Block, writing: Writing, path: Path) -> Wire:
                 _bare_text(part, writing, at)
         else:
             writing.loss.drop(at, "empty_content", "shape", "the target takes no text without visible characters")
-    if not texts and not writing.own:
+    if not texts and not writing.as_read:
         filler = {"type": "text", "text": FILLER}
         writing.loss.replace(where, [filler], "filler", "shape", "a document is not empty")
         texts = [{"text": FILLER}]
@@ -765,7 +809,7 @@ def _bare_text(part: Block, writing: Writing, path: Path) -> None:
 def _document_name(block: Block, inner: Wire, writing: Writing, path: Path) -> None:
     """The name that the wire demands: the document's own, its title, or one that is made up."""
     where = (*path, "name")
-    if writing.own:
+    if writing.as_read:
         if "name" in block:
             inner["name"] = block["name"]
         return
@@ -804,7 +848,7 @@ def _free_text_to_wire(block: Block, inner: Wire, writing: Writing, path: Path) 
     if block.get("kind", "function") != "function":
         inner["input"] = free_text_call(block, writing.loss, path)
     elif "input_raw" in block:
-        value = _json_value(block["input_raw"]) if writing.own else _NO_JSON
+        value = _json_value(block["input_raw"]) if writing.as_read else _NO_JSON
         if value is not _NO_JSON and type(value) is not dict:
             inner["input"] = value
         else:
@@ -814,13 +858,22 @@ def _free_text_to_wire(block: Block, inner: Wire, writing: Writing, path: Path) 
 
 def result_to_wire(block: Block, writing: Writing, path: Path) -> tuple[Wire, Wire | None]:
     """A tool result, and the mark for the cache behind it."""
+    if writing.as_read or not writing.is_odd(block):
+        return _result_to_wire(block, writing, path)
+    writing.as_read = True
+    wires = _result_to_wire(block, writing, path)
+    writing.as_read = False
+    return wires
+
+
+def _result_to_wire(block: Block, writing: Writing, path: Path) -> tuple[Wire, Wire | None]:
     parts = block["content"]
     if len(block) == 3 and len(parts) == 1 and len(part := parts[0]) == 2 and part["type"] == "text":
         text: str = part["text"]
         if text and not text.isspace():  # the usual result, on a straight way
             return {"toolResult": {"toolUseId": writing.result_id(block), "content": [{"text": text}]}}, None
     where = (*path, "content")
-    hint_at = None if "cache" in block or writing.own else _hint_within(parts)
+    hint_at = None if "cache" in block or writing.as_read else _hint_within(parts)
     hint: dict[str, Any] | None = None
     if hint_at is not None:
         # the wire marks a result as a whole
@@ -828,7 +881,7 @@ def result_to_wire(block: Block, writing: Writing, path: Path) -> tuple[Wire, Wi
         bare = {name: value for name, value in parts[hint_at].items() if name != "cache"}
         parts = [*parts[:hint_at], bare, *parts[hint_at + 1 :]]
     content = blocks_to_wire(parts, RESULT, writing, where)
-    if not content and not writing.own:
+    if not content and not writing.as_read:
         filler = {"type": "text", "text": FILLER}
         writing.loss.replace(where, [filler], "filler", "shape", "the target takes no empty result")
         content = [{"text": FILLER}]
@@ -862,9 +915,9 @@ def _thinking_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None
         return _instead(block, writing, path, "foreign_state", "reasoning of another provider cannot be replayed")
     signature = block.get("signature")
     inner: Wire = {"text": block["text"]}
-    if signature:
+    if signature or (signature is not None and writing.as_read):
         inner["signature"] = signature
-    elif not (writing.own and signature is None) and not takes_unsigned(writing):
+    elif not (writing.as_read or takes_unsigned(writing)):
         return _instead(block, writing, path, "unsigned_thinking", "reasoning is only taken back with its signature")
     elif signature == "":
         writing.loss.drop((*path, "signature"), "unsigned_thinking", "shape", "an empty signature proves nothing")
@@ -912,10 +965,10 @@ def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> W
     if not writing.endpoint.owns(block):
         return _instead(block, writing, path, "foreign_state", "an item of another provider has no meaning here")
     value: Wire = block["value"]
-    kind = next((name for name in value if name in KINDS), next((name for name in value if name != "type"), "unknown"))
-    if not writing.own and place not in _PLACES.get(kind, (USER, ASSISTANT)):
+    kind = _kind(value)
+    if not writing.as_read and place not in _PLACES.get(kind, (USER, ASSISTANT)):
         return _instead(block, writing, path, "unsupported_block", "the item has no form in this place")
-    if not writing.own and not _reads_back(value, place, writing):
+    if not writing.as_read and not _reads_back(value, place, writing):
         return _instead(block, writing, path, "unsupported_block", "the item has a canonical form of its own")
     if kind != block.get("kind"):
         writing.loss.replace((*path, "kind"), kind, "required_default", "shape", "the item names its kind")

@@ -53,11 +53,9 @@ def reasoning_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> 
         return {}, None
     spelt = writing.form.get("thinking") if writing.exact else writing.endpoint.dialect.get("reasoning_control")
     chosen = reasoning
-    if not writing.exact:
+    if not writing.keeps("reasoning"):
         limit = request.get("max_output_tokens")
-        chosen = (
-            _fitted_nova(reasoning) if spelt == NOVA else claude.fitted(reasoning, limit, MODES, writing.capabilities)
-        )
+        chosen = _fitted_nova(reasoning) if spelt == NOVA else claude.fitted(reasoning, limit, MODES, writing.known())
         code = "reasoning_mapped"
         if "budget_tokens" in chosen and _refused(body):
             chosen = {name: value for name, value in chosen.items() if name == "effort"}

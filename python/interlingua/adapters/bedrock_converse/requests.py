@@ -12,6 +12,7 @@ from interlingua.adapters._claude import (
     UNSUPPORTED,
     Reading,
     kept_stops,
+    proofread,
     wanted_schema,
     wire_model,
 )
@@ -66,7 +67,10 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     _address_from_wire(wire, request, endpoint)
     if options:
         request["options"] = {endpoint.adapter: options}
+    if not wires:
+        form["odd"] = ["messages"]
     request["provider_state"] = reading.state(form=form)
+    proofread(request, reading, endpoint, to_wire)
     return request, []
 
 
@@ -111,7 +115,7 @@ def _config_from_wire(name: str, value: Wire, request: Request, options: Wire, f
             case "inferenceConfig":
                 others = _inference_from_wire(value, request)
             case "toolConfig":
-                tool_config_from_wire(value, request, options, reading)
+                tool_config_from_wire(value, request, options, form, reading)
                 return
             case "outputConfig":
                 others = _output_from_wire(value, request, form)
@@ -282,13 +286,7 @@ def _sweep(body: Wire) -> None:
 
 def _tools_to_wire(request: Request, writing: Writing) -> list[Wire] | None:
     choice = request.get("tool_choice")
-    if (
-        choice is not None
-        and choice["type"] == "none"
-        and request.get("tools")
-        and not writing.own
-        and not _has_calls(request)
-    ):
+    if choice is not None and choice["type"] == "none" and request.get("tools") and not _has_calls(request):
         # the wire cannot forbid calls; without tools there are none
         message = "the target cannot forbid calls; no tools are offered instead"
         writing.loss.drop(("tools",), "tool_choice", "weakened", message)
@@ -312,7 +310,7 @@ def _toolless(request: Request, endpoint: Endpoint) -> CannotAdapt:
 
 
 def _tool_config_to_wire(request: Request, tools: list[Wire] | None, body: Wire, writing: Writing) -> None:
-    if not tools and writing.tools_used and not writing.own:
+    if not tools and writing.tools_used and not writing.keeps("tools"):
         if writing.lacks("supports_tools"):
             raise _toolless(request, writing.endpoint)
         schema: Wire = {"type": "object", "properties": {}}
@@ -321,7 +319,7 @@ def _tool_config_to_wire(request: Request, tools: list[Wire] | None, body: Wire,
         writing.loss.replace(("tools",), named, "required_default", "shape", message)
         tools = [{"toolSpec": {"name": name, "inputSchema": {"json": schema}}} for name in writing.tools_used]
     config: Wire = {}
-    if tools or (tools is not None and writing.own):
+    if tools or (tools is not None and "tools" in (writing.form.get("empty") or ())):
         config["tools"] = tools
     choice = choice_to_wire(request, tools or [], writing)
     if choice is not None:
@@ -383,11 +381,10 @@ _SAMPLING: Final = (("temperature", "temperature"), ("top_p", "topP"))
 
 
 def _inference_to_wire(request: Request, inference: Wire, additional: Wire, writing: Writing) -> None:
-    budgeted = "budget_tokens" in additional.get("thinking", ()) and not writing.exact
+    budgeted = "budget_tokens" in additional.get("thinking", ())
     limit = request.get("max_output_tokens")
     if limit is not None:
-        most = writing.capabilities.get("max_output_tokens")
-        fitted = limit if writing.exact else max(limit, 1) if most is None else max(min(limit, most), 1)
+        fitted = limit if writing.keeps("max_output_tokens") else _fitted_limit(limit, writing)
         if fitted != limit:
             writing.loss.replace(("max_output_tokens",), fitted, "limit_exceeded", "weakened", "the model's own limit")
         inference["maxTokens"] = fitted
@@ -400,24 +397,23 @@ def _inference_to_wire(request: Request, inference: Wire, additional: Wire, writ
         inference["stopSequences"] = stop
 
 
+def _fitted_limit(limit: int, writing: Writing) -> int:
+    return max(min(limit, writing.known().get("max_output_tokens", limit)), 1)
+
+
 _TOP_P: Final = 0.95  # the least that is taken together with reasoning of a fixed budget
 
 
 def _sampling_to_wire(name: str, wire_name: str, value: Any, inference: Wire, budgeted: bool, writing: Writing) -> None:
     if writing.lacks("sampling"):
         writing.loss.drop((name,), "unsupported_model", "weakened", f"the model takes no {name}")
-    elif (
-        name == "top_p"
-        and "temperature" in inference
-        and writing.capabilities.get("temperature_or_top_p")
-        and not writing.exact
-    ):
+    elif name == "top_p" and "temperature" in inference and writing.says("temperature_or_top_p"):
         writing.loss.drop((name,), "combination", "weakened", "the model takes temperature or top_p")
-    elif budgeted and (value != 1 if name == "temperature" else value < _TOP_P):
+    elif budgeted and (value != 1 if name == "temperature" else value < _TOP_P) and not writing.keeps(name):
         message = f"the target does not take this {name} together with reasoning"
         writing.loss.drop((name,), "combination", "weakened", message)
     else:
-        fitted = value if writing.exact else min(max(value, 0), 1)
+        fitted = value if writing.keeps(name) else min(max(value, 0), 1)
         if fitted != value:
             writing.loss.replace((name,), fitted, "unsupported_value", "weakened", "the target's range is narrower")
         inference[wire_name] = fitted
@@ -426,11 +422,11 @@ def _sampling_to_wire(name: str, wire_name: str, value: Any, inference: Wire, bu
 def _top_k_to_wire(value: Any, additional: Wire, budgeted: bool, writing: Writing) -> None:
     if writing.lacks("sampling") or (writing.endpoint.dialect.get("top_k") is False and not writing.exact):
         writing.loss.drop(("top_k",), "unsupported_model", "weakened", "the model takes no top_k")
-    elif budgeted:
+    elif budgeted and not writing.keeps("top_k"):
         message = "the target does not take this top_k together with reasoning"
         writing.loss.drop(("top_k",), "combination", "weakened", message)
     else:
-        fitted = value if writing.exact else max(int(value), 0)
+        fitted = value if writing.keeps("top_k") else max(int(value), 0)
         if fitted != value:
             writing.loss.replace(("top_k",), fitted, "unsupported_value", "weakened", "the target's range is narrower")
         place = writing.form.get("top_k") if writing.exact else writing.endpoint.dialect.get("top_k")
@@ -445,12 +441,14 @@ def _format_to_wire(wanted: dict[str, Any], output: Wire, writing: Writing) -> N
     schema = wanted_schema(wanted, writing)
     if schema is None:
         return
-    if not writing.own:
-        schema = enforced(schema, writing, (*path, "schema"))
-    spelt = writing.form.get("schema")
-    inner: Wire = {"schema": spelt if spelt and parse_arguments(spelt) == schema else arguments_text(schema)}
+    text = writing.form.get("schema")
+    if text is None or parse_arguments(text) != schema:
+        if not writing.keeps("response_format"):
+            schema = enforced(schema, writing, (*path, "schema"))
+        text = arguments_text(schema)
+    inner: Wire = {"schema": text}
     for name in ("name", "description"):
-        if wanted.get(name):
+        if wanted.get(name) or (name in wanted and writing.keeps("response_format")):
             inner[name] = wanted[name]
         elif name in wanted:
             writing.loss.drop((*path, name), "empty_content", "shape", f"an empty {name} is not taken")
@@ -468,7 +466,7 @@ def _metadata_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     kept: Wire = {}
     for name, value in (request.get("metadata") or {}).items():
         taken = METADATA.fullmatch(name) and isinstance(value, str) and METADATA.fullmatch(value)
-        if writing.own or (taken and len(kept) < _MOST_METADATA):
+        if (taken and len(kept) < _MOST_METADATA) or writing.keeps("metadata"):
             kept[name] = value
         else:
             where = ("metadata", name)
@@ -485,7 +483,7 @@ def _metadata_to_wire(request: Request, body: Wire, writing: Writing) -> None:
 
 
 def _tier_to_wire(tier: str, body: Wire, writing: Writing) -> None:
-    if writing.own or tier in TIERS:
+    if tier in TIERS or writing.keeps("service_tier"):
         body["serviceTier"] = {"type": tier}
     else:
         severity = "shape" if tier == "auto" else "weakened"

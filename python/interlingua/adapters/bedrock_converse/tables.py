@@ -144,7 +144,7 @@ class Writing(claude.Writing):
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss) -> None:
         super().__init__(source, endpoint, loss, TOOL_ID, LONGEST_TOOL_NAME)
         self.form: dict[str, Any] = self.form_of(source)
-        self.marks: list[tuple[Wire, Path, Path | None]] = []
+        self.marks: list[tuple[Wire, Path, Path | None, bool]] = []
         self.document: Path | None = None  # the first document of a user message
         self.swept = False  # marks were taken back: empty blocks stand in their places
         self.fillers: list[tuple[Path, Path, Wire]] = []  # blocks before which a text has to stand
@@ -168,10 +168,11 @@ class Writing(claude.Writing):
 
     # ------------------------------------------------------------------------------------------ cache marks
 
-    def mark(self, hint: dict[str, Any], path: Path, to: Path | None = None) -> Wire | None:
+    def mark(self, hint: dict[str, Any], path: Path, to: Path | None = None, odd: bool = False) -> Wire | None:
         """The block that marks what stands before it for the cache, or None.
 
-        `path` is the path of the item whose member `cache` it is, `to` where the hint stands when read back.
+        `path` is the path of the item whose member `cache` it is, `to` where the hint stands when read back, `odd`
+        whether it was read so.
         """
         where = (*path, "cache")
         if self.lacks("supports_prompt_caching"):
@@ -184,22 +185,25 @@ class Writing(claude.Writing):
             for name in hint.keys() - {"ttl"}:
                 self.loss.drop((*where, name), "unknown_field", "lost", "a member that this version does not know")
         block = {"cachePoint": point}
-        self.marks.append((block, where, to))
+        self.marks.append((block, where, to, odd or self.as_read))
         return block
 
     def _settle_marks(self) -> None:
         """Keeps the last four marks in the order of the prompt, in the lifetimes that the wire knows, longer first."""
-        marks = self.marks
-        if not self.own and len(marks) > claude.MAX_CACHE_MARKS:
-            for block, where, _ in marks[: -claude.MAX_CACHE_MARKS]:
-                block.clear()
-                self.loss.drop(where, "limit_exceeded", "weakened", "the target takes four cache marks in a request")
-            self.swept = True
-            marks = marks[-claude.MAX_CACHE_MARKS :]
+        surplus = len(self.marks) - claude.MAX_CACHE_MARKS
         short = False
-        for block, where, to in marks:
-            if not self.own:
-                short = self._settle_lifetime(block["cachePoint"], where, short)
+        for block, where, to, as_read in self.marks:
+            if as_read:
+                short = short or block["cachePoint"].get("ttl") != "1h"
+                surplus -= 1
+                continue
+            if surplus > 0:
+                surplus -= 1
+                block.clear()
+                self.swept = True
+                self.loss.drop(where, "limit_exceeded", "weakened", "the target takes four cache marks in a request")
+                continue
+            short = self._settle_lifetime(block["cachePoint"], where, short)
             if to is not None:
                 self.loss.move(where, to, "cache_hint", "shape", "the mark stands behind the last block that it is for")
 

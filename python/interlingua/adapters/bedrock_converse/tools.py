@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._claude import TOOL, UNREADABLE, Reading, free_text_tool, object_at_root, string
+from interlingua.adapters._claude import TOOL, UNREADABLE, Reading, free_text_tool, is_object, object_at_root, string
 from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown, within
 from interlingua.adapters._schema import ANTHROPIC_STRICT, fitted, misfit
 from interlingua.adapters.bedrock_converse.blocks import overlaid
@@ -16,13 +16,15 @@ Tool = dict[str, Any]
 # ---------------------------------------------------------------------------------------------- from the wire
 
 
-def tool_config_from_wire(config: Wire, request: dict[str, Any], options: Wire, reading: Reading) -> None:
+def tool_config_from_wire(config: Wire, request: dict[str, Any], options: Wire, form: Wire, reading: Reading) -> None:
     """The tools and the choice; what is not known of them stays an option."""
     others: Wire = {}
     for name, value in config.items():
         match name:
             case "tools" if type(value) is list:
                 request["tools"] = _tools_from_wire(value, reading)
+                if not value:
+                    form.setdefault("empty", []).append(name)
             case "toolChoice" if (choice := _choice_from_wire(value)) is not None:
                 request["tool_choice"] = choice
             case "tools":
@@ -46,10 +48,13 @@ def _tools_from_wire(wires: list[Any], reading: Reading) -> list[Tool]:
                 and (hint := cache_from_wire(wire["cachePoint"])) is not None
             ):
                 tools[-1]["cache"] = hint
+                reading.mark(hint)
             else:
                 tools.append(_tool_from_wire(wire, reading))
     except UNREADABLE as problem:
         raise unreadable("a tool", ("toolConfig", "tools", position)) from problem
+    if len(reading.names) < len(tools):
+        reading.unusual = True
     return tools
 
 
@@ -62,6 +67,7 @@ def _tool_from_wire(wire: Wire, reading: Reading) -> Tool:
         inner = wire[kind]
         name = inner.get("name") if isinstance(inner, dict) else None
         named = name if isinstance(name, str) and name else kind
+        reading.unusual = True
         return {"kind": "provider", "name": named, "adapter": reading.adapter, "definition": wire}
     spec = wire["toolSpec"]
     tool: Tool = {"name": string(spec["name"])}
@@ -82,6 +88,9 @@ def _tool_from_wire(wire: Wire, reading: Reading) -> Tool:
                 tool["strict"] = value
             case _:
                 left[name] = value
+    reading.names.add(tool["name"])
+    if "strict" in tool or tool.get("description") == "" or not is_object(tool.get("input_schema") or {}):
+        reading.unusual = True
     fields = {name: value for name, value in wire.items() if name != "toolSpec"}
     if left:
         fields["toolSpec"] = left
@@ -113,8 +122,10 @@ def tools_to_wire(request: dict[str, Any], writing: Writing) -> list[Wire] | Non
         return None
     wires: list[Wire] = []
     names: set[str] = set()
+    whole = writing.as_read
     for position, tool in enumerate(tools):
         path: Path = ("tools", position)
+        writing.as_read = whole or writing.is_odd(tool)
         if not writing.own and writing.lacks("supports_tools"):
             writing.loss.drop(path, "unsupported_model", "lost", "the model takes no tools")
             continue
@@ -124,13 +135,14 @@ def tools_to_wire(request: dict[str, Any], writing: Writing) -> list[Wire] | Non
             raise InvalidRequest("the tool lacks a member or has one of a wrong type", path=pointer(path)) from problem
         if wire is None:
             continue
-        if not writing.own and tool.get("kind") != "provider":
-            if tool["name"] in names:
+        if tool.get("kind") != "provider":
+            if tool["name"] in names and not writing.as_read:
                 raise InvalidRequest("two tools have one name; give each its own", path=pointer((*path, "name")))
             names.add(tool["name"])
         wires.append(wire)
         if "cache" in tool and (mark := writing.mark(tool["cache"], path)) is not None:
             wires.append(mark)
+    writing.as_read = whole
     return wires
 
 
@@ -147,12 +159,12 @@ def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
 def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
     spec: Wire = {"name": writing.tool_name(tool["name"], path)}
     if "description" in tool:
-        if tool["description"] or writing.own:
+        if tool["description"] or writing.as_read:
             spec["description"] = tool["description"]
         else:
             writing.loss.drop((*path, "description"), "empty_content", "shape", "an empty description is not taken")
     schema = tool.get("input_schema")
-    if not writing.own:
+    if not writing.as_read:
         schema = object_at_root(schema, writing.loss, (*path, "input_schema"))
         if tool.get("strict"):
             schema = _strict_to_wire(tool, schema, writing, path)
@@ -188,7 +200,7 @@ def _with_state(tool: Tool, wire: Wire, writing: Writing, path: Path) -> Wire:
 
 
 def _never_strict(tool: Tool, writing: Writing) -> bool:
-    return not writing.own and writing.lacks("supports_structured_output")
+    return not writing.as_read and writing.lacks("supports_structured_output")
 
 
 def _strict_to_wire(tool: Tool, schema: dict[str, Any], writing: Writing, path: Path) -> dict[str, Any]:
@@ -215,7 +227,7 @@ def _provider_tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | N
         writing.loss.drop(path, "provider_tool", "lost", "a tool of another provider cannot be offered here")
         return None
     again = _tool_from_wire(definition, Reading(writing.endpoint, DERIVED_IDS))
-    if again.get("kind") != "provider" or ("cachePoint" in definition and not writing.own):
+    if again.get("kind") != "provider" or ("cachePoint" in definition and not writing.as_read):
         writing.loss.drop(path, "provider_tool", "lost", "the definition is that of no tool of the provider")
         return None
     if again["name"] != tool["name"]:
@@ -239,7 +251,7 @@ def choice_to_wire(request: dict[str, Any], tools: list[Wire], writing: Writing)
     if choice is None:
         return None
     kind = choice["type"]
-    if not tools and not writing.own:
+    if not tools and not writing.keeps("tool_choice"):
         severity = "shape" if kind in ("auto", "none") else "weakened"
         message = "the target takes a choice only together with tools"
         writing.loss.drop(("tool_choice",), "combination", severity, message)
@@ -250,7 +262,7 @@ def choice_to_wire(request: dict[str, Any], tools: list[Wire], writing: Writing)
         case "auto" | "required":
             _report_members(choice, {"type"}, writing)
             return {"auto" if kind == "auto" else "any": {}}
-        case "tool" if writing.own or _offered(choice["name"], request, writing):
+        case "tool" if writing.keeps("tool_choice") or _offered(choice["name"], request, writing):
             _report_members(choice, {"type", "name"}, writing)
             return {"tool": {"name": writing.tool_name(choice["name"], ("tool_choice",))}}
         case "tool":

@@ -11,6 +11,7 @@ from typing import Any
 from interlingua.adapters._claude import (
     FILLER,
     INSTRUCTIONS,
+    THINKING_TYPES,
     UNMARKED_TYPES,
     UNREADABLE,
     Reading,
@@ -20,7 +21,7 @@ from interlingua.adapters._claude import (
     says_something,
 )
 from interlingua.adapters._kit import MESSAGE_MEMBERS, Wire, report_foreign_state, report_unknown, within
-from interlingua.adapters._order import PLAIN, ordered
+from interlingua.adapters._order import PLAIN, arranged, surveyed
 from interlingua.adapters.bedrock_converse.blocks import (
     ASSISTANT,
     SYSTEM,
@@ -65,7 +66,7 @@ def messages_from_wire(wires: list[Any], reading: Reading, messages: list[Messag
         first = len(messages)
         blocks = blocks_from_wire(content, role, reading, (*path, "content"))
         if role == USER and blocks:
-            _user_from_wire(blocks, messages)
+            _user_from_wire(blocks, reading, messages)
         else:
             messages.append({"role": role, "content": blocks})
         form: Wire = {}
@@ -86,14 +87,20 @@ def messages_from_wire(wires: list[Any], reading: Reading, messages: list[Messag
                 state["form"] = form
             if fields:
                 state["fields"] = fields
+        if role != ASSISTANT and reading.open:
+            reading.unusual = True
+        if (previous is None and role != USER) or role == SYSTEM or (blocks and blocks[-1]["type"] in THINKING_TYPES):
+            reading.unusual = True
         previous = role
 
 
-def _user_from_wire(blocks: list[Any], messages: list[Message]) -> None:
+def _user_from_wire(blocks: list[Any], reading: Reading, messages: list[Message]) -> None:
     run: list[Any] | None = None
     for block in blocks:
         if block["type"] == "tool_result":
-            run = None
+            if run is not None:
+                reading.unusual = True
+                run = None
             metadata = {"parent_tool_use_id": block["tool_use_id"]}
             messages.append({"role": "tool", "content": [block], "metadata": metadata})
             continue
@@ -109,14 +116,14 @@ def _user_from_wire(blocks: list[Any], messages: list[Message]) -> None:
 def messages_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
     """Writes `system` and `messages`."""
     messages: list[Message] = request["messages"]
-    if not messages and not writing.own:
+    if not messages and not writing.keeps("messages"):
         raise InvalidRequest("a conversation needs at least one message", path="/messages")
     position = 0
     try:
         first = _leading_to_wire(request, messages, body, writing)
         order: range | list[int] = range(first, len(messages))
-        if not writing.own:
-            order, moves = ordered(messages, first)
+        if not surveyed(messages, first)[0]:
+            order, moves = arranged(messages, first, writing.misplaced(messages))
             message = "results follow their calls directly, in the order of the calls"
             writing.moves += [(source, before, "reordered", message, None) for source, before in moves]
         turns = _Turns(messages, order, writing)
@@ -139,7 +146,7 @@ def _leading_to_wire(request: dict[str, Any], messages: list[Message], body: Wir
         if message["role"] not in INSTRUCTIONS or writing.form_of(message).get("in_messages"):
             break
         count += 1
-    if count == len(messages) and count and not writing.own:
+    if count == len(messages) and count and not writing.keeps("messages"):
         count -= 1  # instructions alone are no conversation: the last of them is said by the user
     blocks: list[Wire] = []
     anchor: Path | None = None
@@ -219,7 +226,7 @@ class _Turns:
             if self.speaker != ASSISTANT or "provider_state" in message:
                 self._turn(ASSISTANT, message, path)
             content = blocks_to_wire(blocks, ASSISTANT, writing, where)
-            if content and "reasoningContent" in content[-1] and not writing.own:
+            if content and "reasoningContent" in content[-1]:
                 self._trim_thinking(blocks, content, path)
         elif role == "tool":
             if self.speaker != USER or "provider_state" in message:
@@ -258,7 +265,7 @@ class _Turns:
             self._close()
         if speaker == ASSISTANT:
             self.writing.next_turn()
-            if not self.wires and not self.writing.own:
+            if not self.wires and not self.writing.is_odd(message):
                 self._begin_with_user(path)
         self.speaker, self.anchor, self.content = speaker, None, []
 
@@ -275,7 +282,7 @@ class _Turns:
         state = message.get("provider_state")
         if state is None or not self.writing.own:
             return False  # elsewhere turns alternate
-        return self.writing.endpoint.owns(state) and bool(state.get("fields") or (state.get("form") or {}).get("start"))
+        return bool(self.writing.form_of(message).get("start"))
 
     def _spelt(self, message: Message) -> None:
         state = message["provider_state"]
@@ -343,10 +350,10 @@ class _Turns:
 
     def done(self) -> list[Wire]:
         """The wire messages."""
-        if self.speaker == ASSISTANT and not self.writing.exact:
+        if self.speaker == ASSISTANT:
             self._settle_prefill()
         self._close()
-        if not self.wires and not self.writing.own:
+        if not self.wires and not self.writing.keeps("messages"):
             raise InvalidRequest("a conversation needs a message with content", path="/messages")
         return self.wires
 
@@ -374,11 +381,15 @@ class _Turns:
         written = [
             index
             for index, block in enumerate(blocks)
-            if can_replay(block, self.writing) or "reasoningContent" in block.get("value", ())
+            if can_replay(block, self.writing)
+            or "reasoningContent" in block.get("value", ())
+            or self.writing.is_odd(block)
         ]
         while content and written and "reasoningContent" in content[-1]:
-            content.pop()
             index = written.pop()
+            if self.writing.is_odd(blocks[index]):
+                break
+            content.pop()
             text = self.writing.loss.block(
                 (*path, "content", index),
                 blocks[index],
@@ -400,6 +411,8 @@ class _Turns:
         blocks = self.messages[position]["content"]
         if not stripped or stripped == text or not blocks or blocks[-1].get("text") != text:
             return
+        if self.writing.is_odd(blocks[-1]):
+            return
         self.content[-1]["text"] = stripped
         where = ("messages", position, "content", len(blocks) - 1, "text")
         message = "an answer that is to be continued may not end in white space"
@@ -411,9 +424,9 @@ class _Turns:
         """Instructions inside the conversation: native where they may stand, else marked in a user turn."""
         writing = self.writing
         where = (*path, "content")
-        known = writing.capabilities.get("system_in_messages")
-        given = writing.form_of(message).get("in_messages") and writing.own and (writing.exact or known is not False)
-        if given or (known and self._may_stand(at)):
+        given = writing.own and writing.form_of(message).get("in_messages") and not writing.lacks("system_in_messages")
+        native = given or self.speaker == SYSTEM or writing.capabilities.get("system_in_messages")
+        if (given and writing.is_odd(message)) or (native and self._may_stand(at)):
             if message["role"] == "developer":
                 writing.loss.replace((*path, "role"), "system", "role_folded", "shape", "instructions have one role")
             self._turn(SYSTEM, message, path)
