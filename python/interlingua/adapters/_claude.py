@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._order import disordered
+from interlingua.adapters._order import Oddities, oddities
 from interlingua.canonical.carriage import rides
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import CannotAdapt, InvalidRequest
@@ -223,8 +223,8 @@ def proofread(
     """Notes in a request that was just read what a writer would repair in it; most requests hold nothing of that.
 
     An oddity is kept where it was read and repaired where it was made: a writer leaves alone what is so noted
-    (`form.odd` of an item, the names of members in that of the request, `form.names` of tools, `form.misplaced` of a
-    message), and nothing else.
+    (`form.odd` of an item, in that of the request by member and code, `form.names` of tools, `form.misplaced`
+    and `form.unpaired` of a message), and nothing else.
     """
     if _is_usual(request, reading):
         return
@@ -232,8 +232,9 @@ def proofread(
     first = 0
     while first < len(messages) and messages[first]["role"] in INSTRUCTIONS:
         first += 1
-    for position in disordered(messages, first):
-        _note(messages[position], "misplaced", endpoint)
+    for what, positions in zip(_ODDITIES, oddities(messages, first), strict=True):
+        for position in positions:
+            _note(messages[position], what, endpoint)
     for item in (*_named_again(request.get("tools") or []), *_called_again(messages)):
         _note(item, "odd", endpoint)
     # of a model nothing is known here: what was written for it is not measured by what we know of it
@@ -251,6 +252,9 @@ def proofread(
 
 
 _MOST_READINGS: Final = 4  # what is left alone may bring to light what its repair had hidden
+
+
+_ODDITIES: Final = ("misplaced", "unpaired")  # messages
 
 
 def _is_usual(request: Item, reading: Reading) -> bool:
@@ -313,7 +317,7 @@ def _note_entry(entry: dict[str, Any], request: Item, endpoint: Endpoint) -> Non
         case ["tools", position, *_]:
             _note(request["tools"][int(position)], "odd", endpoint)
         case [member, *_]:
-            form.setdefault("odd", []).append(member)
+            form.setdefault("odd", {}).setdefault(member, []).append(entry["code"])
         case _:
             pass
 
@@ -411,12 +415,12 @@ class Writing:
         self._taken: set[str] = set()
         self._names: dict[str, str] = {}
         self.as_read = False
-        self._odd: tuple[Any, ...] = ()
+        self._odd: Mapping[str, Any] = {}
         if self.own and (form := self.form_of(source)):
             odd, names = form.get("odd"), form.get("names")
             self.as_read = odd is True
-            if isinstance(odd, list):
-                self._odd = tuple(odd)
+            if isinstance(odd, dict):
+                self._odd = {member: codes for member, codes in odd.items() if isinstance(codes, list)}
             if isinstance(names, list):
                 self._names.update((name, name) for name in names if isinstance(name, str))
 
@@ -432,22 +436,30 @@ class Writing:
         """What is known of the model; nothing for what was written for it."""
         return {} if self.exact else self.capabilities
 
-    def keeps(self, member: str) -> bool:
-        """Whether a member of the request is written as it is, because it was as odd when it was read."""
-        return self.as_read or member in self._odd
+    def keeps(self, member: str, code: str | None = None) -> bool:
+        """Whether a member of the request is written as it is, because it was as odd (by `code`) when it was read."""
+        if self.as_read:
+            return True
+        codes = self._odd.get(member)
+        return codes is not None and (code is None or code in codes)
 
     def is_odd(self, item: Item) -> bool:
         """Whether an item is written as it is, because it was as odd when it was read."""
         return self.as_read or (self.own and "provider_state" in item and bool(self.form_of(item).get("odd")))
 
-    def misplaced(self, messages: list[Item]) -> frozenset[int]:
-        """The positions of the messages that were read out of order."""
+    def oddities(self, messages: list[Item]) -> Oddities:
+        """The messages that were read out of order."""
+        if self.as_read:
+            return frozenset(), frozenset(range(len(messages)))
+        return self._noted(messages, "misplaced"), self._noted(messages, "unpaired")
+
+    def _noted(self, messages: list[Item], what: str) -> frozenset[int]:
         if not self.own:
             return frozenset()
         return frozenset(
             position
             for position, message in enumerate(messages)
-            if self.as_read or ("provider_state" in message and self.form_of(message).get("misplaced"))
+            if "provider_state" in message and self.form_of(message).get(what)
         )
 
     def form_of(self, item: Item) -> Item:

@@ -5,6 +5,7 @@ The longest run of results that is in order already stays where it is; the other
 """
 
 from bisect import bisect_left
+from collections.abc import Iterator
 from typing import Any, Final
 
 from interlingua.adapters._kit import within
@@ -13,6 +14,7 @@ from interlingua.canonical.loss import Path, pointer
 
 Message = dict[str, Any]
 Moves = list[tuple[int, int]]
+Oddities = tuple[frozenset[int], frozenset[int]]
 
 PLAIN: Final = frozenset(
     ("role", "content", "metadata", "id", "session_id", "created_at", "schema_version", "priority", "critical", "extra")
@@ -20,17 +22,14 @@ PLAIN: Final = frozenset(
 """The members that a message may have without anything to write or to report."""
 
 
-def ordered(
-    messages: list[Message], first: int, odd: frozenset[int] = frozenset()
-) -> tuple["range | list[int]", Moves]:
+def ordered(messages: list[Message], first: int) -> tuple["range | list[int]", Moves]:
     """The positions of messages from `first` on as the wire wants them, and the moves (position, before) behind that.
 
-    Turns that hold one of the messages `odd`, or end before one, are left as they are.
     Raises `InvalidRequest` with a pointer when calls and results do not pair.
     """
     if surveyed(messages, first)[0]:
         return range(first, len(messages)), []
-    return arranged(messages, first, odd)
+    return arranged(messages, first)
 
 
 def surveyed(messages: list[Message], first: int) -> tuple[bool, bool]:
@@ -66,12 +65,58 @@ def surveyed(messages: list[Message], first: int) -> tuple[bool, bool]:
     return in_order and (answered == len(calls) or previous == "assistant"), plain
 
 
-def disordered(messages: list[Message], first: int) -> list[int]:
-    """The messages that are not what should stand in their place: a result too much, too early or too late.
+def arranged(
+    messages: list[Message], first: int, odd: Oddities = (frozenset(), frozenset())
+) -> tuple[list[int], Moves]:
+    """What `ordered` gives for messages that are not in order already.
+
+    `odd` says what was out of order when it was read (`oddities`), and is left as it is.
+    """
+    misplaced, unpaired = odd
+    order: list[int] = []
+    moves: Moves = []
+    seen: set[str] = set()
+    for begin, start, end in _turns(messages, first):
+        order += range(begin, start)
+        around = range(start, end + 1)
+        if not unpaired.isdisjoint(around):
+            order += range(start, end)
+            continue
+        calls = _calls(messages, begin, start)
+        results, others = _split(messages, start, end, calls, seen)
+        noted = misplaced.intersection(around)
+        if noted:
+            results.sort()
+        if any(messages[position]["role"] != "tool" for position in noted):
+            order += range(start, end)
+            continue
+        moves += _moves(results, others, end)
+        order += results + others
+    return order, moves
+
+
+def oddities(messages: list[Message], first: int) -> Oddities:
+    """The messages that do not stand where they should: of turns with the right results, and of others.
 
     A result that is missing shows at what stands in its place, or at the last message.
     """
-    found: list[int] = []
+    found = _disordered(messages, first)
+    misplaced: list[int] = []
+    unpaired: list[int] = []
+    for begin, start, end in _turns(messages, first) if found else ():
+        here = found.intersection(range(start, end + 1))
+        if here:
+            try:
+                _split(messages, start, end, _calls(messages, begin, start), set())
+            except InvalidRequest:
+                unpaired += here
+            else:
+                misplaced += here
+    return frozenset(misplaced), frozenset(unpaired)
+
+
+def _disordered(messages: list[Message], first: int) -> set[int]:
+    found: set[int] = set()
     calls: list[str] = []
     answered = 0
     previous = ""
@@ -82,49 +127,45 @@ def disordered(messages: list[Message], first: int) -> list[int]:
             if answered < len(calls) and message["content"][0]["tool_use_id"] == calls[answered]:
                 answered += 1
             else:
-                found.append(position)
+                found.add(position)
         elif answered < len(calls) and (role != "assistant" or previous != "assistant"):
-            found.append(position)
+            found.add(position)
         if role == "assistant":
             if previous != "assistant":
                 calls, answered = [], 0
             calls += [block["id"] for block in message["content"] if block["type"] == "tool_use"]
         previous = role
     if answered < len(calls) and previous != "assistant":
-        found.append(len(messages) - 1)
+        found.add(len(messages) - 1)
     return found
 
 
-def arranged(messages: list[Message], first: int, odd: frozenset[int] = frozenset()) -> tuple[list[int], Moves]:
-    """What `ordered` gives for messages that are not in order already. A turn with one of `odd` is left as it is."""
-    order: list[int] = []
-    moves: Moves = []
-    seen: set[str] = set()
+def _turns(messages: list[Message], first: int) -> Iterator[tuple[int, int, int]]:
+    """Where a turn of the model begins, where what answers it, and where that ends."""
     position, count = first, len(messages)
     while position < count:
-        calls: dict[str, tuple[int, Path]] = {}
+        begin = position
         while position < count and messages[position]["role"] == "assistant":
-            for index, block in enumerate(messages[position]["content"]):
-                if block["type"] == "tool_use":
-                    path: Path = ("messages", position, "content", index)
-                    if block["id"] in calls and not odd:
-                        raise InvalidRequest(
-                            "two tool calls have one id; give each call its own", path=pointer((*path, "id"))
-                        )
-                    calls[block["id"]] = (len(calls), path)
-            order.append(position)
             position += 1
         start = position
         while position < count and messages[position]["role"] != "assistant":
             position += 1
-        if odd and not odd.isdisjoint(range(start, position + 1)):
-            order += range(start, position)
-            seen.update(calls)
-            continue
-        results, others = _split(messages, start, position, calls, seen)
-        moves += _moves(results, others, position)
-        order += results + others
-    return order, moves
+        yield begin, start, position
+
+
+def _calls(messages: list[Message], begin: int, end: int) -> dict[str, tuple[int, Path]]:
+    """The calls of a turn: their number and where they stand."""
+    calls: dict[str, tuple[int, Path]] = {}
+    for position in range(begin, end):
+        for index, block in enumerate(messages[position]["content"]):
+            if block["type"] == "tool_use":
+                path: Path = ("messages", position, "content", index)
+                if block["id"] in calls:
+                    raise InvalidRequest(
+                        "two tool calls have one id; give each call its own", path=pointer((*path, "id"))
+                    )
+                calls[block["id"]] = (len(calls), path)
+    return calls
 
 
 def _split(

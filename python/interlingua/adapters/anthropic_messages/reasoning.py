@@ -14,12 +14,15 @@ def reasoning_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> 
     if not reasoning:
         return
     chosen = reasoning
-    if not writing.keeps("reasoning"):
-        chosen = claude.fitted(reasoning, body.get("max_tokens"), MODES, writing.known())
-        code = "reasoning_mapped"
-        if chosen.get("mode") == "enabled" and _refused(body):
-            chosen = {name: value for name, value in chosen.items() if name == "effort"}
-            code = "combination"
+    code = "reasoning_mapped"
+    if not writing.keeps("reasoning", code):
+        # between tools reasoning has the budget of many answers, where it was asked for so
+        limit = None if writing.own and body.get("tools") else body.get("max_tokens")
+        chosen = claude.fitted(reasoning, limit, MODES, writing.known())
+    if chosen.get("mode") == "enabled" and _refused(body) and not writing.keeps("reasoning", "combination"):
+        chosen = {name: value for name, value in chosen.items() if name == "effort"}
+        code = "combination"
+    if chosen is not reasoning:
         claude.report(reasoning, chosen, code, writing.loss)
     thinking: Wire = {}
     if "mode" in chosen:

@@ -71,7 +71,7 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     if options:
         request["options"] = {endpoint.adapter: options}
     if not body["messages"]:
-        form["odd"] = ["messages"]
+        form["odd"] = {"messages": []}
     reading.unusual = reading.unusual or "max_output_tokens" not in request
     request["provider_state"] = reading.state(form=form)
     proofread(request, reading, endpoint, to_wire)
@@ -430,7 +430,7 @@ def _sampling_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         if problem is not None:
             writing.loss.drop((name,), problem[0], "weakened", problem[1])
             continue
-        fitted = value if writing.keeps(name) else _fitted_sampling(name, value)
+        fitted = value if writing.keeps(name, "unsupported_value") else _fitted_sampling(name, value)
         if fitted != value:
             writing.loss.replace((name,), fitted, "unsupported_value", "weakened", "the target's range is narrower")
         body[name] = fitted
@@ -441,11 +441,9 @@ def _refused(name: str, value: Any, request: Request, body: Wire, writing: Writi
         return "unsupported_model", f"API version {STRICTER_VERSION} has no {name}"
     if writing.lacks("sampling"):
         return "unsupported_model", f"the model takes no {name}"
-    if writing.keeps(name):
-        return None
     if name == "top_p" and "temperature" in body and writing.says("temperature_or_top_p"):
         return "combination", "the model takes temperature or top_p"
-    budgeted = body.get("thinking", {}).get("type") == "enabled"
+    budgeted = body.get("thinking", {}).get("type") == "enabled" and not writing.keeps(name, "combination")
     if budgeted and (name == "top_k" or (name == "temperature" and value != 1) or (name == "top_p" and value < _TOP_P)):
         return "combination", f"the target does not take this {name} together with reasoning"
     return None

@@ -244,13 +244,14 @@ def tool_choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -
     parallel = request.get("parallel_tool_calls")
     if choice is None and parallel is None:
         return
-    if not body.get("tools") and not (writing.keeps("tool_choice") or writing.keeps("parallel_tool_calls")):
+    kept = writing.keeps("tool_choice", "combination") or writing.keeps("parallel_tool_calls", "combination")
+    if not (body.get("tools") or kept):
         _drop_choice(choice, parallel, writing)
         return
     wire: Wire = {}
     if choice is not None:
         wire = _choice_to_wire(choice, request, writing)
-    elif not writing.keeps("tool_choice"):
+    elif not writing.keeps("tool_choice", "required_default"):
         wire["type"] = "auto"
         writing.loss.replace(
             ("tool_choice",), {"type": "auto"}, "required_default", "shape", "the parallel switch stands in a choice"
@@ -297,7 +298,7 @@ def _choice_to_wire(choice: dict[str, Any], request: dict[str, Any], writing: Wr
 
 def _chosen(choice: dict[str, Any], request: dict[str, Any], writing: Writing) -> str | None:
     name: str = choice["name"]
-    if writing.keeps("tool_choice"):
+    if writing.keeps("tool_choice", "tool_choice"):
         return name
     tool = _offered(name, request, writing)
     if tool is None:

@@ -166,7 +166,7 @@ def messages_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> N
             return
         order: range | list[int] = range(first, len(messages))
         if not in_order:
-            order, writing.moves = arranged(messages, first, writing.misplaced(messages))
+            order, writing.moves = arranged(messages, first, writing.oddities(messages))
         turns = _Turns(messages, order, writing)
         for at, position in enumerate(order):
             turns.add(at, position)

@@ -53,13 +53,15 @@ def reasoning_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> 
         return {}, None
     spelt = writing.form.get("thinking") if writing.exact else writing.endpoint.dialect.get("reasoning_control")
     chosen = reasoning
-    if not writing.keeps("reasoning"):
-        limit = request.get("max_output_tokens")
+    code = "reasoning_mapped"
+    if not writing.keeps("reasoning", code):
+        # between tools reasoning has the budget of many answers, where it was asked for so
+        limit = None if writing.own and "toolConfig" in body else request.get("max_output_tokens")
         chosen = _fitted_nova(reasoning) if spelt == NOVA else claude.fitted(reasoning, limit, MODES, writing.known())
-        code = "reasoning_mapped"
-        if "budget_tokens" in chosen and _refused(body):
-            chosen = {name: value for name, value in chosen.items() if name == "effort"}
-            code = "combination"
+    if "budget_tokens" in chosen and _refused(body) and not writing.keeps("reasoning", "combination"):
+        chosen = {name: value for name, value in chosen.items() if name == "effort"}
+        code = "combination"
+    if chosen is not reasoning:
         claude.report(reasoning, chosen, code, writing.loss)
     report_unknown(reasoning, frozenset(claude.MEMBERS), writing.loss, ("reasoning",))
     if spelt == NOVA:

@@ -68,7 +68,7 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     if options:
         request["options"] = {endpoint.adapter: options}
     if not wires:
-        form["odd"] = ["messages"]
+        form["odd"] = {"messages": []}
     request["provider_state"] = reading.state(form=form)
     proofread(request, reading, endpoint, to_wire)
     return request, []
@@ -409,11 +409,15 @@ def _sampling_to_wire(name: str, wire_name: str, value: Any, inference: Wire, bu
         writing.loss.drop((name,), "unsupported_model", "weakened", f"the model takes no {name}")
     elif name == "top_p" and "temperature" in inference and writing.says("temperature_or_top_p"):
         writing.loss.drop((name,), "combination", "weakened", "the model takes temperature or top_p")
-    elif budgeted and (value != 1 if name == "temperature" else value < _TOP_P) and not writing.keeps(name):
+    elif (
+        budgeted
+        and (value != 1 if name == "temperature" else value < _TOP_P)
+        and not writing.keeps(name, "combination")
+    ):
         message = f"the target does not take this {name} together with reasoning"
         writing.loss.drop((name,), "combination", "weakened", message)
     else:
-        fitted = value if writing.keeps(name) else min(max(value, 0), 1)
+        fitted = value if writing.keeps(name, "unsupported_value") else min(max(value, 0), 1)
         if fitted != value:
             writing.loss.replace((name,), fitted, "unsupported_value", "weakened", "the target's range is narrower")
         inference[wire_name] = fitted
@@ -422,11 +426,11 @@ def _sampling_to_wire(name: str, wire_name: str, value: Any, inference: Wire, bu
 def _top_k_to_wire(value: Any, additional: Wire, budgeted: bool, writing: Writing) -> None:
     if writing.lacks("sampling") or (writing.endpoint.dialect.get("top_k") is False and not writing.exact):
         writing.loss.drop(("top_k",), "unsupported_model", "weakened", "the model takes no top_k")
-    elif budgeted and not writing.keeps("top_k"):
+    elif budgeted and not writing.keeps("top_k", "combination"):
         message = "the target does not take this top_k together with reasoning"
         writing.loss.drop(("top_k",), "combination", "weakened", message)
     else:
-        fitted = value if writing.keeps("top_k") else max(int(value), 0)
+        fitted = value if writing.keeps("top_k", "unsupported_value") else max(int(value), 0)
         if fitted != value:
             writing.loss.replace(("top_k",), fitted, "unsupported_value", "weakened", "the target's range is narrower")
         place = writing.form.get("top_k") if writing.exact else writing.endpoint.dialect.get("top_k")

@@ -251,7 +251,7 @@ def choice_to_wire(request: dict[str, Any], tools: list[Wire], writing: Writing)
     if choice is None:
         return None
     kind = choice["type"]
-    if not tools and not writing.keeps("tool_choice"):
+    if not tools and not writing.keeps("tool_choice", "combination"):
         severity = "shape" if kind in ("auto", "none") else "weakened"
         message = "the target takes a choice only together with tools"
         writing.loss.drop(("tool_choice",), "combination", severity, message)
@@ -262,7 +262,7 @@ def choice_to_wire(request: dict[str, Any], tools: list[Wire], writing: Writing)
         case "auto" | "required":
             _report_members(choice, {"type"}, writing)
             return {"auto" if kind == "auto" else "any": {}}
-        case "tool" if writing.keeps("tool_choice") or _offered(choice["name"], request, writing):
+        case "tool" if writing.keeps("tool_choice", "tool_choice") or _offered(choice["name"], request, writing):
             _report_members(choice, {"type", "name"}, writing)
             return {"tool": {"name": writing.tool_name(choice["name"], ("tool_choice",))}}
         case "tool":

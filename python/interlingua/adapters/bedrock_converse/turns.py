@@ -123,7 +123,7 @@ def messages_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> N
         first = _leading_to_wire(request, messages, body, writing)
         order: range | list[int] = range(first, len(messages))
         if not surveyed(messages, first)[0]:
-            order, moves = arranged(messages, first, writing.misplaced(messages))
+            order, moves = arranged(messages, first, writing.oddities(messages))
             message = "results follow their calls directly, in the order of the calls"
             writing.moves += [(source, before, "reordered", message, None) for source, before in moves]
         turns = _Turns(messages, order, writing)
