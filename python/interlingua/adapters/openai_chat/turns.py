@@ -338,7 +338,7 @@ def _turn_to_wire(turn: _Turn, content: list[Block], state: Mapping[str, Any], p
         wire["content"] = empty["content"]
     elif "content" in form.get("absent", ()):
         pass
-    elif turn.calls or not others or state or writing.own or turn.legacy or turn.refusal or turn.sound or turn.images:
+    elif turn.answer or not others or turn.calls or turn.legacy or turn.refusal or turn.sound or turn.images:
         wire["content"] = None
     else:
         wire["content"] = ""
@@ -481,11 +481,12 @@ def assistant_from_wire(message: Wire, reading: Reading, *, answer: bool = False
         _legacy_from_wire(legacy, blocks, bool(calls), reading, fields, form)
     if not (blocks or content == "" or answer) and _SPOKEN_FIELDS.isdisjoint(fields):
         form["nothing"] = True
-        if content is None and "content" in message:
-            form.setdefault("empty", {})["content"] = None
+    if content is None and "content" in message and all(block["type"] in _UNSAID for block in blocks) and not answer:
+        form.setdefault("empty", {})["content"] = None
     return finish_reading(message, {"role": "assistant", "content": blocks}, _ASSISTANT, fields, form, reading)
 
 
+_UNSAID: Final = frozenset(("thinking", "redacted_thinking", "opaque"))
 _PLAIN_TURN: Final = frozenset(("role", "content", "tool_calls"))
 
 
