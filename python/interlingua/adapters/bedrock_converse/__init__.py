@@ -13,7 +13,7 @@ shape, top-level members in options. A request that came from this wire is not r
 and every repair is reported. The stream decoder puts the provider's own final message together and reads it as the
 unary answer is read.
 
-Sections: tables · requests (members) · turns (messages) · blocks · tools · reasoning · responses · streams · errors
+Sections: tables · requests (members) · turns (messages) · blocks (state, texts, media) · tools · reasoning · responses · streams · errors
 · estimates.
 """
 

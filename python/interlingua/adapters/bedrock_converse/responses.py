@@ -5,13 +5,12 @@ from typing import Any, Final
 from interlingua.adapters._claude import UNREADABLE, Reading
 from interlingua.adapters._kit import Wire, report_foreign_state
 from interlingua.adapters.bedrock_converse.blocks import (
-    ASSISTANT,
     block_to_wire,
     blocks_from_wire,
     blocks_to_wire,
     can_replay,
-    overlaid,
 )
+from interlingua.adapters.bedrock_converse.state import ASSISTANT, overlaid
 from interlingua.adapters.bedrock_converse.tables import FINISH, NAME, STOP_REASON, Writing
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest

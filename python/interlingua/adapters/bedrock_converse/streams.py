@@ -12,9 +12,10 @@ from typing import Any, Final
 
 from interlingua.adapters._claude import UNREADABLE, Reading, string
 from interlingua.adapters._kit import Wire, arguments_text, parse_arguments, stream_error
-from interlingua.adapters.bedrock_converse.blocks import ASSISTANT, block_from_wire
+from interlingua.adapters.bedrock_converse.blocks import block_from_wire
 from interlingua.adapters.bedrock_converse.errors import in_band
 from interlingua.adapters.bedrock_converse.responses import assembled, played_block, to_wire_response, usage_from_wire
+from interlingua.adapters.bedrock_converse.state import ASSISTANT
 from interlingua.adapters.bedrock_converse.tables import Writing
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint

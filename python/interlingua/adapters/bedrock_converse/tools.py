@@ -5,7 +5,7 @@ from typing import Any, Final
 from interlingua.adapters._claude import TOOL, UNREADABLE, Reading, free_text_tool, is_object, object_at_root, string
 from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown, within
 from interlingua.adapters._schema import ANTHROPIC_STRICT, fitted, misfit
-from interlingua.adapters.bedrock_converse.blocks import overlaid
+from interlingua.adapters.bedrock_converse.state import overlaid
 from interlingua.adapters.bedrock_converse.tables import Writing, cache_from_wire, unreadable
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS

@@ -23,15 +23,12 @@ from interlingua.adapters._claude import (
 from interlingua.adapters._kit import MESSAGE_MEMBERS, Wire, report_foreign_state, report_unknown, within
 from interlingua.adapters._order import PLAIN, arranged, surveyed
 from interlingua.adapters.bedrock_converse.blocks import (
-    ASSISTANT,
-    SYSTEM,
-    USER,
     blocks_from_wire,
     blocks_to_wire,
     can_replay,
-    overlaid,
     result_to_wire,
 )
+from interlingua.adapters.bedrock_converse.state import ASSISTANT, SYSTEM, USER, overlaid
 from interlingua.adapters.bedrock_converse.tables import DOCUMENT_FILLER, Writing
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.loss import Path, pointer

@@ -1,0 +1,114 @@
+"""
+What every block has beside its content: the members without canonical meaning, as trees, both ways.
+"""
+
+from typing import Any, Final
+
+from interlingua.adapters._claude import Reading
+from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
+from interlingua.adapters.bedrock_converse.tables import Writing
+from interlingua.canonical.loss import Path
+
+Block = dict[str, Any]
+# the places that take different blocks
+SYSTEM, USER, ASSISTANT, RESULT = "system", "user", "assistant", "result"
+KINDS: Final = frozenset(
+    (
+        "text", "toolUse", "toolResult", "json", "reasoningContent", "guardContent", "citationsContent", "image", "document",
+        "video", "audio", "cachePoint", "searchResult", "toolAddition", "toolRemoval",
+    )
+)  # fmt: skip
+"""The members that name the kind of a block."""
+
+# ---------------------------------------------------------------------------------------------- from the wire
+
+
+def kept(canonical: Block, wire: Wire, kind: str, inner: Any, reading: Reading, state: Wire | None = None) -> Block:
+    """Adds the provider state: members without canonical meaning, and how the block was spelt.
+
+    `inner` holds what is left over inside the member that names the kind; None when nothing is.
+    """
+    fields: Wire = {} if inner is None else {kind: inner}
+    form: Wire = {}
+    if len(wire) > 1:
+        for name, value in wire.items():
+            if name == "type" and type(value) is str:
+                form["type"] = value
+            elif name != kind:
+                fields[name] = value
+    if state is not None or fields or form:
+        canonical["provider_state"] = state = state or reading.state()
+        if fields:
+            state["fields"] = fields
+        if form:
+            state["form"] = {**state.get("form", {}), **form}
+    return canonical
+
+
+def left_over(item: Wire, known: frozenset[str]) -> Wire | None:
+    """The members of an item that have no canonical meaning; None when there are none."""
+    return None if item.keys() <= known else {name: value for name, value in item.items() if name not in known}
+
+
+# ---------------------------------------------------------------------------------------------- to the wire
+
+
+def instead(block: Block, writing: Writing, path: Path, code: str, message: str) -> Wire | None:
+    text = writing.loss.block(path, block, code, "lost", message)
+    return None if text is None else {"text": text["text"]}
+
+
+def finished(block: Block, kind: str, inner: Any, known: frozenset[str], writing: Writing, path: Path) -> Wire:
+    """The wire block, with what its provider state holds for this wire; members that are not known are reported."""
+    wire: Wire = {kind: inner}
+    if not block.keys() <= known:
+        report_unknown(block, known, writing.loss, path)
+    state = block.get("provider_state")
+    if state is None:
+        return wire
+    if not writing.endpoint.owns(state):
+        report_foreign_state(block, writing.endpoint, writing.loss, path)
+        return wire
+    if state.get("signature"):
+        where = (*path, "provider_state", "signature")
+        writing.loss.drop(where, "unsupported_field", "lost", "the wire has no signature in this place")
+    if fields := state.get("fields"):
+        others = {name: value for name, value in fields.items() if name == kind or name not in KINDS}
+        for name in fields.keys() - others:
+            where = (*path, "provider_state", "fields", name)
+            writing.loss.drop(where, "unsupported_field", "lost", "a block holds one kind of content")
+        wire = overlaid(wire, others, writing, (*path, "provider_state", "fields"))
+    if form := state.get("form"):
+        if "type" in form and writing.own:
+            wire["type"] = form["type"]
+    return wire
+
+
+def overlaid(wire: Wire, fields: Wire, writing: Writing, path: Path) -> Wire:
+    """The wire with the members of a tree that it lacks; what it holds already is reported. Changes neither."""
+    made, said_already, _ = _laid_over(wire, fields, path)
+    for where in said_already:
+        writing.loss.drop(where, "combination", "shape", "the canonical member says it already")
+    return made
+
+
+def _laid_over(wire: Wire, fields: Wire, path: Path) -> tuple[Wire, list[Path], bool]:
+    """The wire with the tree laid over it, the branches that found no place, and whether anything did."""
+    made = dict(wire)
+    said_already: list[Path] = []
+    found_place = not fields  # an empty tree is only there
+    for name, value in fields.items():
+        if name not in made:
+            made[name] = value
+            found_place = True
+        elif (
+            isinstance(made[name], dict)
+            and isinstance(value, dict)
+            and (laid := _laid_over(made[name], value, (*path, name)))[2]
+        ):
+            made[name] = laid[0]
+            said_already += laid[1]
+            found_place = True
+        else:
+            said_already.append((*path, name))
+    return made, said_already, found_place

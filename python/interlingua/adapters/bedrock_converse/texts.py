@@ -1,0 +1,190 @@
+"""
+Texts both ways: plain ones, values of JSON in results, those that a guardrail looks at, and those with citations.
+"""
+
+from typing import Any, Final
+
+from interlingua.adapters._claude import Reading, string
+from interlingua.adapters._kit import BLOCK_MEMBERS, Wire, arguments_text, report_unknown
+from interlingua.adapters.bedrock_converse.state import (
+    ASSISTANT,
+    RESULT,
+    SYSTEM,
+    USER,
+    Block,
+    finished,
+    kept,
+    left_over,
+    overlaid,
+)
+from interlingua.adapters.bedrock_converse.tables import Writing
+from interlingua.canonical import json
+from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.loss import Path
+
+# ---------------------------------------------------------------------------------------------- from the wire
+
+
+def text_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
+    text = string(wire["text"])
+    state = None if text and not text.isspace() else reading.state(form={"blank": True})
+    return kept({"type": "text", "text": text}, wire, "text", None, reading, state)
+
+
+def json_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
+    if place != RESULT:
+        return None
+    text = arguments_text(wire["json"])
+    return kept({"type": "text", "text": text}, wire, "json", None, reading, reading.state(form={"json": True}))
+
+
+def guarded_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
+    """A text that a guardrail is to look at: the text is the user's, the rest stays with the provider."""
+    guarded = wire["guardContent"]
+    if guarded.keys() != {"text"} or place not in (USER, SYSTEM) or type(guarded["text"].get("text")) is not str:
+        return None
+    left = left_over(guarded["text"], frozenset(("text",)))
+    text = guarded["text"]["text"]
+    state = None if text and not text.isspace() else reading.state(form={"blank": True})
+    inner = {} if left is None else {"text": left}
+    return kept({"type": "text", "text": text}, wire, "guardContent", inner, reading, state)
+
+
+def cited_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
+    cited = wire["citationsContent"]
+    texts, citations = cited.get("content", []), cited.get("citations", [])
+    if place != ASSISTANT or type(texts) is not list or type(citations) is not list:
+        return None
+    if not all(part.keys() == {"text"} for part in texts):
+        return None
+    spoken = [string(part["text"]) for part in texts]
+    canonical: Block = {"type": "text", "text": "".join(spoken)}
+    form: Wire = {"cited": True}
+    if len(spoken) != 1:
+        form["texts"] = [len(text) for text in spoken] if "content" in cited else None
+    canonical["citations"] = [_citation_from_wire(citation, reading) for citation in citations]
+    if "citations" not in cited:
+        form["uncited"] = True
+    left = left_over(cited, frozenset(("content", "citations")))
+    return kept(canonical, wire, "citationsContent", left, reading, reading.state(form=form))
+
+
+def _citation_from_wire(citation: Wire, reading: Reading) -> dict[str, Any]:
+    location: Any = citation.get("location")
+    place = _citation_type(citation)
+    canonical: dict[str, Any] = {"type": place}
+    if type(title := citation.get("title")) is str:
+        canonical["title"] = title
+    source = citation.get("sourceContent")
+    if type(source) is list and len(source) == 1 and source[0].keys() == {"text"}:
+        canonical["cited_text"] = string(source[0]["text"])
+    fields = {name: value for name, value in citation.items() if name not in ("title", "sourceContent")}
+    if place == "web" and type(url := location["web"].get("url")) is str:
+        canonical["url"] = url
+        others = left_over(location["web"], frozenset(("url",)))
+        left = {name: value for name, value in location.items() if name != "web"}
+        if others is not None:
+            left["web"] = others
+        del fields["location"]
+        if left:
+            fields["location"] = left
+    for name, read in (("title", "title"), ("sourceContent", "cited_text")):
+        if name in citation and read not in canonical:
+            fields[name] = citation[name]
+    canonical["provider_state"] = reading.state(fields=fields) if fields else reading.state()
+    return canonical
+
+
+def _citation_type(citation: Wire) -> str:
+    """What a citation is, by the place that it names."""
+    location = citation.get("location")
+    return (next(iter(location), "") if type(location) is dict else "") or "citation"
+
+
+# ---------------------------------------------------------------------------------------------- to the wire
+
+TEXT: Final = BLOCK_MEMBERS | {"text", "citations", "refusal"}
+
+
+def text_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
+    text: str = block["text"]
+    form = writing.form_of(block) if "provider_state" in block else {}
+    cited = form.get("cited") and place == ASSISTANT
+    if not cited and (not text or text.isspace()) and not (form.get("blank") and (text or writing.own)):
+        writing.loss.drop(path, "empty_content", "shape", "the target takes no text without visible characters")
+        return None
+    if block.get("refusal"):
+        writing.loss.drop((*path, "refusal"), "unsupported_field", "weakened", "a refusal travels as ordinary text")
+    if cited:
+        return _cited_to_wire(block, form, writing, path)
+    for position in range(len(block.get("citations") or ())):
+        where = (*path, "citations", position)
+        writing.loss.drop(where, "foreign_state", "weakened", "a citation of another provider has no form here")
+    if form.get("json") and place == RESULT and (value := json_value(text)) is not NO_JSON:
+        return finished(block, "json", value, TEXT, writing, path)
+    fields = (block.get("provider_state") or {}).get("fields") or {}
+    if (
+        isinstance(fields.get("guardContent"), dict)
+        and place in (USER, SYSTEM)
+        and writing.endpoint.owns(block["provider_state"])
+    ):
+        return finished(block, "guardContent", {"text": {"text": text}}, TEXT, writing, path)
+    return finished(block, "text", text, TEXT, writing, path)
+
+
+NO_JSON: Final = object()
+
+
+def json_value(text: str) -> Any:
+    """The value that a text spells; `NO_JSON` when writing it again would not give the text."""
+    try:
+        value = json.loads(text)
+    except InvalidRequest:
+        return NO_JSON
+    return value if arguments_text(value) == text else NO_JSON
+
+
+def _cited_to_wire(block: Block, form: Wire, writing: Writing, path: Path) -> Wire | None:
+    text: str = block["text"]
+    citations = [
+        wire
+        for position, citation in enumerate(block.get("citations") or ())
+        if (wire := _citation_to_wire(citation, writing, (*path, "citations", position))) is not None
+    ]
+    inner: Wire = {}
+    lengths = form.get("texts", [len(text)])
+    if lengths is not None or text:
+        if lengths is None or sum(lengths) != len(text):
+            lengths = [len(text)]
+        ends = [sum(lengths[: number + 1]) for number in range(len(lengths))]
+        inner["content"] = [{"text": text[end - length : end]} for length, end in zip(lengths, ends, strict=True)]
+    if citations or not form.get("uncited"):
+        inner["citations"] = citations
+    return finished(block, "citationsContent", inner, TEXT, writing, path)
+
+
+_CITATION: Final = frozenset(("type", "url", "title", "cited_text", "start_index", "end_index", "provider_state"))
+
+
+def _citation_to_wire(citation: dict[str, Any], writing: Writing, path: Path) -> Wire | None:
+    # a citation points into the provider's own documents and results, so only its own can go back
+    state = citation.get("provider_state")
+    if state is None or not writing.endpoint.owns(state):
+        writing.loss.drop(path, "foreign_state", "weakened", "a citation of another provider has no form here")
+        return None
+    wire: Wire = {}
+    if "title" in citation:
+        wire["title"] = citation["title"]
+    if "cited_text" in citation:
+        wire["sourceContent"] = [{"text": citation["cited_text"]}]
+    if "url" in citation:
+        wire["location"] = {"web": {"url": citation["url"]}}
+    for name in citation.keys() & {"start_index", "end_index"}:
+        writing.loss.drop((*path, name), "unsupported_field", "weakened", "the wire has no place for the span")
+    report_unknown(citation, _CITATION, writing.loss, path)
+    wire = overlaid(wire, state.get("fields") or {}, writing, (*path, "provider_state", "fields"))
+    if (kind := _citation_type(wire)) != citation["type"]:
+        writing.loss.replace(
+            (*path, "type"), kind, "unsupported_field", "weakened", "its place says what a citation is"
+        )
+    return wire
