@@ -60,7 +60,8 @@ def input_to_wire(request: Request, writing: Writing) -> tuple[str | None, list[
             case _:
                 before = None
                 items.append(_plain_to_wire(message, path, writing))
-    if items and _are_instructions(items[0], request, writing) and (len(items) > 1 or writing.keeps("messages")):
+    alone = writing.keeps("messages") or (writing.own and is_continued(request, writing))
+    if items and (len(items) > 1 or alone) and _are_instructions(items[0], request, writing):
         instructions = items.pop(0)["content"]
     for position, to in moves:
         text = "results come in the order of their calls, and no instructions before them"
