@@ -391,7 +391,9 @@ class Writing:
         "capabilities",
         "endpoint",
         "exact",
+        "gone",
         "loss",
+        "merges",
         "message",
         "own",
         "source",
@@ -409,6 +411,8 @@ class Writing:
         asked = source.get("model")
         self.exact = self.own and (asked is None or endpoint.model in (None, asked, wire_model(asked)))
         self.message: Item = {}  # of the model, that is being written
+        self.merges: list[tuple[Path, Path]] = []
+        self.gone: set[Path] = set()  # messages that travel in another one, or not at all
         self._tool_id = tool_id
         self._longest_name = longest_name
         self._ids: dict[str, str] = {}
@@ -482,6 +486,40 @@ class Writing:
 
     def _is_own(self, provider: str | None) -> bool:
         return provider is None or self.endpoint.owns({"adapter": self.endpoint.adapter, "provider": provider})
+
+    # ------------------------------------------------------------------------------------------ whole messages
+
+    def drop_message(self, path: Path) -> None:
+        """Nothing is left of a message."""
+        self.gone.add(path)
+        self.loss.drop(path, "empty_content", "shape", "nothing is left of the message")
+
+    def drop_merged(self, anchor: Path) -> None:
+        """Nothing is left of a message and of those that were merged into it."""
+        left = [path for path, to in self.merges if to == anchor]
+        self.merges = [merge for merge in self.merges if merge[1] != anchor]
+        for path in (anchor, *left):
+            self.drop_message(path)
+
+    def report_merges(self) -> None:
+        """The messages that travel in another one."""
+        for path, to in self.merges:
+            self.gone.add(path)
+            self.loss.merge(path, to, "merged_turn", "shape", "neighbouring messages travel as one turn")
+
+    # ------------------------------------------------------------------------------------------ cache marks
+
+    def settle_lifetime(self, mark: Item, where: Path, short: bool) -> bool:
+        """Brings the lifetime of a mark into what the wire knows; gives whether a short one was written by now."""
+        ttl = mark.get("ttl")
+        if ttl is None:
+            return True
+        fitted = fitted_lifetime(ttl, short)
+        if fitted != ttl:
+            mark["ttl"] = fitted
+            message = "the target has 5m and 1h, longer before shorter"
+            self.loss.replace((*where, "ttl"), fitted, "cache_hint", "weakened", message)
+        return fitted == "5m"
 
     # ------------------------------------------------------------------------------------------ ids
 

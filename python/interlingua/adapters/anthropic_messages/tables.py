@@ -73,16 +73,14 @@ class Writing(claude.Writing):
     Merges and moves end a report: they refer to whole messages, after all that happens inside them.
     """
 
-    __slots__ = ("answering", "gone", "marks", "merges", "moves", "stricter")
+    __slots__ = ("answering", "marks", "moves", "stricter")
 
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss, version: str = VERSION) -> None:
         super().__init__(source, endpoint, loss, TOOL_ID, LONGEST_TOOL_NAME)
         self.stricter = version >= STRICTER_VERSION
         self.answering = False  # an answer is written, which nobody has to prove
         self.marks: list[tuple[Wire, Path | None, Path | None, bool]] = []
-        self.merges: list[tuple[Path, Path]] = []
         self.moves: list[tuple[int, int]] = []
-        self.gone: set[Path] = set()
 
     # ------------------------------------------------------------------------------------------ cache marks
 
@@ -124,29 +122,14 @@ class Writing(claude.Writing):
                 del wire["cache_control"]
                 self.loss.drop(where, "limit_exceeded", "weakened", "the target takes four cache marks in a request")
                 continue
-            short = self._settle_lifetime(wire, where, short)
+            short = self.settle_lifetime(wire["cache_control"], where, short)
             if to is not None:
                 self.loss.move(where, to, "cache_hint", "shape", "the mark stands on the last block of the message")
-
-    def _settle_lifetime(self, wire: Wire, where: Path, short: bool) -> bool:
-        control = wire["cache_control"]
-        ttl = control.get("ttl")
-        if ttl is None:
-            return True
-        fitted = claude.fitted_lifetime(ttl, short)
-        if fitted != ttl:
-            control["ttl"] = fitted
-            self.loss.replace(
-                (*where, "ttl"), fitted, "cache_hint", "weakened", "the target has 5m and 1h, longer before shorter"
-            )
-        return fitted == "5m"
 
     def finish(self) -> None:
         """The entries about whole messages: merges first, while every message stands where it was written."""
         self.settle_marks()
-        for path, to in self.merges:
-            self.gone.add(path)
-            self.loss.merge(path, to, "merged_turn", "shape", "neighbouring messages travel as one turn")
+        self.report_merges()
         for position, before in self.moves:
             if ("messages", position) not in self.gone:
                 self.loss.move(

@@ -253,7 +253,7 @@ def _plain_turns(messages: list[Message], first: int, writing: Writing) -> list[
             found = blocks_to_wire(message["content"], USER, writing, ("messages", position, "content"))
             content += found
             if not found:
-                _drop(("messages", position), writing)
+                writing.drop_message(("messages", position))
         else:
             if role == "assistant":
                 writing.message = message
@@ -274,11 +274,6 @@ def _plain_turns(messages: list[Message], first: int, writing: Writing) -> list[
     if previous == "assistant":
         _settle_prefill(messages[last]["content"], content, last, writing)
     return wires
-
-
-def _drop(path: Path, writing: Writing) -> None:
-    writing.gone.add(path)
-    writing.loss.drop(path, "empty_content", "shape", "nothing is left of the message")
 
 
 def _filler(path: Path, writing: Writing) -> list[Wire]:
@@ -343,7 +338,7 @@ class _Turns:
         elif says_something(message, writing):
             role, content = self._instructions(at, message, path)
         else:
-            _drop(path, writing)
+            writing.drop_message(path)
             return
         if len(message) > 2 and not within(message, PLAIN):
             _message_members(message, content, writing, path)
@@ -381,10 +376,7 @@ class _Turns:
 
     def _leave(self, anchor: Path) -> None:
         """An edit left nothing of what stands before a result in its wire message, which the result begins now."""
-        left = [path for path, to in self.writing.merges if to == anchor]
-        self.writing.merges[:] = [merge for merge in self.writing.merges if merge[1] != anchor]
-        for path in (anchor, *left):
-            _drop(path, self.writing)
+        self.writing.drop_merged(anchor)
         self.anchor = self.members = None
         self.string = self.blank = False
 
@@ -395,7 +387,7 @@ class _Turns:
         elif content:
             self.anchor, self.anchor_role = path, role
         else:
-            _drop(path, self.writing)
+            self.writing.drop_message(path)
         self.content += content
 
     def _close(self, last: bool = False) -> None:

@@ -1,6 +1,4 @@
-"""
-Media and documents both ways.
-"""
+"""Media and documents both ways."""
 
 from typing import Any, Final
 

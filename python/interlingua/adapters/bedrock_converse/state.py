@@ -1,6 +1,4 @@
-"""
-What every block has beside its content: the members without canonical meaning, as trees, both ways.
-"""
+"""What every block has beside its content, both ways: the members without canonical meaning, as trees."""
 
 from typing import Any, Final
 
@@ -10,8 +8,10 @@ from interlingua.adapters.bedrock_converse.tables import Writing
 from interlingua.canonical.loss import Path
 
 Block = dict[str, Any]
+
 # the places that take different blocks
 SYSTEM, USER, ASSISTANT, RESULT = "system", "user", "assistant", "result"
+
 KINDS: Final = frozenset(
     (
         "text", "toolUse", "toolResult", "json", "reasoningContent", "guardContent", "citationsContent", "image", "document",
@@ -54,6 +54,7 @@ def left_over(item: Wire, known: frozenset[str]) -> Wire | None:
 
 
 def instead(block: Block, writing: Writing, path: Path, code: str, message: str) -> Wire | None:
+    """What stands in the place of a block that the wire cannot carry, which is reported; None for nothing."""
     text = writing.loss.block(path, block, code, "lost", message)
     return None if text is None else {"text": text["text"]}
 

@@ -133,9 +133,7 @@ class Writing(claude.Writing):
         "document",
         "fillers",
         "form",
-        "gone",
         "marks",
-        "merges",
         "moves",
         "swept",
         "tools_used",
@@ -148,9 +146,7 @@ class Writing(claude.Writing):
         self.document: Path | None = None  # the first document of a user message
         self.swept = False  # marks were taken back: empty blocks stand in their places
         self.fillers: list[tuple[Path, Path, Wire]] = []  # blocks before which a text has to stand
-        self.merges: list[tuple[Path, Path]] = []
         self.moves: list[tuple[int, int, str, str, Wire | None]] = []
-        self.gone: set[Path] = set()
         self.tools_used: dict[str, None] = {}  # wire names of the calls in the conversation, in order
         self._documents: set[str] = set()
 
@@ -203,21 +199,9 @@ class Writing(claude.Writing):
                 self.swept = True
                 self.loss.drop(where, "limit_exceeded", "weakened", "the target takes four cache marks in a request")
                 continue
-            short = self._settle_lifetime(block["cachePoint"], where, short)
+            short = self.settle_lifetime(block["cachePoint"], where, short)
             if to is not None:
                 self.loss.move(where, to, "cache_hint", "shape", "the mark stands behind the last block that it is for")
-
-    def _settle_lifetime(self, point: Wire, where: Path, short: bool) -> bool:
-        ttl = point.get("ttl")
-        if ttl is None:
-            return True
-        fitted = claude.fitted_lifetime(ttl, short)
-        if fitted != ttl:
-            point["ttl"] = fitted
-            self.loss.replace(
-                (*where, "ttl"), fitted, "cache_hint", "weakened", "the target has 5m and 1h, longer before shorter"
-            )
-        return fitted == "5m"
 
     def finish(self) -> None:
         """The entries about whole messages: merges first, while every message stands where it was written."""
@@ -225,9 +209,7 @@ class Writing(claude.Writing):
             self._settle_marks()
         for path, to, filler in self.fillers:
             self.loss.move(path, to, "filler", "shape", "the target takes a document only beside a text", filler)
-        for path, to in self.merges:
-            self.gone.add(path)
-            self.loss.merge(path, to, "merged_turn", "shape", "neighbouring messages travel as one turn")
+        self.report_merges()
         for position, before, code, message, left in self.moves:
             if ("messages", position) not in self.gone:
                 self.loss.move(("messages", position), ("messages", before), code, "shape", message, left)

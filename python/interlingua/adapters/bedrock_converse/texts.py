@@ -1,6 +1,4 @@
-"""
-Texts both ways: plain ones, values of JSON in results, those that a guardrail looks at, and those with citations.
-"""
+"""Texts both ways: plain ones, values of JSON in results, those that a guardrail looks at, and those with citations."""
 
 from typing import Any, Final
 

@@ -239,7 +239,7 @@ class _Turns:
         elif says_something(message, writing):
             role, content = self._instructions(at, message, path)
         else:
-            self._drop(path)
+            self.writing.drop_message(path)
             return
         if len(message) > 2 and not within(message, PLAIN):
             _message_members(message, content, writing, path)
@@ -291,10 +291,7 @@ class _Turns:
 
     def _leave(self, anchor: Path) -> None:
         """An edit left nothing of what stands before a result in its wire message, which the result begins now."""
-        left = [path for path, to in self.writing.merges if to == anchor]
-        self.writing.merges[:] = [merge for merge in self.writing.merges if merge[1] != anchor]
-        for path in (anchor, *left):
-            self._drop(path)
+        self.writing.drop_merged(anchor)
         self.anchor = self.members = None
         self.blank = self.silent = False
 
@@ -306,12 +303,8 @@ class _Turns:
             self.anchor, self.anchor_role = path, role
             _report_members(self.messages[int(path[1])], self.writing, path)
         else:
-            self._drop(path)
+            self.writing.drop_message(path)
         self.content += content
-
-    def _drop(self, path: Path) -> None:
-        self.writing.gone.add(path)
-        self.writing.loss.drop(path, "empty_content", "shape", "nothing is left of the message")
 
     def _close(self) -> None:
         if not self.speaker:
