@@ -83,11 +83,12 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
         named = named.partition(":")[2] or named
     model = endpoint.model or named
     writing = Writing(endpoint, loss, own=own, other_model=model != named)
+    form: Mapping[str, Any] = (state.get("form") or NOTHING) if state is not None and own else NOTHING
+    writing.odd = tuple(form.get("odd") or ())
     body: Wire = {} if model is None else {"model": model}
     body["messages"] = messages_to_wire(request, writing)
     if not body["messages"] and not own:
         raise InvalidRequest("a request needs at least one message", path="/messages", adapter=NAME)
-    form: Mapping[str, Any] = (state.get("form") or NOTHING) if state is not None and own else NOTHING
     if request.get("tools"):
         _tools_to_wire(request, body, writing)
     if request.get("tool_choice") is not None:
@@ -168,7 +169,7 @@ def _logprobs(name: str, value: Any, body: Wire, writing: Writing) -> None:
     if writing.refuses("logprobs"):
         _report_refused(name, writing)
         return
-    if name == "top_logprobs" and value > _MOST_LOGPROBS and not writing.own:
+    if name == "top_logprobs" and value > _MOST_LOGPROBS and not writing.keeps(name):
         value = _MOST_LOGPROBS
         writing.loss.replace((name,), value, "limit_exceeded", "weakened", f"the wire gives {value} alternatives")
     body[name] = value
@@ -316,6 +317,18 @@ def _tool_to_wire(tool: Tool, path: Path, writing: Writing) -> Wire | None:
         if tool.get("adapter") != writing.endpoint.adapter or not isinstance(tool.get("definition"), dict):
             loss.drop(path, "provider_tool", "lost", "a tool of another provider cannot be offered here")
             return None
+        read = _tool_from_wire(tool["definition"], Reading(writing.endpoint, DERIVED_IDS))
+        if read.get("kind") != "provider" or read["name"] != tool["name"]:
+            loss.replace(path, read, "unsupported_value", "shape", "the tool is read back as what its definition says")
+            return tool["definition"]
+        for name in ("description", "input_schema", "strict", "format"):
+            if tool.get(name) is not None:
+                message = "a tool of the provider is its definition alone"
+                loss.drop((*path, name), "unsupported_field", "weakened", message)
+        if tool.get("cache") is not None:
+            loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire has no cache marks")
+        report_own_state(writing.owns(tool), loss, path, fields=True)
+        report_foreign_state(tool, writing.endpoint, loss, path)
         report_unknown(tool, _TOOL, loss, path)
         return tool["definition"]
     schema = tool.get("input_schema")
@@ -330,11 +343,16 @@ def _tool_to_wire(tool: Tool, path: Path, writing: Writing) -> Wire | None:
         schema = _report_custom(tool, path, writing)
     elif schema is not None and not writing.own:
         schema = kept(schema, loss, (*path, "input_schema"))
-    inner: Wire = {**fields.get("function", NOTHING), "name": tool["name"]}
+    more: Mapping[str, Any] = fields.get("function", NOTHING)
+    inner: Wire = {**more, "name": tool["name"]}
     if tool.get("description") is not None:
         inner["description"] = tool["description"]
     if schema is not None:
         inner["parameters"] = schema
+    if said := [name for name in more if inner[name] != more[name]]:
+        where: Path = (*path, "provider_state", "fields", "function")
+        for lost in [where] if len(said) == len(more) else [(*where, name) for name in said]:
+            loss.drop(lost, "combination", "shape", "the canonical member says it already")
     if not tool.keys() <= _SAID:
         _finish_tool(tool, kind, state, path, writing)
     wire: Wire = {name: item for name, item in fields.items() if name != "function"}
@@ -391,6 +409,8 @@ def _options_to_wire(request: Request, body: Wire, sampling: Wire, writing: Writ
         path: Path = ("options", NAME, name)
         if name == "options" and isinstance(value, dict):
             _sampling_options(value, sampling, path, writing)
+        elif name in ("model", "stream") and writing.own and name not in request:
+            body[name] = value  # not the name or the switch that it should be
         elif name in ("model", "messages", "stream"):
             _report_said(path, writing)
         elif _option_to_wire(name, value, body, path, writing):
@@ -472,6 +492,8 @@ def from_wire_request(
     if body.get("stream") is None:  # the wire's own default
         request["stream"] = True
         form["stream"] = "absent"
+    if request.get("top_logprobs", 0) > _MOST_LOGPROBS:
+        form["odd"] = ["top_logprobs"]
     request["provider_state"] = endpoint.state(form=form) if form else endpoint.state()
     return recognised(request), []
 
