@@ -4,9 +4,9 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from decimal import Decimal
 from typing import Any, Final, Generic, TypeVar
 
-from interlingua.adapters._answers import note
 from interlingua.adapters._kit import Wire, within
 from interlingua.adapters._openai_writing import TOOL_NAME, Target, fits_name
+from interlingua.adapters._results import note
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Entry
 

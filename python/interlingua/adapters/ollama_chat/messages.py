@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any, Final
 
-from interlingua.adapters._answers import note_disorder, ordered, result_of
 from interlingua.adapters._envelope import TOOL_ERROR, TOOL_OK, is_enveloped
 from interlingua.adapters._kit import (
     BLOCK_MEMBERS,
@@ -22,6 +21,7 @@ from interlingua.adapters._kit import (
 )
 from interlingua.adapters._media import may_be_base64, refuses_image, sniff, source_refused
 from interlingua.adapters._order import longest_rising, moves_to
+from interlingua.adapters._results import note_disorder, ordered, result_of
 from interlingua.adapters.ollama_chat.tables import (
     CALLS,
     IMAGES,

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._answers import note_disorder, ordered, result_of
 from interlingua.adapters._envelope import MARK, envelop, open_envelope
 from interlingua.adapters._kit import RESULT_MEMBERS, Wire, malformed, report_foreign_state, report_unknown
+from interlingua.adapters._results import note_disorder, ordered, result_of
 from interlingua.adapters.openai_chat.contents import (
     content_from_wire,
     content_to_wire,

@@ -7,9 +7,9 @@ A run of items that a model said is one assistant message. Messages of others, a
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._answers import in_order, moves_behind, note, result_of
 from interlingua.adapters._envelope import MARK, envelop, open_envelope
 from interlingua.adapters._kit import MESSAGE_MEMBERS, RESULT_MEMBERS, Wire, malformed, report_unknown
+from interlingua.adapters._results import in_order, moves_behind, note, result_of
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.items import is_message, item_from_wire, turn_to_wire
 from interlingua.adapters.openai_responses.parts import Block, part_from_wire, part_to_wire
