@@ -84,7 +84,7 @@ def adapt(
     file: File = "-",
     source: Annotated[str, typer.Option("--from", help="Wire of the input, or canonical.")] = _CANONICAL,
     target: Annotated[str, typer.Option("--to", help="Wire of the output, or canonical.")] = _CANONICAL,
-    kind: Annotated[str, typer.Option(help="What the input is: request, response or stream.")] = "request",
+    kind: Annotated[str, typer.Option(help="What the input is: request, response, stream or error.")] = "request",
     provider: Provider = None,
     model: Annotated[str | None, typer.Option("--model", "-m", help="The target's own name of the model.")] = None,
     strict: Annotated[
@@ -95,13 +95,19 @@ def adapt(
         bool,
         typer.Option("--state-in-ids", help="Put what other providers need back into the ids of an answer's calls."),
     ] = False,
+    raw: Annotated[
+        bool, typer.Option("--raw", help="Keep the provider's own words in a canonical error, alone or in a stream.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Carry a request, an answer or a stream from one form to another."""
+    """Carry a request, an answer, a stream or an error from one form to another.
+
+    An error of a wire is a body, or an object with its status, headers and body.
+    """
     from interlingua import adapters, registry
 
     _one_of("--strict", strict, ("shape", "weakened", "lost", None))
-    _one_of("--kind", kind, ("request", "response", "stream"))
+    _one_of("--kind", kind, ("request", "response", "stream", "error"))
     for wire in (source, target):
         if wire != _CANONICAL:
             adapters.get(wire)
@@ -116,9 +122,12 @@ def adapt(
         endpoint = replace(registry.endpoint(adapter=target, provider=provider, model=model), state_in_ids=state_in_ids)
     given = _read(file)
     if kind == "stream":
-        _adapt_stream(given, source, endpoint)
+        _adapt_stream(given, source, endpoint, raw=raw)
         return
-    value, report = (_adapt_request if kind == "request" else _adapt_response)(given, source, endpoint, strict)
+    if kind == "error":
+        value, report = _adapt_error(given, source, endpoint, strict, raw=raw)
+    else:
+        value, report = (_adapt_request if kind == "request" else _adapt_response)(given, source, endpoint, strict)
     if as_json:
         _print({"wire" if endpoint else kind: value, "loss": report})
         return
@@ -161,13 +170,47 @@ def _adapt_response(given: bytes, source: str, endpoint: Any, strict: str | None
     return response, report
 
 
-def _adapt_stream(given: bytes, source: str, endpoint: Any) -> None:
+def _adapt_error(given: bytes, source: str, endpoint: Any, strict: str | None, *, raw: bool) -> tuple[Data, list[Data]]:
+    from interlingua import translate
+    from interlingua.canonical.loss import SEVERITIES
+
+    if source == _CANONICAL:
+        error = translate.load(given, "Error")
+    else:
+        status, headers, body = _error_answer(given)
+        error = translate.read_error(status, headers, body, source, raw=raw or endpoint is not None)
+    if endpoint is None:
+        return error, []
+    wire, report = translate.to_wire_error(error, endpoint)
+    for entry in report:
+        if strict is not None and SEVERITIES.index(entry["severity"]) >= SEVERITIES.index(strict):
+            raise LossRefused(f"the error would lose too much: {entry['message']}", report, path=entry["path"])
+    return wire, report
+
+
+def _error_answer(given: bytes) -> tuple[int | None, dict[str, str], bytes | str]:
+    """Status, headers and body of an error answer; of a lone body, whatever it is, no status is known."""
+    try:
+        value = json.loads(given)
+    except InvalidRequest:
+        return None, {}, given  # a page is an answer too
+    if not isinstance(value, dict) or type(value.get("status")) is not int or "body" not in value:
+        return None, {}, given
+    headers = value.get("headers") or {}
+    if not isinstance(headers, dict):
+        raise InvalidRequest("headers are an object of texts", path="/headers")
+    body = value["body"]
+    text = body if isinstance(body, str) else b"" if body is None else json.dumps(body)
+    return value["status"], {str(name): str(told) for name, told in headers.items()}, text
+
+
+def _adapt_stream(given: bytes, source: str, endpoint: Any, *, raw: bool) -> None:
     from interlingua import translate
 
     if source == _CANONICAL:
         events = [translate.load(line, "StreamEvent") for line in given.split(b"\n") if line.strip()]
     else:
-        events = list(translate.read_stream([given], source))
+        events = list(translate.read_stream([given], source, raw=raw or endpoint is not None))
     if endpoint is None:
         for event in events:
             _write(json.dumps(event) + b"\n")

@@ -30,6 +30,7 @@ _FUNCTIONS = {
     "stream": "stream_decoder",
     "stream_encode": "encode_stream",
     "error": "error",
+    "to_wire_error": "to_wire_error",
     "estimate": "estimate",
 }
 
@@ -89,6 +90,7 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
     "chunks": list,
     "events": list,
     "status": int,
+    "raw": bool,
     "state_in_ids": bool,
     "usage": dict,
     "price": (dict, type(None)),
@@ -176,7 +178,13 @@ def _error(given: Message, adapter: str | None) -> Message:
     endpoint = _endpoint(given, adapter)
     body = given.get("body")
     text = body if isinstance(body, str) else "" if body is None else json.dumps(body).decode()
-    return adapters.get(endpoint.adapter).error(_member(given, "status"), _headers(given), text, endpoint)
+    raw = _member(given, "raw", default=False)
+    return translate.from_wire_error(_member(given, "status"), _headers(given), text, endpoint, raw=raw)
+
+
+def _to_wire_error(given: Message, adapter: str | None) -> Message:
+    wire, loss = translate.to_wire_error(translate.load(given["error"], "Error"), _endpoint(given, adapter))
+    return {"wire": wire, "loss": loss}
 
 
 def _estimate(given: Message, adapter: str | None) -> Message:
@@ -276,6 +284,7 @@ _OPERATIONS: dict[str, Callable[[Message, str | None], Message]] = {
     "stream": _stream,
     "stream_encode": _stream_encode,
     "error": _error,
+    "to_wire_error": _to_wire_error,
     "estimate": _estimate,
     "generate": _generate,
     "cost": _cost,

@@ -149,7 +149,8 @@ def error(status: int, headers: Mapping[str, str], body: bytes | str | None, end
 
     The provider's own text may hold content, so it is only in `raw`.
     """
-    return error_from_body(status, headers, error_body(body) if body else None, endpoint)
+    number = status if status >= 400 else None  # a failure that came as a success
+    return error_from_body(number, headers, error_body(body) if body else None, endpoint)
 
 
 def error_from_body(status: int | None, headers: Mapping[str, str], body: Any, endpoint: Endpoint) -> Error:

@@ -148,7 +148,8 @@ class ProviderError(InterlinguaError):
         return self.error.get("retry_after")
 
     def to_dict(self) -> dict[str, Any]:
-        return dict(self.error)
+        """The error without what the provider said word by word; that is in `error["raw"]`."""
+        return {name: value for name, value in self.error.items() if name != "raw"}
 
 
 class StreamTruncated(ProviderError):

@@ -16,7 +16,7 @@ import grpc
 import grpc.aio
 from google.protobuf.message import DecodeError
 
-from interlingua import adapters
+from interlingua import adapters, translate
 from interlingua.canonical import json
 from interlingua.canonical.check import check
 from interlingua.canonical.errors import InterlinguaError, InvalidRequest
@@ -207,6 +207,8 @@ class Servicer:
             async for event in stream:
                 if request.buffered and not any(buffered([event])):
                     continue
+                if event["type"] == "error" and not request.include_raw:
+                    event = {**event, "error": translate.without_raw(event["error"])}
                 if request.json_output:
                     yield service.GenerateStreamResponse(event_json=json.dumps(event).decode())
                 else:
