@@ -80,7 +80,7 @@ def write(
     found: dict[str, Any] = {}
     for told in _variants(seen, own=own):
         wire = spell(told)
-        if own and _goes_back(seen, exact=adapter == endpoint.adapter):
+        if adapter == endpoint.adapter and _goes_back(seen):
             wire["status"], wire["body"] = seen["status"], seen["raw"]
             if told.word is None:
                 wire["headers"].pop("x-amzn-errortype", None)  # it came without
@@ -116,15 +116,9 @@ def _variants(failure: dict[str, Any], *, own: bool) -> list[Told]:
     return [Told(failure["category"], text, at, code, path, after, told_id) for text, at, code in found]
 
 
-def _goes_back(failure: dict[str, Any], *, exact: bool) -> bool:
+def _goes_back(failure: dict[str, Any]) -> bool:
     """Whether the provider's own answer can be given again. What came with the status of a success is spelt anew."""
-    raw = failure.get("raw")
-    if raw is None or failure.get("status") not in _FAILURES:
-        return False
-    if exact:
-        return True
-    inner = raw.get("error") if isinstance(raw, dict) else None
-    return isinstance(inner, dict) and isinstance(inner.get("message"), str)
+    return failure.get("raw") is not None and failure.get("status") in _FAILURES
 
 
 def _words(failure: dict[str, Any], *, own: bool) -> str:
@@ -197,6 +191,12 @@ def _entry(op: str, path: str, code: str, message: str, value: Any = None) -> En
 
 
 # ---------------------------------------------------------------------------------------------------- small shapes
+
+
+def message(name: str, status: int, code: str | None) -> str:
+    """The sentence for an error that was read: who, and by which status and word; nothing of the provider's text."""
+    told = f"{name} answered with status {status}" if status in _FAILURES else f"{name} told of a failure"
+    return f"{told} ({code})" if code else told
 
 
 def wait_headers(seconds: float | None, *, exact: bool) -> dict[str, str]:

@@ -284,6 +284,8 @@ _WRITTEN: Final[dict[str, tuple[int, str, str | None]]] = {
     "overloaded": (503, "service_unavailable_error", "server_is_overloaded"),
     "other": (500, "server_error", "other"),
 }
+_TYPES: Final = frozenset(("requests", "tokens", "timeout", "insufficient_quota"))
+"""Words of OpenAI that are types, beside those that end so."""
 _FAMILY: Final = ("openai_chat", "openai_responses")
 
 
@@ -303,5 +305,9 @@ def _spell(told: failures.Told) -> Wire:
     headers = failures.wait_headers(told.retry_after, exact=True)
     if told.request_id is not None:
         headers["x-request-id"] = told.request_id
-    inner = {"message": told.text, "type": kind, "param": param, "code": told.word or code}
+    if told.word is not None and (told.word in _TYPES or told.word.endswith("_error")):
+        kind = told.word
+    elif told.word is not None:
+        code = told.word
+    inner = {"message": told.text, "type": kind, "param": param, "code": code}
     return {"status": told.status or status, "headers": headers, "body": {"error": inner}}

@@ -69,7 +69,7 @@ def error(status: int, headers: Mapping[str, str] | None, body: Any, endpoint: E
     name = endpoint.provider or endpoint.adapter
     found: dict[str, Any] = {
         "category": category,
-        "message": f"{name} answered with status {status}" + (f" ({code})" if code else ""),
+        "message": failures.message(name, status, code),
         "retryable": retryable,
         "status": status,
         "adapter": endpoint.adapter,

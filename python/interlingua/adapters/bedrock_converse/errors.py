@@ -82,7 +82,7 @@ def described(
     name = endpoint.provider or endpoint.adapter
     found: dict[str, Any] = {
         "category": category,
-        "message": f"{name} answered with status {status}" + (f" ({code})" if code else ""),
+        "message": failures.message(name, status, code),
         "retryable": category in _RETRYABLE and not blamed,
         "status": status,
         "adapter": endpoint.adapter,
