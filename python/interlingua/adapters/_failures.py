@@ -76,21 +76,27 @@ def write(
     own = adapter == endpoint.adapter or adapter in family
     foreign_path = "path" in failure and adapter is not None and adapter != endpoint.adapter
     seen = {name: value for name, value in failure.items() if name != "path" or not foreign_path}
-    wire: Wire = {}
-    found: dict[str, Any] = {}
+    tried: list[tuple[Wire, dict[str, Any]]] = []
     for told in _variants(seen, own=own):
         wire = spell(told)
         if adapter == endpoint.adapter and _goes_back(seen):
             wire["status"], wire["body"] = seen["status"], seen["raw"]
             if told.word is None:
                 wire["headers"].pop("x-amzn-errortype", None)  # it came without
-        found = _read_back(wire, read, endpoint)
-        if found["category"] == seen["category"] and found.get("path") in (None, seen.get("path")):
+        tried.append((wire, _read_back(wire, read, endpoint)))
+        if _reads_as(tried[-1][1], seen["category"], seen):
             break
+    # where the wire has no word for it, any words will do that do not make it look like something else again
+    meant = tried[-1][1]["category"]
+    wire, found = next((one for one in tried if _reads_as(one[1], meant, seen)), tried[-1])
     if hint and "retryable" in seen and found["retryable"] != seen["retryable"]:
         wire["headers"]["x-should-retry"] = "true" if seen["retryable"] else "false"
         found = _read_back(wire, read, endpoint)
     return wire, _account(failure, found, foreign_path=foreign_path)
+
+
+def _reads_as(found: dict[str, Any], category: str, failure: dict[str, Any]) -> bool:
+    return found["category"] == category and found.get("path") in (None, failure.get("path"))
 
 
 def in_stream(failure: dict[str, Any]) -> dict[str, Any]:
