@@ -20,7 +20,14 @@ from typing import Annotated, Any
 import typer
 
 from interlingua.canonical import json
-from interlingua.canonical.errors import CannotAdapt, InterlinguaError, InvalidRequest, InvalidWire, LossRefused
+from interlingua.canonical.errors import (
+    CannotAdapt,
+    InterlinguaError,
+    InvalidRequest,
+    InvalidWire,
+    LossRefused,
+    too_deep,
+)
 
 Data = dict[str, Any]
 
@@ -57,6 +64,8 @@ def run(arguments: Sequence[str]) -> int:
         sys.stdout.flush()
     except InterlinguaError as problem:
         return _report(problem, as_json="--json" in arguments)
+    except RecursionError:
+        return _report(too_deep(), as_json="--json" in arguments)
     except (KeyboardInterrupt, asyncio.CancelledError):
         return 130
     except BrokenPipeError:

@@ -17,8 +17,7 @@ from typing import Any, BinaryIO
 from interlingua import adapters, registry, translate
 from interlingua.canonical import json
 from interlingua.canonical.check import check
-from interlingua.canonical.errors import InterlinguaError, InvalidRequest
-from interlingua.canonical.ids import DERIVED_IDS
+from interlingua.canonical.errors import InterlinguaError, InvalidRequest, too_deep
 from interlingua.canonical.validate import schema, violations
 
 Message = dict[str, Any]
@@ -48,6 +47,8 @@ def handle(message: Message) -> Message:
         return answer | {"output": operation(given, adapter)}
     except InterlinguaError as problem:
         return answer | {"error": problem.to_dict()}
+    except RecursionError:
+        return answer | {"error": too_deep().to_dict()}
     except KeyError as problem:
         return answer | {"error": InvalidRequest(f"the message lacks the member {problem}").to_dict()}
     except Exception as problem:  # noqa: BLE001 the process outlives its own bugs, and the suite counts them as such
@@ -134,7 +135,7 @@ def _from_wire_request(given: Message, adapter: str | None) -> Message:
 
 def _from_wire_response(given: Message, adapter: str | None) -> Message:
     endpoint = _endpoint(given, adapter)
-    response, loss = adapters.get(endpoint.adapter).from_wire_response(_member(given, "body"), endpoint, DERIVED_IDS)
+    response, loss = translate.from_wire_response(_member(given, "body"), endpoint)
     return {"response": response, "loss": loss}
 
 
@@ -189,7 +190,7 @@ def _to_wire_error(given: Message, adapter: str | None) -> Message:
 
 def _estimate(given: Message, adapter: str | None) -> Message:
     endpoint = _endpoint(given, adapter)
-    return adapters.get(endpoint.adapter).estimate(translate.load(given["request"]), endpoint)
+    return translate.estimate_for(translate.load(given["request"]), endpoint)
 
 
 @cache

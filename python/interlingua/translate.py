@@ -17,10 +17,12 @@ from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import (
     CannotAdapt,
     InterlinguaError,
+    InvalidAnswer,
     InvalidRequest,
     InvalidWire,
     LossRefused,
     ProviderError,
+    too_deep,
 )
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import SEVERITIES, Entry, parse_pointer
@@ -70,7 +72,7 @@ def load(value: Any, name: str = "Request") -> dict[str, Any]:
         try:
             check_numbers(value)
         except RecursionError:
-            raise InvalidRequest("the value is nested too deeply") from None
+            raise too_deep() from None
         data = value
     elif callable(plain := getattr(value, "plain", None)):
         data = plain()  # one of the generated types
@@ -88,7 +90,10 @@ def project(request: dict[str, Any], endpoint: Endpoint) -> Projection:
     Raises `LossRefused` when the request's `loss_policy` forbids what would be lost, `CannotAdapt` when a critical block
     cannot be carried, `InvalidRequest` when no valid wire exists for the conversation.
     """
-    wire, loss = adapters.get(endpoint.adapter).to_wire(request, endpoint)
+    try:
+        wire, loss = adapters.get(endpoint.adapter).to_wire(request, endpoint)
+    except RecursionError:
+        raise too_deep() from None
     if loss:
         _account_for(request, loss, endpoint)
     return Projection(wire, loss)
@@ -131,8 +136,11 @@ def from_wire_request(
     wire: dict[str, Any], endpoint: Endpoint, ids: IdSource = DERIVED_IDS
 ) -> tuple[dict[str, Any], list[Entry]]:
     """A canonical request from a WireRequest of an endpoint, with the state that its call ids hold in its place."""
-    request, loss = adapters.get(endpoint.adapter).from_wire_request(wire, endpoint, ids)
-    return carriage.unload(request), loss
+    try:
+        request, loss = adapters.get(endpoint.adapter).from_wire_request(wire, endpoint, ids)
+        return carriage.unload(request), loss
+    except RecursionError:
+        raise too_deep() from None
 
 
 def _wire_data(wire: Any) -> dict[str, Any]:
@@ -150,7 +158,17 @@ def read_response(
 ) -> tuple[dict[str, Any], list[Entry]]:
     """A canonical response from an answer's body (JSON text or plain data). Raises `InvalidAnswer`."""
     endpoint = registry.endpoint(adapter=adapter, provider=provider)
-    return adapters.get(adapter).from_wire_response(_wire_data(body), endpoint, ids)
+    return from_wire_response(_wire_data(body), endpoint, ids)
+
+
+def from_wire_response(
+    body: dict[str, Any], endpoint: Endpoint, ids: IdSource = DERIVED_IDS
+) -> tuple[dict[str, Any], list[Entry]]:
+    """The same for an endpoint."""
+    try:
+        return adapters.get(endpoint.adapter).from_wire_response(body, endpoint, ids)
+    except RecursionError:
+        raise InvalidAnswer("the answer is nested too deeply", adapter=endpoint.adapter) from None
 
 
 def write_response(response: Any, adapter: str, *, provider: str | None = None) -> tuple[dict[str, Any], list[Entry]]:
@@ -160,9 +178,12 @@ def write_response(response: Any, adapter: str, *, provider: str | None = None) 
 
 def to_wire_response(response: dict[str, Any], endpoint: Endpoint) -> tuple[dict[str, Any], list[Entry]]:
     """The same for a validated response and an endpoint."""
-    if endpoint.state_in_ids:
-        response = carriage.load_response(response, endpoint)
-    return adapters.get(endpoint.adapter).to_wire_response(response, endpoint)
+    try:
+        if endpoint.state_in_ids:
+            response = carriage.load_response(response, endpoint)
+        return adapters.get(endpoint.adapter).to_wire_response(response, endpoint)
+    except RecursionError:
+        raise too_deep() from None
 
 
 class StreamReader:
@@ -207,6 +228,9 @@ class StreamReader:
                 events += decode(frame)
         except StopIteration:
             self._done = True
+        except RecursionError:
+            self._done = True
+            raise InvalidAnswer("the stream is nested too deeply") from None
         if events and events[-1]["type"] in _LAST:
             self._done = True
             if not self._raw and events[-1]["type"] == "error":
@@ -282,7 +306,10 @@ def from_wire_error(
 ) -> dict[str, Any]:
     """The same for an endpoint."""
     adapter = adapters.get(endpoint.adapter)
-    found = adapter.error(_OK if status is None else status, dict(headers), body, endpoint)
+    try:
+        found = adapter.error(_OK if status is None else status, dict(headers), body, endpoint)
+    except RecursionError:
+        raise InvalidAnswer("the error is nested too deeply", adapter=endpoint.adapter) from None
     if status is None and found.get("status") == _OK:
         del found["status"]
     return found if raw else without_raw(found)
@@ -378,8 +405,15 @@ def estimate(request: Any, adapter: str, *, provider: str | None = None, model: 
     """How many prompt tokens a canonical request takes at an endpoint: low, likely, high. No network."""
     if not isinstance(request, dict):
         request = load(request)
-    endpoint = registry.endpoint(adapter=adapter, provider=provider, model=model)
-    return adapters.get(adapter).estimate(request, endpoint)
+    return estimate_for(request, registry.endpoint(adapter=adapter, provider=provider, model=model))
+
+
+def estimate_for(request: dict[str, Any], endpoint: Endpoint) -> dict[str, int]:
+    """The same for a validated request and an endpoint."""
+    try:
+        return adapters.get(endpoint.adapter).estimate(request, endpoint)
+    except RecursionError:
+        raise too_deep() from None
 
 
 __all__ = [

@@ -69,6 +69,11 @@ class InvalidRequest(InterlinguaError):
         return error
 
 
+def too_deep() -> InvalidRequest:
+    """What stands in the place of a `RecursionError`: nesting is the input's fault (spec/8-errors.md#nesting)."""
+    return InvalidRequest("the value is nested too deeply; flatten it")
+
+
 class InvalidWire(InterlinguaError):
     """A wire body cannot be read: a member is missing or has the wrong type. `path` points into the body."""
 

@@ -14,7 +14,6 @@ from interlingua import adapters, registry, translate
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
-from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.validate import validate
 from interlingua.service import convert
 from interlingua.v1 import service_pb2 as service
@@ -110,7 +109,6 @@ def _read(request: service.AdaptRequest) -> Carried:
 
 
 def _read_wire(request: service.AdaptRequest, kind: str, side: Endpoint) -> Carried:
-    adapter = adapters.get(side.adapter)
     match kind:
         case "chunks":
             # what goes on to a wire goes with the provider's own words
@@ -135,7 +133,7 @@ def _read_wire(request: service.AdaptRequest, kind: str, side: Endpoint) -> Carr
             value, loss = translate.from_wire_request(wire, side)
             return Carried("request", _with_policy(value, request), loss)
         case service.KIND_RESPONSE:
-            value, loss = adapter.from_wire_response(body, side, DERIVED_IDS)
+            value, loss = translate.from_wire_response(body, side)
             return Carried("response", value, loss)
         case service.KIND_ERROR:
             raise InvalidRequest("a failure is given as error_answer, with its status", path="/kind")
