@@ -77,7 +77,7 @@ def write(
     foreign_path = "path" in failure and adapter is not None and adapter != endpoint.adapter
     seen = {name: value for name, value in failure.items() if name != "path" or not foreign_path}
     tried: list[tuple[Wire, dict[str, Any]]] = []
-    for told in _variants(seen, own=own):
+    for told in _variants(seen, own=own, here=adapter == endpoint.adapter):
         wire = spell(told)
         if adapter == endpoint.adapter and _goes_back(seen):
             wire["status"], wire["body"] = seen["status"], seen["raw"]
@@ -104,13 +104,13 @@ def in_stream(failure: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in failure.items() if name != "status"}
 
 
-def _variants(failure: dict[str, Any], *, own: bool) -> list[Told]:
+def _variants(failure: dict[str, Any], *, own: bool, here: bool) -> list[Told]:
     """The ways to tell it, the fullest first: the next one is taken when a reader would take this one for another failure."""
     status = failure.get("status")
     kept = status if own and status in _FAILURES else None
     word = failure.get("code") if own else None
     message = failure["message"]
-    words = _words(failure, own=own)
+    words = _words(failure, here=here)
     found = [(words, kept, word)] if words else []
     if own:
         found.append((message, kept, word))
@@ -127,12 +127,12 @@ def _goes_back(failure: dict[str, Any]) -> bool:
     return failure.get("raw") is not None and failure.get("status") in _FAILURES
 
 
-def _words(failure: dict[str, Any], *, own: bool) -> str:
+def _words(failure: dict[str, Any], *, here: bool) -> str:
     """What the provider said, where the error has its body; never to anybody but a client of the same wire when it speaks of keys."""
-    if failure.get("raw") is None or (failure["category"] in _OPERATORS and not own):
+    if failure.get("raw") is None or (failure["category"] in _OPERATORS and not here):
         return ""
     text = said(failure["raw"])[:_LONGEST]
-    return text if own else _KEY_SHAPED.sub("[secret]", text)
+    return text if here else _KEY_SHAPED.sub("[secret]", text)
 
 
 def said(body: Any) -> str:
