@@ -357,6 +357,7 @@ def _by_chunk(found: Data, chunks: int) -> Data:
 _FACTS: dict[str, Callable[[str], Any]] = {
     "path": str,
     "code": str,
+    "request_id": str,
     "provider": str,
     "adapter": str,
     "status": int,

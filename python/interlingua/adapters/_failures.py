@@ -53,7 +53,9 @@ _OPERATORS: Final = frozenset(("authentication", "permission", "billing"))
 _NO_WORDS: Final = "the call failed"
 _FAILURES: Final = range(400, 600)
 _LONGEST: Final = 2_000
-_KEY_SHAPED: Final = re.compile(r"\b(?:sk|pk|rk|gsk|xai|pplx|hf|AIza|AKIA|ASIA|Bearer)[-_ ]?[A-Za-z0-9_*.-]{12,}")
+_KEY_SHAPED: Final = re.compile(
+    r"\b(?:sk|pk|rk|gsk|xai|pplx|hf)[-_][A-Za-z0-9_*.-]{12,}|\b(?:AIza|AKIA|ASIA)[A-Za-z0-9_*-]{12,}|\bBearer [^\s\"',]{12,}"
+)
 _PATH: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$-]*(?:\[\d+\]|\.[A-Za-z0-9_$-]+)*")
 _STEP: Final = re.compile(r"[^.\[\]]+")
 _ID: Final = re.compile(r"[A-Za-z0-9_.:/+=-]{1,200}")
