@@ -153,6 +153,53 @@ def test_words_that_would_mislead_are_not_passed_on(adapter: str) -> None:
     assert (read_back(wire, adapter)["category"], loss) == ("invalid_request", [])
 
 
+ODD: list[Any] = [
+    None,
+    True,
+    0,
+    -1,
+    2**70,
+    1.5,
+    "",
+    "\x00",
+    "a\r\nx-odd: 1",
+    "/~",
+    "/a//b",
+    "no pointer",
+    [],
+    {},
+    [[]],
+    {"error": 7},
+]
+
+
+@pytest.mark.parametrize("adapter", adapters.names())
+@pytest.mark.parametrize("own", [True, False])
+def test_any_error_is_written_or_refused(adapter: str, own: bool) -> None:
+    """Whatever stands in its members; and nothing that stands there becomes a header of its own."""
+    base = canonical("rate_limit", status=429, adapter=adapter if own else "another", code="x", raw={"error": "said"})
+    for name in (
+        "category",
+        "message",
+        "retryable",
+        "retry_after",
+        "path",
+        "request_id",
+        "status",
+        "code",
+        "raw",
+        "loss",
+    ):
+        for odd in ODD:
+            try:
+                wire, _ = interlingua.write_error({**base, name: odd}, adapter)
+            except InvalidRequest:
+                continue
+            assert 400 <= wire["status"] <= 599
+            assert all(value.isprintable() for pair in wire["headers"].items() for value in pair)
+            assert list(interlingua.write_stream([{"type": "error", "error": {**base, name: odd}}], adapter))
+
+
 def test_an_adapter_may_write_none() -> None:
     """An adapter from outside that writes no errors says so."""
     endpoint = registry.endpoint(adapter="openai_chat")

@@ -52,12 +52,14 @@ _OPERATORS: Final = frozenset(("authentication", "permission", "billing"))
 
 _NO_WORDS: Final = "the call failed"
 _FAILURES: Final = range(400, 600)
+_FOREVER: Final = 10**9
 _LONGEST: Final = 2_000
 _KEY_SHAPED: Final = re.compile(
     r"\b(?:sk|pk|rk|gsk|xai|pplx|hf)[-_][A-Za-z0-9_*.-]{12,}|\b(?:AIza|AKIA|ASIA)[A-Za-z0-9_*-]{12,}|\bBearer [^\s\"',]{12,}"
 )
 _PATH: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$-]*(?:\[\d+\]|\.[A-Za-z0-9_$-]+)*")
 _STEP: Final = re.compile(r"[^.\[\]]+")
+_WORD: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _ID: Final = re.compile(r"[A-Za-z0-9_.:/+=-]{1,200}")
 
 
@@ -111,6 +113,8 @@ def _variants(failure: dict[str, Any], *, own: bool, here: bool) -> list[Told]:
     status = failure.get("status")
     kept = status if own and status in _FAILURES else None
     word = failure.get("code") if own else None
+    if word is not None and not _WORD.fullmatch(word):
+        word = None  # it may go into a header
     message = failure["message"]
     words = _words(failure, here=here)
     found = [(words, kept, word)] if words else []
@@ -118,9 +122,12 @@ def _variants(failure: dict[str, Any], *, own: bool, here: bool) -> list[Told]:
         found.append((message, kept, word))
     found.append((message, None, None))
     found.append((_NO_WORDS, None, None))
-    path, told_id = failure.get("path"), failure.get("request_id")
+    path = failure.get("path")
+    if path is not None and not path.startswith("/"):
+        path = None  # the root: nothing to point at
+    told_id = identity(failure.get("request_id"))
     seconds = failure.get("retry_after")
-    after = None if seconds is None or seconds < 0 else float(seconds)
+    after = None if seconds is None or not 0 <= seconds < _FOREVER else float(seconds)
     return [Told(failure["category"], text, at, code, path, after, told_id) for text, at, code in found]
 
 
