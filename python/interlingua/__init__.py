@@ -38,6 +38,7 @@ _HOMES = {
         "InvalidWire",
         "LossRefused",
         "NoCandidate",
+        "NotConfigured",
         "OriginRests",
         "ProviderError",
         "StreamTruncated",
@@ -46,6 +47,7 @@ _HOMES = {
     "interlingua.canonical.hash": ("content_hash",),
     "interlingua.canonical.loss": ("apply", "difference", "visible"),
     "interlingua.canonical.methods": ("by_priority",),
+    "interlingua.canonical.structured": ("structured",),
     "interlingua.canonical.models": (
         "AudioBlock",
         "CacheHint",
@@ -76,11 +78,11 @@ _HOMES = {
         "VideoBlock",
     ),
 }
-_MODULES = ("media",)
+_MODULES = ("media", "registry")
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 if TYPE_CHECKING:
-    from interlingua import media
+    from interlingua import media, registry
     from interlingua.canonical.check import check, register_tools, tool_input_violations, tool_schema_violations
     from interlingua.canonical.endpoint import Endpoint
     from interlingua.canonical.errors import (
@@ -91,6 +93,7 @@ if TYPE_CHECKING:
         InvalidWire,
         LossRefused,
         NoCandidate,
+        NotConfigured,
         OriginRests,
         ProviderError,
         StreamTruncated,
@@ -128,6 +131,7 @@ if TYPE_CHECKING:
         Usage,
         VideoBlock,
     )
+    from interlingua.canonical.structured import structured
     from interlingua.client import Client
     from interlingua.translate import (
         Projection,
@@ -166,6 +170,7 @@ __all__ = [
     "Message",
     "MessageMetadata",
     "NoCandidate",
+    "NotConfigured",
     "OpaqueBlock",
     "OriginRests",
     "Projection",
@@ -206,7 +211,9 @@ __all__ = [
     "read_response",
     "read_stream",
     "register_tools",
+    "registry",
     "strict_004",
+    "structured",
     "tool_input_violations",
     "tool_schema_violations",
     "visible",
