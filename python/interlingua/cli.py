@@ -27,6 +27,7 @@ from interlingua.canonical.errors import (
     InvalidWire,
     LossRefused,
     NotConfigured,
+    too_deep,
 )
 
 Data = dict[str, Any]
@@ -69,6 +70,8 @@ def run(arguments: Sequence[str]) -> int:
         sys.stdout.flush()
     except InterlinguaError as problem:
         return _report(problem, as_json="--json" in arguments)
+    except RecursionError:
+        return _report(too_deep(), as_json="--json" in arguments)
     except (KeyboardInterrupt, asyncio.CancelledError):
         return 130
     except OSError:
@@ -95,7 +98,7 @@ def adapt(
     file: File = "-",
     source: Annotated[str, typer.Option("--from", help="Wire of the input, or canonical.")] = _CANONICAL,
     target: Annotated[str, typer.Option("--to", help="Wire of the output, or canonical.")] = _CANONICAL,
-    kind: Annotated[str, typer.Option(help="What the input is: request, response or stream.")] = "request",
+    kind: Annotated[str, typer.Option(help="What the input is: request, response, stream or error.")] = "request",
     provider: Provider = None,
     from_provider: Annotated[
         str | None, typer.Option("--from-provider", help="The same for the input: whose dialect of its wire it is.")
@@ -109,13 +112,19 @@ def adapt(
         bool,
         typer.Option("--state-in-ids", help="Put what other providers need back into the ids of an answer's calls."),
     ] = False,
+    raw: Annotated[
+        bool, typer.Option("--raw", help="Keep the provider's own words in a canonical error, alone or in a stream.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Carry a request, an answer or a stream from one form to another."""
+    """Carry a request, an answer, a stream or an error from one form to another.
+
+    An error of a wire is a body, or an object with its status, headers and body.
+    """
     from interlingua import adapters, registry
 
     _one_of("--strict", strict, ("shape", "weakened", "lost", None))
-    _one_of("--kind", kind, ("request", "response", "stream"))
+    _one_of("--kind", kind, ("request", "response", "stream", "error"))
     for wire in (source, target):
         if wire != _CANONICAL:
             adapters.get(wire)
@@ -131,10 +140,13 @@ def adapt(
     if target != _CANONICAL:
         endpoint = replace(registry.endpoint(adapter=target, provider=provider, model=model), state_in_ids=state_in_ids)
     if kind == "stream":
-        _adapt_stream(_read(file), source, from_provider, endpoint, as_json=as_json)
+        _adapt_stream(_read(file), source, from_provider, endpoint, raw=raw, as_json=as_json)
         return
-    convert = _adapt_request if kind == "request" else _adapt_response
-    value, report = convert(_json_text(file), source, from_provider, endpoint, strict)
+    if kind == "error":
+        value, report = _adapt_error(_read(file), source, from_provider, endpoint, strict, raw=raw)
+    else:
+        convert = _adapt_request if kind == "request" else _adapt_response
+        value, report = convert(_json_text(file), source, from_provider, endpoint, strict)
     if as_json:
         _print({"wire" if endpoint else kind: value, "loss": report})
         return
@@ -198,12 +210,51 @@ def _adapt_response(
     return response, report
 
 
-def _adapt_stream(given: bytes, source: str, owner: str | None, endpoint: Any, *, as_json: bool) -> None:
+def _adapt_error(
+    given: bytes, source: str, owner: str | None, endpoint: Any, strict: str | None, *, raw: bool
+) -> tuple[Data, list[Data]]:
+    from interlingua import translate
+    from interlingua.canonical.loss import SEVERITIES
+
+    if source == _CANONICAL:
+        error = translate.load(given, "Error")
+    else:
+        status, headers, body = _error_answer(given)
+        error = translate.read_error(status, headers, body, source, owner, raw=raw or endpoint is not None)
+    if endpoint is None:
+        return error, []
+    wire, report = translate.to_wire_error(error, endpoint)
+    for entry in report:
+        if strict is not None and SEVERITIES.index(entry["severity"]) >= SEVERITIES.index(strict):
+            raise LossRefused(f"the error would lose too much: {entry['message']}", report, path=entry["path"])
+    return wire, report
+
+
+def _error_answer(given: bytes) -> tuple[int | None, dict[str, str], bytes | str]:
+    """Status, headers and body of an error answer; of a lone body, whatever it is, no status is known."""
+    try:
+        value = json.loads(given)
+    except InvalidRequest:
+        return None, {}, given  # a page is an answer too
+    if not isinstance(value, dict) or type(value.get("status")) is not int or "body" not in value:
+        return None, {}, given
+    headers = value.get("headers") or {}
+    if not isinstance(headers, dict):
+        raise InvalidRequest("headers are an object of texts", path="/headers")
+    body = value["body"]
+    text = body if isinstance(body, str) else b"" if body is None else json.dumps(body)
+    return value["status"], {str(name): str(told) for name, told in headers.items()}, text
+
+
+def _adapt_stream(given: bytes, source: str, owner: str | None, endpoint: Any, *, raw: bool, as_json: bool) -> None:
     from interlingua import translate
 
     if as_json and endpoint is not None:
         raise InvalidRequest("--json goes with requests, answers and canonical events: a stream is written as it comes")
-    events = _events(given) if source == _CANONICAL else list(translate.read_stream([given], source, provider=owner))
+    if source == _CANONICAL:
+        events = _events(given)
+    else:
+        events = list(translate.read_stream([given], source, provider=owner, raw=raw or endpoint is not None))
     first = events[0].get("error") if events else {"category": "stream_truncated"}
     if source == _CANONICAL and not events:
         raise InvalidRequest("the input holds no events")

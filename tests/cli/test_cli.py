@@ -44,6 +44,38 @@ def run(*arguments: str, given: Any = None, **environment: str) -> subprocess.Co
     )
 
 
+def test_adapt_carries_errors() -> None:
+    """A body alone, an answer with its status, a canonical error; a whole answer comes out, and goes in again."""
+    body = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}, "request_id": "req_1"}
+    chat = run("adapt", "--kind", "error", "--from", "anthropic_messages", "--to", "openai_chat", given=body)
+    answer = json.loads(chat.stdout)
+    assert (chat.returncode, answer["status"], answer["headers"]) == (0, 503, {"x-request-id": "req_1"})
+    assert answer["body"]["error"]["message"] == "Overloaded"
+    back = run("adapt", "--kind", "error", "--from", "openai_chat", given=answer)
+    assert json.loads(back.stdout)["category"] == "overloaded"
+    assert "raw" not in json.loads(back.stdout)
+    raw = run("adapt", "--kind", "error", "--from", "openai_chat", "--raw", given=answer)
+    assert json.loads(raw.stdout)["raw"] == answer["body"]
+    error = {"category": "internal", "message": "a bug", "retryable": False}
+    told = run("adapt", "--kind", "error", "--to", "ollama_chat", "--json", given=error)
+    assert [entry["path"] for entry in json.loads(told.stdout)["loss"]] == ["/category", "/retryable"]
+    strict = run("adapt", "--kind", "error", "--to", "ollama_chat", "--strict", "weakened", given=error)
+    assert (strict.returncode, strict.stdout) == (3, b"")
+    page = run("adapt", "--kind", "error", "--from", "gemini_generate", given=b"<html>502</html>")
+    assert page.returncode == 0
+
+
+def test_nesting_without_end_is_one_line() -> None:
+    """A schema four hundred deep is refused or carried, and never a traceback."""
+    deep: Any = {"type": "string"}
+    for _ in range(400):
+        deep = {"type": "object", "properties": {"a": deep}}
+    given = {**CANONICAL, "tools": [{"name": "f", "input_schema": deep}]}
+    told = run("adapt", "--to", "ollama_chat", given=given)
+    assert told.returncode in (0, 2)
+    assert len(told.stderr.splitlines()) <= 1
+
+
 def test_adapt_prints_the_wire() -> None:
     """The body on standard output, the report on standard error when it is asked for."""
     plain = run("adapt", "--from", "anthropic_messages", "--to", "openai_chat", given=ANTHROPIC)

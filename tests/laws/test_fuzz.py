@@ -199,7 +199,9 @@ def test_mutated_messages_to_the_plug() -> None:
     }
     for number in range(200):
         mutated = mutate(
-            message | {"op": rng.choice(["to_wire", "stream", "error", "cost", "validate", "estimate"])}, rng
+            message
+            | {"op": rng.choice(["to_wire", "stream", "error", "to_wire_error", "cost", "validate", "estimate"])},
+            rng,
         )
         if isinstance(mutated, dict):
             survive(lambda mutated=mutated: ask(mutated), f"plug round {number}")

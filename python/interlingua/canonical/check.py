@@ -15,7 +15,7 @@ from typing import Any
 import jsonschema_rs
 
 from interlingua.canonical import json
-from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.errors import InvalidRequest, too_deep
 from interlingua.canonical.loss import Path as Where
 from interlingua.canonical.loss import pointer
 
@@ -60,6 +60,13 @@ def check(value: Any, profile: str = "core") -> list[Violation]:
         limits = profiles()[profile]
     except KeyError:
         raise InvalidRequest(f"there is no profile {profile!r}; there are {', '.join(profiles())}") from None
+    try:
+        return _found(value, limits)
+    except RecursionError:
+        raise too_deep() from None
+
+
+def _found(value: Any, limits: Data) -> list[Violation]:
     if isinstance(value, list):
         return list(_conversation(value, (), limits))
     if "messages" in value:
@@ -296,7 +303,10 @@ def tool_schema_violations(schema: Any, *, extended: bool = False) -> list[Viola
     The strict subset is exactly the seed's list; `extended` also takes the keywords that most providers take.
     """
     found: list[Violation] = []
-    _schema_node(schema, (), _EXTENDED_KEYWORDS if extended else _STRICT_KEYWORDS, extended, found.append)
+    try:
+        _schema_node(schema, (), _EXTENDED_KEYWORDS if extended else _STRICT_KEYWORDS, extended, found.append)
+    except RecursionError:
+        raise too_deep() from None
     if isinstance(schema, dict) and schema.get("type", "object") != "object":
         found.append(_broken("tool_schema", ("type",), "the arguments of a tool are an object"))
     return found

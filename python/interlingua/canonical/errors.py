@@ -70,6 +70,11 @@ class InvalidRequest(InterlinguaError):
         return error
 
 
+def too_deep() -> InvalidRequest:
+    """What stands in the place of a `RecursionError`: nesting is the input's fault (spec/8-errors.md#nesting)."""
+    return InvalidRequest("the value is nested too deeply; flatten it")
+
+
 class InvalidWire(InterlinguaError):
     """A wire body cannot be read: a member is missing or has the wrong type. `path` points into the body."""
 
@@ -188,7 +193,8 @@ class ProviderError(InterlinguaError):
         return self.error.get("retry_after")
 
     def to_dict(self) -> dict[str, Any]:
-        return dict(self.error)
+        """The error without what the provider said word by word; that is in `error["raw"]`."""
+        return {name: value for name, value in self.error.items() if name != "raw"}
 
 
 class StreamTruncated(ProviderError):

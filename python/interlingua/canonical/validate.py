@@ -16,10 +16,11 @@ import jsonschema_rs
 import pybase64
 
 from interlingua.canonical import json
-from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.errors import InvalidRequest, too_deep
 from interlingua.canonical.loss import Path, pointer
 
 _SCHEMA: Final = "interlingua.schema.json"
+_DEEPEST: Final = 500
 _MOST: Final = 20  # violations in one report: enough to mend an input, too few to flood a log
 
 
@@ -57,7 +58,11 @@ def validate(value: Any, name: str = "Request") -> None:
     Checked are the shape and the base64 text of media.
     What a schema cannot say is in `check`.
     """
-    if not _quick_validator(name).is_valid(value):
+    try:
+        valid = _quick_validator(name).is_valid(value)
+    except (RecursionError, ValueError):  # deeper than the validator goes
+        raise too_deep() from None
+    if not valid:
         found = violations(value, name)
         first = found[0]
         raise InvalidRequest(
@@ -192,7 +197,9 @@ def is_base64(data: Any) -> bool:
 
 
 def check_numbers(value: Any, path: tuple[str | int, ...] = ()) -> None:
-    """Refuses NaN and infinities in data that did not come from JSON text (which cannot hold them)."""
+    """Refuses NaN, infinities and endless nesting in data that did not come from JSON text (which cannot hold them)."""
+    if len(path) > _DEEPEST:
+        raise too_deep()
     if isinstance(value, float) and not math.isfinite(value):
         raise InvalidRequest("NaN and infinities are not numbers of JSON", path=pointer(path))
     if isinstance(value, dict):

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
+from interlingua import translate
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import (
@@ -19,7 +20,6 @@ from interlingua.canonical.errors import (
     NotConfigured,
     ProviderError,
 )
-from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.client.call import Call
 from interlingua.client.interrupt import Interrupted
 from interlingua.client.transport import Answer, TransportFailed
@@ -51,7 +51,7 @@ def read(call: Call, answer: Answer, body: bytes) -> Response:
         data = json.loads(body)
         if not isinstance(data, dict):
             raise InvalidWire("the answer must be an object", path="")
-        response, _ = call.adapter.from_wire_response(data, call.endpoint, DERIVED_IDS)
+        response, _ = translate.from_wire_response(data, call.endpoint)
     except (InvalidWire, InvalidRequest) as problem:
         if b'"error"' in body:
             raise ProviderError(refusal(call, answer, body)) from None
@@ -81,7 +81,7 @@ def in_band(call: Call, error: dict[str, Any]) -> dict[str, Any]:
 
 def refusal(call: Call, answer: Answer, body: bytes) -> dict[str, Any]:
     """The canonical error for an error answer, without the caller's key."""
-    error: dict[str, Any] = call.adapter.error(answer.status, dict(answer.headers), body, call.endpoint)
+    error: dict[str, Any] = translate.from_wire_error(answer.status, answer.headers, body, call.endpoint, raw=True)
     if call.endpoint.provider is not None:
         error.setdefault("provider", call.endpoint.provider)
     if answer.status >= 400:

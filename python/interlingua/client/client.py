@@ -353,8 +353,8 @@ class Client:
 def _estimated_usage(response: Response, call: Call) -> dict[str, Any]:
     """Usage for an answer whose provider gave none: estimates, marked as such."""
     _LOG.warning("no usage from %s, estimated", call.endpoint.provider, extra={"message_id": call.plan.message_id})
-    prompt = call.adapter.estimate(call.request, call.endpoint)["likely"]
-    answer = call.adapter.estimate({"messages": [response["message"]]}, call.endpoint)["likely"]
+    prompt = translate.estimate_for(call.request, call.endpoint)["likely"]
+    answer = translate.estimate_for({"messages": [response["message"]]}, call.endpoint)["likely"]
     return {"input_tokens": prompt, "output_tokens": answer, "estimated": True}
 
 

@@ -14,7 +14,7 @@ from interlingua.adapters._claude import UNREADABLE, Reading, string
 from interlingua.adapters._kit import Wire, arguments_text, parse_arguments, stream_error
 from interlingua.adapters._structured import Told
 from interlingua.adapters.bedrock_converse.blocks import block_from_wire
-from interlingua.adapters.bedrock_converse.errors import in_band
+from interlingua.adapters.bedrock_converse.errors import in_band, to_wire_exception
 from interlingua.adapters.bedrock_converse.responses import assembled, played_block, to_wire_response, usage_from_wire
 from interlingua.adapters.bedrock_converse.state import ASSISTANT
 from interlingua.adapters.bedrock_converse.tables import Writing
@@ -370,7 +370,8 @@ class _Encoder:
             case "message_start":
                 yield from self._started()
             case "error":
-                yield _error_frame(event["error"])
+                name, payload = to_wire_exception(event["error"], self.endpoint)
+                yield Frame(name, json.dumps(payload).decode(), EXCEPTION)
             case "message_complete":
                 yield from self._started()
                 yield from self._complete(event["response"])
@@ -517,21 +518,3 @@ class _Encoder:
 
 _BLOCK_EVENTS: Final = frozenset(("block_start", "text_delta", "thinking_delta", "tool_use_input_delta", "block_stop"))
 _STOP: Final = ("stopReason", "additionalModelResponseFields")
-
-_EXCEPTIONS: Final = {
-    "rate_limit": "throttlingException",
-    "overloaded": "serviceUnavailableException",
-    "timeout": "modelTimeoutException",
-    "server_error": "internalServerException",
-    "internal": "internalServerException",
-    "invalid_request": "validationException",
-    "unsupported": "validationException",
-    "loss_refused": "validationException",
-    "context_overflow": "validationException",
-}
-
-
-def _error_frame(error: Wire) -> Frame:
-    """An error as this provider gives it."""
-    name = _EXCEPTIONS.get(error["category"], "modelStreamErrorException")
-    return Frame(name, json.dumps({"message": error["message"]}).decode(), EXCEPTION)

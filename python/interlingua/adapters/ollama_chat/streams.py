@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from interlingua.adapters._kit import Wire, arguments_text, texts_in_turn
 from interlingua.adapters._structured import Told
-from interlingua.adapters.ollama_chat.errors import error_from_body
+from interlingua.adapters.ollama_chat.errors import error_from_body, error_in_stream
 from interlingua.adapters.ollama_chat.messages import (
     Block,
     call_from_wire,
@@ -264,7 +264,7 @@ def encode_stream(events: Iterable[Event], endpoint: Endpoint, *, created_at: st
                 yield _frame(_last(event["response"], endpoint, writing, created_at))
                 return
             case "error":
-                yield _frame({"error": event["error"]["message"]})
+                yield _frame(error_in_stream(event["error"], endpoint))
                 return
             case _:
                 pass
