@@ -347,8 +347,8 @@ def _candidate(choice: dict[str, Any], position: int, writing: Writing, path: Pa
     if isinstance(fields, dict):
         for name, value in fields.items():
             candidate.setdefault(name, value)
-        if writing.own and "groundingMetadata" in fields:
-            _report_citations(message["content"], candidate, writing, (*path, "message", "content"))
+    if writing.own and ("groundingMetadata" in candidate or any("citations" in block for block in message["content"])):
+        _report_citations(message["content"], candidate, writing, (*path, "message", "content"))
     return candidate
 
 

@@ -12,7 +12,7 @@ from interlingua.adapters._answers import (
     report_usage,
     same_counts,
 )
-from interlingua.adapters._kit import Wire, report_foreign_state
+from interlingua.adapters._kit import Wire, own_state, report_foreign_state
 from interlingua.adapters._openai_errors import error_from_body
 from interlingua.adapters.openai_responses.context import Reading, Writing
 from interlingua.adapters.openai_responses.items import is_message, item_from_wire, made_id, turn_to_wire
@@ -84,19 +84,30 @@ def _report_around(response: Response, body: Wire, writing: Writing, *, own: boo
     """Reports what an answer holds beside its content without a place here."""
     loss = writing.loss
     content = response["message"]["content"]
-    written = content if own else [block for block in content if block["type"] != "opaque"]
+    written = [block for block in content if block["type"] != "opaque" or writing.endpoint.owns(block)]
     report_end(response, finish_from_wire(body, written), loss, ())
     report_stop_sequence(response, loss, ())
     if "usage" in body and body["usage"] is not (response.get("usage") or NOTHING).get("raw"):
         report_usage(response, _UNCOUNTED, loss)
     report_alternatives(response, loss)
     report_rest(response, loss)
+    _report_logprobs(response, writing)
     if own:
         return
-    report_logprobs(response, loss, ())
     report_foreign_state(response, writing.endpoint, loss, ())
     report_envelope(response["message"], ("message",), writing)
     report_foreign_state(response["message"], writing.endpoint, loss, ("message",))
+
+
+def _report_logprobs(response: Response, writing: Writing) -> None:
+    """Reports log probabilities that stand with no text: on this wire they stand nowhere else."""
+    content = response["message"]["content"]
+    told = _logprobs([block for block in content if own_state(block, writing.endpoint)])
+    if not told:
+        report_logprobs(response, writing.loss, ())
+    elif (read := {"content": told}) != response.get("logprobs"):
+        message = "log probabilities stand with their text on this wire"
+        writing.loss.replace(("logprobs",), read, "combination", "shape", message)
 
 
 _UNCOUNTED: Final = ("cache_creation_1h_input_tokens",)
