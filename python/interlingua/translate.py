@@ -331,9 +331,11 @@ def _accounted(
 
 
 def _stream_loss(response: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
-    _, loss = _written(response, endpoint)
-    said: frozenset[str] = getattr(adapters.get(endpoint.adapter), "STREAMS_SAY", frozenset())
-    return [entry for entry in loss if entry["code"] not in said] if said else loss
+    if endpoint.state_in_ids:
+        response = carriage.load_response(response, endpoint)
+    adapter = adapters.get(endpoint.adapter)
+    asked = getattr(adapter, "stream_loss", None)  # where a stream says more or less than the whole answer
+    return adapter.to_wire_response(response, endpoint)[1] if asked is None else asked(response, endpoint)
 
 
 def _of_the_message(loss: list[Entry]) -> list[Entry]:
@@ -350,6 +352,8 @@ def _block_loss(event: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
     """
     block: dict[str, Any] = event["block"]
     begins = event["type"] == "block_start"
+    if _is_own(block, endpoint) or (begins and block["type"] == "opaque"):
+        return []  # nothing is written of an opaque block before it ends, and then it may be another
     if begins and block.get("text") == "":
         block = {**block, "text": _PROBE}
     answer = {"message": {"role": "assistant", "content": [block]}, "finish_reason": "stop"}
@@ -357,15 +361,20 @@ def _block_loss(event: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
     found = [
         entry
         for entry in _stream_loss(answer, endpoint)
-        if entry["path"] == here or (not begins and entry["path"].startswith(here + "/"))
+        if (entry["path"] == here and entry["op"] == "drop") or (not begins and entry["path"].startswith(here + "/"))
     ]
-    if found and begins:
-        found = [entry for entry in found if entry["op"] == "drop"]
     if found:
         own = {entry["path"] for entry in _stream_loss({**answer, "provider_state": endpoint.state()}, endpoint)}
         found = [entry for entry in found if entry["path"] in own]
     place = f"/message/content/{event['index']}"
     return [{**entry, "path": place + entry["path"].removeprefix(here)} for entry in found]
+
+
+def _is_own(block: dict[str, Any], endpoint: Endpoint) -> bool:
+    """Whether a block holds something of the endpoint's own provider."""
+    parts = [block, *(block.get("citations") or ())]
+    states = [part.get("provider_state") for part in parts]
+    return any(state is not None and endpoint.owns(state) for state in states)
 
 
 # ---------------------------------------------------------------------------------------------------- the policy

@@ -3,11 +3,11 @@ What every writer of answers accounts for beside the content: why the answer end
 around it. One loss has one code and one severity on every wire (spec/3-responses.md#answer-loss).
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from interlingua.adapters._kit import MESSAGE_MEMBERS, report_unknown, within
-from interlingua.canonical.loss import Loss, Path
+from interlingua.canonical.loss import Entry, Loss, Path, pointer
 
 RESPONSE_MEMBERS: Final = frozenset(
     (
@@ -148,3 +148,55 @@ def same_counts(left: Mapping[str, Any], right: Mapping[str, Any]) -> bool:
         if (left.get(name) or 0) != (right.get(name) or 0):
             return False
     return True
+
+
+# ---------------------------------------------------------------------------------------------- streams
+
+_SPOKEN: Final = frozenset(("text", "thinking"))
+
+
+def in_pieces(block: dict[str, Any]) -> bool:
+    """Whether a block goes out as pieces of text."""
+    return block["type"] in _SPOKEN
+
+
+def joined(
+    content: list[dict[str, Any]],
+    told: list[Entry],
+    path: Path,
+    goes_in_pieces: Callable[[dict[str, Any]], bool] = in_pieces,
+) -> list[Entry]:
+    """What a stream loses beside what was `told`, on wires whose pieces of text do not say where a block ends: texts with
+    nothing between them are one, and empty ones are none."""
+    gone = {entry["path"] for entry in told if entry["op"] == "drop"}
+    loss = Loss()
+    kept, whole = -1, ""  # the text that goes on, and what it says by now
+    for position, block in enumerate(content):
+        where: Path = (*path, position)
+        if pointer(where) in gone:
+            continue
+        if not goes_in_pieces(block):
+            kept = -1
+            continue
+        if not block["text"]:
+            loss.drop(where, "empty_content", "shape", "a stream has no empty pieces")
+            continue
+        if kept < 0 or content[kept]["type"] != block["type"]:
+            kept, whole = position, block["text"]
+        else:
+            whole += block["text"]
+            message = "pieces of a stream do not say where a text ends and another begins"
+            loss.replace((*path, kept, "text"), whole, "merged_turn", "shape", message)
+            loss.drop(where, "merged_turn", "shape", message)
+    return loss.entries
+
+
+PROBE: Final = "…"
+"""Stands for a text that is blank, where a stream says it and a whole answer does not."""
+
+
+def ending(choice: dict[str, Any]) -> dict[str, Any]:
+    """An answer as the end of its stream tells it: without its content, but for a call, as calls decide how it ended."""
+    content = choice["message"]["content"]
+    calls = next(([block] for block in content if block["type"] == "tool_use"), [])
+    return {**choice, "message": {**choice["message"], "content": calls}}
