@@ -107,8 +107,6 @@ def adapt(
             adapters.get(wire)
     if target == _CANONICAL and (provider or model or state_in_ids):
         raise InvalidRequest("--provider, --model and --state-in-ids speak of the target: name its wire with --to")
-    if kind == "stream" and (strict or loss):
-        raise InvalidRequest("--strict and --loss go with requests and responses: a stream is written as it comes")
     if provider is not None:
         registry.provider(provider)  # the registry takes a name that it does not know; here it is a slip
     endpoint = None
@@ -116,14 +114,19 @@ def adapt(
         endpoint = replace(registry.endpoint(adapter=target, provider=provider, model=model), state_in_ids=state_in_ids)
     given = _read(file)
     if kind == "stream":
-        _adapt_stream(given, source, endpoint)
+        report = _adapt_stream(given, source, endpoint, strict)
+        _tell_loss(report, whole=loss)
         return
     value, report = (_adapt_request if kind == "request" else _adapt_response)(given, source, endpoint, strict)
     if as_json:
         _print({"wire" if endpoint else kind: value, "loss": report})
         return
     _print(value["body"] if endpoint and kind == "request" else value)
-    if loss:
+    _tell_loss(report, whole=loss)
+
+
+def _tell_loss(report: list[Data], *, whole: bool) -> None:
+    if whole:
         _show_loss(report)
     elif report:
         # nothing is lost silently, on a terminal neither
@@ -146,22 +149,22 @@ def _adapt_request(given: bytes, source: str, endpoint: Any, strict: str | None)
 
 def _adapt_response(given: bytes, source: str, endpoint: Any, strict: str | None) -> tuple[Data, list[Data]]:
     from interlingua import translate
-    from interlingua.canonical.loss import SEVERITIES
 
     if source == _CANONICAL:
         response, report = translate.load(given, "Response"), []
     else:
         response, report = translate.read_response(given, source)
-    if endpoint is not None:
-        response, more = translate.to_wire_response(response, endpoint)
-        report = report + more
-    for entry in report:
-        if strict is not None and SEVERITIES.index(entry["severity"]) >= SEVERITIES.index(strict):
-            raise LossRefused(f"the answer would lose too much: {entry['message']}", report, path=entry["path"])
-    return response, report
+    if endpoint is None:
+        return response, report
+    body, more = translate.to_wire_response(response, endpoint, _strictly(strict))
+    return body, report + more
 
 
-def _adapt_stream(given: bytes, source: str, endpoint: Any) -> None:
+def _strictly(strict: str | None) -> Data:
+    return {} if strict is None else {"strict": strict}
+
+
+def _adapt_stream(given: bytes, source: str, endpoint: Any, strict: str | None) -> list[Data]:
     from interlingua import translate
 
     if source == _CANONICAL:
@@ -171,9 +174,12 @@ def _adapt_stream(given: bytes, source: str, endpoint: Any) -> None:
     if endpoint is None:
         for event in events:
             _write(json.dumps(event) + b"\n")
-        return
-    for chunk in translate.encode_stream(events, endpoint):
+        return []
+    report: list[Data] = []
+    chunks = translate.encode_stream(events, endpoint, loss=report, policy=_strictly(strict))
+    for chunk in chunks if strict is None else list(chunks):  # nothing is written of what is refused
         _write(chunk)
+    return report
 
 
 # ---------------------------------------------------------------------------------------------------- route
