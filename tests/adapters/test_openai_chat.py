@@ -443,6 +443,25 @@ def test_members_of_unexpected_shapes_go_back_as_they_came(member: dict[str, Any
 # ---------------------------------------------------------------------------------------------------- answers
 
 
+@pytest.mark.parametrize("first", [{"role": "user", "content": "a"}, {"role": "assistant", "content": "a"}])
+def test_a_result_without_id_that_answers_no_call(first: dict[str, Any]) -> None:
+    again({"messages": [first, {"role": "function", "name": "look", "content": "b"}]})
+    again({"messages": [first, {"role": "tool", "content": "b"}]})
+
+
+@pytest.mark.parametrize(
+    ("body", "category"),
+    [
+        ({"choices": None, "base_resp": {"status_code": 1008, "status_msg": "insufficient balance"}}, "billing"),
+        ({"choices": None, "error_type": "BadRequestError", "error_message": "no"}, "invalid_request"),
+    ],
+)
+def test_a_failure_beside_no_choices(body: dict[str, Any], category: str) -> None:
+    with pytest.raises(ProviderError) as failure:
+        adapter.from_wire_response(body, OPENAI)
+    assert failure.value.error["category"] == category
+
+
 def test_an_error_that_came_with_status_200() -> None:
     with pytest.raises(ProviderError) as failure:
         adapter.from_wire_response({"error": {"message": "no", "code": 402}}, OPENAI, DERIVED_IDS)

@@ -495,6 +495,18 @@ def test_what_goes_back_here_is_estimated_here() -> None:
     assert here["low"] < 10
 
 
+def test_a_call_that_is_answered_twice_comes_back_as_it_was() -> None:
+    items = [
+        {"role": "user", "content": "1+1?"},
+        {"type": "function_call", "call_id": "call_1", "name": "add", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "call_1", "output": "2"},
+        {"type": "function_call_output", "call_id": "call_1", "output": "two"},
+    ]
+    request, _ = wire.from_wire_request({"body": {"model": "gpt-5.2", "input": items}}, OPENAI, DERIVED_IDS)
+    written, _ = wire.to_wire(request, OPENAI)
+    assert written["body"]["input"] == items
+
+
 def test_an_error_with_status_200() -> None:
     """A body that is an error is one, whatever its status."""
     with pytest.raises(ProviderError) as raised:

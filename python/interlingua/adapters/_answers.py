@@ -3,7 +3,7 @@ What every writer of answers accounts for beside the content: why the answer end
 around it. One loss has one code and one severity on every wire (spec/3-responses.md#answer-loss).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Final
 
 from interlingua.adapters._kit import MESSAGE_MEMBERS, report_unknown, within
@@ -58,7 +58,7 @@ _ALIKE: Final = (("stop_sequence", "stop"), ("refusal", "content_filter"), ("con
 """Ends that mean nearly the same to whoever gets the answer."""
 
 
-def report_end(choice: Mapping[str, Any], read: str, loss: Loss, path: Path) -> None:
+def report_end(choice: dict[str, Any], read: str, loss: Loss, path: Path) -> None:
     """Reports an end that reads otherwise than it was. An answer that is told as one that asks for its calls holds some."""
     reason: str = choice["finish_reason"]
     if read != reason:
@@ -68,27 +68,27 @@ def report_end(choice: Mapping[str, Any], read: str, loss: Loss, path: Path) -> 
         loss.replace((*path, "finish_reason"), read, "unsupported_value", severity, message)
 
 
-def report_stop_sequence(choice: Mapping[str, Any], loss: Loss, path: Path) -> None:
+def report_stop_sequence(choice: dict[str, Any], loss: Loss, path: Path) -> None:
     """Reports the text that ended an answer, on wires that do not tell it."""
     if choice.get("stop_sequence") is not None:
         message = "the wire does not tell which text ended an answer"
         loss.drop((*path, "stop_sequence"), "unsupported_field", "weakened", message)
 
 
-def report_logprobs(choice: Mapping[str, Any], loss: Loss, path: Path) -> None:
+def report_logprobs(choice: dict[str, Any], loss: Loss, path: Path) -> None:
     """Reports log probabilities, on wires that have no place for those of another one."""
     if choice.get("logprobs") is not None:
         message = "the wire has no place for log probabilities of this shape"
         loss.drop((*path, "logprobs"), "unsupported_field", "lost", message)
 
 
-def report_alternatives(response: Mapping[str, Any], loss: Loss) -> None:
+def report_alternatives(response: dict[str, Any], loss: Loss) -> None:
     """Reports further answers, on wires that give one."""
     if response.get("alternatives"):
         loss.drop(("alternatives",), "unsupported_field", "lost", "the wire gives one answer")
 
 
-def report_usage(response: Mapping[str, Any], uncounted: tuple[str, ...], loss: Loss) -> None:
+def report_usage(response: dict[str, Any], uncounted: tuple[str, ...], loss: Loss) -> None:
     """Reports the counts that a wire does not tell by themselves, and what it tells instead."""
     usage = response.get("usage")
     if usage is None:
@@ -112,7 +112,7 @@ def report_usage(response: Mapping[str, Any], uncounted: tuple[str, ...], loss: 
         report_unknown(usage, USAGE_MEMBERS, loss, ("usage",))
 
 
-def report_message(message: Mapping[str, Any], loss: Loss, path: Path) -> None:
+def report_message(message: dict[str, Any], loss: Loss, path: Path) -> None:
     """Reports what a message of an answer has around its content without a place on a wire."""
     if len(message) == 2:
         return  # a role and content
@@ -123,7 +123,7 @@ def report_message(message: Mapping[str, Any], loss: Loss, path: Path) -> None:
     report_unknown(message, MESSAGE_MEMBERS, loss, path)
 
 
-def report_stateless(item: Mapping[str, Any], loss: Loss, path: Path) -> None:
+def report_stateless(item: dict[str, Any], loss: Loss, path: Path) -> None:
     """Reports provider state that has no place in an answer, whoever left it."""
     state = item.get("provider_state")
     if state is None:
@@ -136,13 +136,13 @@ def report_stateless(item: Mapping[str, Any], loss: Loss, path: Path) -> None:
         loss.drop(where, "foreign_state", "lost", "a signature of another provider cannot be replayed here")
 
 
-def report_rest(response: Mapping[str, Any], loss: Loss, path: Path = ()) -> None:
+def report_rest(response: dict[str, Any], loss: Loss, path: Path = ()) -> None:
     """Reports the members of an answer, or of one of its choices, that this version does not know."""
-    if not within(response, RESPONSE_MEMBERS):  # type: ignore[arg-type]
+    if not within(response, RESPONSE_MEMBERS):
         report_unknown(response, RESPONSE_MEMBERS, loss, path)
 
 
-def same_counts(left: Mapping[str, Any], right: Mapping[str, Any]) -> bool:
+def same_counts(left: dict[str, Any], right: dict[str, Any]) -> bool:
     """Whether two usages count the same: a provider's own object stands for counts that nobody changed."""
     for name in COUNTS:  # noqa: SIM110 compiled, the loop is faster
         if (left.get(name) or 0) != (right.get(name) or 0):

@@ -118,15 +118,24 @@ TOOL_MEMBERS: Final = frozenset(
 # ---------------------------------------------------------------------------------------------- provider state
 
 
-def own_state(item: Mapping[str, Any], endpoint: Endpoint) -> Mapping[str, Any]:
+def own_state(item: dict[str, Any], endpoint: Endpoint) -> Mapping[str, Any]:
     """The provider state of an item when it may be replayed at this endpoint, else nothing."""
-    state = item.get("provider_state")
+    state: dict[str, Any] | None = item.get("provider_state")
     return state if state is not None and endpoint.owns(state) else {}
 
 
-def report_foreign_state(item: Mapping[str, Any], endpoint: Endpoint, loss: Loss, path: Path) -> None:
+def is_only_named(item: dict[str, Any], endpoint: Endpoint) -> bool:
+    """Whether all that an item holds for its provider is an id, and that provider is another: there is nothing to report."""
+    state: dict[str, Any] | None = item.get("provider_state")
+    return state is not None and within(state, _NAMED) and not endpoint.owns(state)
+
+
+_NAMED: Final = frozenset(("adapter", "provider", "origin", "id"))
+
+
+def report_foreign_state(item: dict[str, Any], endpoint: Endpoint, loss: Loss, path: Path) -> None:
     """Reports what an item carries for another provider: `fields` member by member, and the signature."""
-    state = item.get("provider_state")
+    state: dict[str, Any] | None = item.get("provider_state")
     if state is None or endpoint.owns(state):
         return
     for name in state.get("fields") or ():
@@ -137,12 +146,10 @@ def report_foreign_state(item: Mapping[str, Any], endpoint: Endpoint, loss: Loss
         loss.drop(where, "foreign_state", "lost", "a signature of another provider cannot be replayed here")
 
 
-def report_unknown(item: Mapping[str, Any], known: frozenset[str], loss: Loss, path: Path) -> None:
+def report_unknown(item: dict[str, Any], known: frozenset[str], loss: Loss, path: Path) -> None:
     """Reports the members of a canonical item that this version does not know."""
-    if not item.keys() <= known:
-        for name in item:
-            if name in known:
-                continue
+    for name in item:
+        if name not in known:
             loss.drop((*path, name), "unknown_field", "lost", "a member that this version does not know")
 
 
@@ -174,7 +181,7 @@ class WireIds:
         self._wire: dict[str, str] = {}
         self._taken: set[str] = set()
 
-    def call(self, block: Mapping[str, Any], endpoint: Endpoint) -> str:
+    def call(self, block: dict[str, Any], endpoint: Endpoint) -> str:
         """The wire id of a call, remembered for its result."""
         canonical: str = block["id"]
         if canonical in self._wire:

@@ -37,6 +37,8 @@ _BY_WORD: Final[dict[str, tuple[str, bool]]] = {
     "context_length_exceeded": ("context_overflow", False),
     "exceed_context_size_error": ("context_overflow", False),
     "too_many_prompt_tokens": ("context_overflow", False),
+    "model_max_prompt_tokens_exceeded": ("context_overflow", False),
+    "tokens_limit_reached": ("context_overflow", False),
     "string_above_max_length": ("invalid_request", False),
     "content_filter": ("content_filter", False),
     "content_policy_violation": ("content_filter", False),
@@ -45,27 +47,38 @@ _BY_WORD: Final[dict[str, tuple[str, bool]]] = {
     "misalignment_policy_violation": ("content_filter", False),
     "invalid_prompt": ("invalid_request", False),
     "responsibleaipolicyviolation": ("content_filter", False),
+    "data_inspection_failed": ("content_filter", False),
     "insufficient_quota": ("billing", False),
     "billing_hard_limit_reached": ("billing", False),
     "billing_not_active": ("billing", False),
     "insufficient_balance": ("billing", False),
+    "insufficient_balance_error": ("billing", False),
+    "exceeded_current_quota_error": ("billing", False),
+    "arrearage": ("billing", False),
     "invalid_api_key": ("authentication", False),
     "authentication_error": ("authentication", False),
     "permission_error": ("permission", False),
     "unsupported_country_region_territory": ("permission", False),
     "model_not_found": ("not_found", False),
     "invalid_model": ("not_found", False),
+    "unknown_model": ("not_found", False),
+    "model_not_supported": ("not_found", False),
     "not_found_error": ("not_found", False),
     "rate_limit_exceeded": ("rate_limit", True),
     "rate_limit_error": ("rate_limit", True),
     "ratelimitreached": ("rate_limit", True),
+    "rate_limit_reached_error": ("rate_limit", True),
     "tool_use_failed": ("server_error", True),
+    "json_validate_failed": ("server_error", True),
+    "engine_overloaded_error": ("overloaded", True),
     "overloaded_error": ("overloaded", True),
     "overloaded": ("overloaded", True),
     "server_error": ("server_error", True),
     "api_error": ("server_error", True),
     "internal_server_error": ("server_error", True),
+    "internalservererror": ("server_error", True),
     "invalid_request_error": ("invalid_request", False),
+    "badrequesterror": ("invalid_request", False),
     "timeout": ("timeout", True),
 }
 """Codes and types. Those of the first group say more than the status; the others count only where there is none."""
@@ -75,19 +88,29 @@ _DECISIVE: Final = frozenset(
         "context_length_exceeded",
         "exceed_context_size_error",
         "too_many_prompt_tokens",
+        "model_max_prompt_tokens_exceeded",
+        "tokens_limit_reached",
         "content_filter",
         "content_policy_violation",
         "bio_policy",
         "cyber_policy",
         "misalignment_policy_violation",
         "responsibleaipolicyviolation",
+        "data_inspection_failed",
         "insufficient_quota",
         "billing_hard_limit_reached",
         "billing_not_active",
         "insufficient_balance",
+        "insufficient_balance_error",
+        "exceeded_current_quota_error",
+        "arrearage",
         "tool_use_failed",
+        "json_validate_failed",
+        "engine_overloaded_error",
         "model_not_found",
         "invalid_model",
+        "unknown_model",
+        "model_not_supported",
         "invalid_api_key",
     )
 )
@@ -96,10 +119,42 @@ _OVERFLOW_HINTS: Final = (
     "maximum context length",
     "exceeded max context length",
     "exceeds the available context size",
+    "exceed context limit",
     "context window",
+    "contextwindowexceeded",
+    "greater than the context length",
+    "longer than the model's context length",
+    "longer than the maximum model length",
+    "when context the overflows",
     "total length of all messages is too long",
     "prompt is too long",
+    "input is too long",
+    "prompt exceeds max length",
+    "maximum prompt length",
+    "range of input length should be",
+    "exceeds the maximum number of tokens",
+    "exceeded model token limit",
+    "prompt token count of",
+    "input_too_large",
+    "too many tokens:",
+    "reduce the length of the messages",
 )
+_BILLING_HINTS: Final = (
+    "insufficient balance",
+    "credit balance is too low",
+    "used all available credits",
+    "requires more credits",
+)
+_FILTER_HINTS: Final = ("your input was flagged", "violates usage guidelines")
+_KEY_HINTS: Final = ("api key not valid", "invalid api key")
+
+_HINTS: Final[tuple[tuple[str, frozenset[int | None], tuple[str, ...]], ...]] = (
+    ("context_overflow", frozenset((None, 400, 413, 422)), _OVERFLOW_HINTS),
+    ("billing", frozenset((None, 400, 403, 429, 500)), _BILLING_HINTS),
+    ("content_filter", frozenset((None, 400, 403)), _FILTER_HINTS),
+    ("authentication", frozenset((None, 400)), _KEY_HINTS),
+)
+"""What texts say, where neither a code nor the status says it: category, the statuses that leave it open, the phrases."""
 
 _TEXTS: Final[dict[str, str]] = {
     "invalid_request": "the provider refused the request as invalid",
@@ -125,6 +180,14 @@ def error(status: int, headers: Mapping[str, str], body: bytes | str | None, end
     The provider's own text may hold content, so it is only in `raw`.
     """
     return error_from_body(status, headers, error_body(body) if body else None, endpoint)
+
+
+def is_failure(body: Mapping[str, Any]) -> bool:
+    """Whether a body without an answer tells of a failure flatly, or beside a status of its own (MiniMax)."""
+    if any(isinstance(body.get(name), str) and body[name] for name in ("error_message", "error_type", "error_code")):
+        return True
+    failed = body.get("base_resp")
+    return isinstance(failed, dict) and bool(failed.get("status_code"))
 
 
 def error_from_body(status: int | None, headers: Mapping[str, str], body: Any, endpoint: Endpoint) -> Error:
@@ -162,11 +225,11 @@ def _words(body: Any) -> tuple[list[str], str]:
         if isinstance(place, str):
             text = f"{text}\n{place}" if text else place
             continue
-        for name in ("code", "type", "status"):
+        for name in ("code", "type", "status", "error_code", "error_type"):
             word = place.get(name)
-            if isinstance(word, str) and word and word not in found and not (name == "code" and word.isdigit()):
+            if isinstance(word, str) and word not in found and word not in ("", "None") and not word.isdigit():
                 found.append(word)
-        for name in ("message", "detail"):
+        for name in ("message", "detail", "error_message", "status_msg"):
             if isinstance(place.get(name), str):
                 text = text or place[name]
     return found, text
@@ -184,6 +247,8 @@ def _places(body: Any) -> list[Any]:
     if isinstance(inner, dict):
         cause = inner.get("innererror")
         return [inner, *([cause] if isinstance(cause, dict) else _upstream(inner)), body]
+    if isinstance(failed := body.get("base_resp"), dict) and not inner:
+        return [failed, body]
     if isinstance(errors := body.get("errors"), list) and errors and isinstance(errors[0], (dict, str)):
         return [errors[0], body]
     return [inner, body] if isinstance(inner, str) else [body]
@@ -214,8 +279,11 @@ def _verdict(status: int | None, words: list[str], text: str) -> tuple[str, bool
     for word in known:
         if word in _DECISIVE:
             return _BY_WORD[word]
-    if status in (None, 400, 413, 422) and any(hint in text.lower() for hint in _OVERFLOW_HINTS):
-        return "context_overflow", False
+    if text:
+        said = text.lower()
+        for category, statuses, hints in _HINTS:
+            if status in statuses and any(hint in said for hint in hints):
+                return category, False
     if status is not None and status >= 400:
         if status in _BY_STATUS:
             return _BY_STATUS[status]

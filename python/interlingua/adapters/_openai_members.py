@@ -269,3 +269,18 @@ def schema_from_wire(schema: Mapping[str, Any]) -> dict[str, Any] | None:
     if not all(isinstance(item, _SCHEMA_TYPES[name]) for name, item in said.items()):
         return None
     return {"type": "json_schema", **said}
+
+
+def plain_function(function: Wire, *, others: int) -> dict[str, Any] | None:
+    """The tool that a function with a name, a description and a schema is, which nearly all are; None for any other.
+
+    `others` is the number of members that stand beside the function's own.
+    """
+    name, description, schema = function.get("name"), function.get("description"), function.get("parameters")
+    if type(name) is not str or not name or type(description) is not str or type(schema) is not dict:
+        return None
+    tool: dict[str, Any] = {"name": name, "description": description, "input_schema": schema}
+    strict = function.get("strict")
+    if type(strict) is bool:
+        tool["strict"] = strict
+    return tool if len(function) == len(tool) + others else None

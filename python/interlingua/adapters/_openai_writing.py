@@ -55,12 +55,12 @@ class Target:
         self._names: dict[str, str] = {}
         self._all_names: set[str] | None = None
 
-    def owns(self, item: Mapping[str, Any]) -> Mapping[str, Any]:
+    def owns(self, item: dict[str, Any]) -> Mapping[str, Any]:
         """The provider state of an item when it may be replayed here, else nothing."""
-        state = item.get("provider_state")
+        state: dict[str, Any] | None = item.get("provider_state")
         return state if state is not None and self.endpoint.owns(state) else _NOTHING
 
-    def form(self, item: Mapping[str, Any]) -> Mapping[str, Any]:
+    def form(self, item: dict[str, Any]) -> Mapping[str, Any]:
         """How an item was spelt here, or nothing."""
         return self.owns(item).get("form") or _NOTHING
 
@@ -90,7 +90,7 @@ class Target:
         self.loss.drop(path, "schema_weakened", "weakened", message)
         return True
 
-    def call_id(self, block: Mapping[str, Any], state: Mapping[str, Any]) -> str:
+    def call_id(self, block: dict[str, Any], state: Mapping[str, Any]) -> str:
         """The wire id of a call: the provider's own when it fits the grammar, else one derived from the canonical id."""
         if self._short_ids is not None:
             return self._short_ids.call(block, self.endpoint)
@@ -117,7 +117,7 @@ class Target:
         digest = hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).digest()
         return "call_" + encode_ulid(int.from_bytes(digest[:16], "big"))
 
-    def name(self, name: str, request: Mapping[str, Any]) -> str:
+    def name(self, name: str, request: dict[str, Any]) -> str:
         """The name of a tool in the target's grammar: the same in tools, choice and history, and no other's.
 
         The caller reports a name that is not the given one with `report_name`.
@@ -137,7 +137,7 @@ class Target:
         pattern = self.dialect.get("tool_name")
         return bool(re.fullmatch(pattern, name) if pattern else TOOL_NAME.fullmatch(name))
 
-    def _rewritten(self, name: str, request: Mapping[str, Any]) -> str:
+    def _rewritten(self, name: str, request: dict[str, Any]) -> str:
         if self._all_names is None:
             self._all_names = {found for found in _names(request) if self._fits(found)}
         base = re.sub(r"[^a-zA-Z0-9_-]", "_", name)
@@ -149,7 +149,7 @@ class Target:
         return wire
 
 
-def _names(request: Mapping[str, Any]) -> list[str]:
+def _names(request: dict[str, Any]) -> list[str]:
     tools = [tool["name"] for tool in request.get("tools") or ()]
     calls = [
         block["name"] for message in request["messages"] for block in message["content"] if block["type"] == "tool_use"

@@ -38,9 +38,9 @@ def surveyed(messages: list[Message], first: int) -> tuple[bool, bool]:
     previous = ""
     for position in range(first, len(messages)):
         message = messages[position]
-        role = message["role"]
+        role: str = message["role"]
         if role == "tool":
-            content = message["content"]
+            content: list[dict[str, Any]] = message["content"]
             if answered == len(calls) or len(content) != 1 or content[0].get("tool_use_id") != calls[answered]:
                 return False, False
             answered += 1
@@ -48,8 +48,10 @@ def surveyed(messages: list[Message], first: int) -> tuple[bool, bool]:
             if previous != "assistant":
                 in_order = in_order and answered == len(calls)
                 calls, answered = [], 0
-            for block in message["content"]:
-                if block["type"] == "tool_use":
+            blocks: list[dict[str, Any]] = message["content"]
+            for block in blocks:
+                kind: str = block["type"]
+                if kind == "tool_use":
                     calls.append(block["id"])
             plain = plain and previous != "assistant"
         else:

@@ -10,7 +10,7 @@ client, `unload` takes it out when the client's next request is read.
 import re
 import zlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from interlingua.canonical import json
@@ -172,7 +172,7 @@ class _Loader:
             return block
         return {**block, "provider_state": self._endpoint.state(id=MARK + packed)}
 
-    def _foreign(self, state: Mapping[str, Any] | None) -> bool:
+    def _foreign(self, state: dict[str, Any] | None) -> bool:
         return state is not None and not self._endpoint.owns(state)
 
 
@@ -186,9 +186,12 @@ def unload(request: dict[str, Any]) -> dict[str, Any]:
     """
     messages: list[Message] = request["messages"]
     for message in messages:
-        for block in message["content"]:
-            if _holds_state(block):
-                return _with_all_unloaded(request, messages)
+        role: str = message["role"]
+        if role == "assistant":
+            blocks: list[Block] = message["content"]
+            for block in blocks:
+                if _holds_state(block):
+                    return _with_all_unloaded(request, messages)
     return request
 
 
@@ -198,13 +201,15 @@ def _with_all_unloaded(request: dict[str, Any], messages: list[Message]) -> dict
     return {**request, "messages": [_renamed(message, ids) for message in unloaded]}
 
 
-def _wire_id(block: Mapping[str, Any]) -> str:
-    found = (block.get("provider_state") or {}).get("id")
+def _wire_id(block: Block) -> str:
+    state: dict[str, Any] | None = block.get("provider_state")
+    found = None if state is None else state.get("id")
     return found if isinstance(found, str) else ""
 
 
-def _holds_state(block: Mapping[str, Any]) -> bool:
-    return block["type"] == "tool_use" and MARK in _wire_id(block)
+def _holds_state(block: Block) -> bool:
+    kind: str = block["type"]
+    return kind == "tool_use" and MARK in _wire_id(block)
 
 
 def _unloaded(message: Message, ids: dict[str, str]) -> Message:

@@ -41,18 +41,19 @@ class Endpoint:
     origin: str | None = None
     state_in_ids: bool = False
 
-    def owns(self, state: Mapping[str, Any]) -> bool:
+    def owns(self, state: dict[str, Any]) -> bool:
         """Whether a provider state, or an opaque block, may be replayed here (spec/1-values.md#provider-state).
 
         The same adapter; the same origin and the same provider, each as far as both are known. Nobody else decides this.
         """
-        if state["adapter"] != self.adapter:
+        adapter: str = state["adapter"]
+        if adapter != self.adapter:
             return False
         if self.origin is not None:
             origin = state.get("origin")
             if origin is not None and origin != self.origin:
                 return False
-        provider = state.get("provider")
+        provider: str | None = state.get("provider")
         if provider is None or self.provider is None or provider == self.provider:
             return True
         return self._boundary(provider) == self._boundary(self.provider)

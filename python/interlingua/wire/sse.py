@@ -10,23 +10,31 @@ is cut between two chunks is whole again by then; U+2028 and U+0085 are ordinary
 """
 
 import re
-from typing import Final, NamedTuple
-
-_make = tuple.__new__  # makes a frame without the detour over the named arguments of its class
+from typing import Final
 
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 
-class Frame(NamedTuple):
-    """One event: its name (None when the stream gives none) and its data, the lines joined by LF."""
+class Frame:
+    """One event: its name (None when the stream gives none) and its data, the lines joined by LF.
 
-    event: str | None
-    data: str
+    A class and no named tuple: streams have many frames, and a compiler makes objects of its own classes in one step.
+    """
 
+    __slots__ = ("data", "event")
 
-def frame(event: str | None, data: str) -> Frame:
-    """A frame, made in the short way."""
-    return _make(Frame, (event, data))
+    def __init__(self, event: str | None, data: str) -> None:
+        self.event = event
+        self.data = data
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Frame) and self.event == other.event and self.data == other.data
+
+    def __hash__(self) -> int:
+        return hash((self.event, self.data))
+
+    def __repr__(self) -> str:
+        return f"Frame({self.event!r}, {self.data!r})"
 
 
 class Decoder:
@@ -94,14 +102,12 @@ _BARE: Final = re.compile(r"^data: (.*)\n\n", re.MULTILINE)
 
 def _lone(text: str) -> Frame | None:
     """The frame of that shape that a text consists of; None for any other text."""
-    if not text.endswith("\n\n"):
-        return None
-    lines = text.count("\n")
-    if lines == 2 and text.startswith("data: "):
-        return frame(None, text[6:-2])
-    if lines == 3 and text.startswith("event: "):
-        name, between, data = text[7:-2].partition("\ndata: ")
-        return frame(name, data) if between else None
+    end = len(text) - 2
+    line_end = text.find("\n")
+    if line_end == end and text.startswith("data: "):
+        return Frame(None, text[6:end]) if text.endswith("\n") else None
+    if text.startswith("event: ") and text.startswith("data: ", line_end + 1) and text.endswith("\n"):
+        return Frame(text[7:line_end], text[line_end + 7 : end]) if text.find("\n", line_end + 1) == end else None
     return None
 
 
@@ -111,11 +117,11 @@ def _frames(lines: bytes) -> list[Frame]:
     if text.startswith("event: "):
         rows = _NAMED.findall(text)
         if rows and 3 * len(rows) == text.count("\n"):
-            return [_make(Frame, row) for row in rows]
+            return [Frame(name, data) for name, data in rows]
     elif text.startswith("data: "):
         rows = _BARE.findall(text)
         if rows and 2 * len(rows) == text.count("\n"):
-            return [_make(Frame, (None, data)) for data in rows]
+            return [Frame(None, data) for data in rows]
     parts = (_frame_of_lines(part.split("\n")) for part in text.split("\n\n"))
     return [frame for frame in parts if frame is not None]
 
@@ -138,7 +144,7 @@ def _frame_of_lines(lines: list[str]) -> Frame | None:
 
 def encode(frame: Frame) -> bytes:
     """A frame as bytes."""
-    event, data = frame
+    event, data = frame.event, frame.data
     if "\n" in data:
         data = data.replace("\n", "\ndata: ")
     return (f"data: {data}\n\n" if event is None else f"event: {event}\ndata: {data}\n\n").encode()

@@ -24,6 +24,7 @@ from interlingua.canonical.ids import NamedIds
 from interlingua.canonical.loss import Path, pointer
 
 Message = dict[str, Any]
+Block = dict[str, Any]
 
 INSTRUCTIONS: Final = ("system", "developer")
 _CONTENT: Final = frozenset(("role", "parts"))
@@ -338,8 +339,8 @@ class _Contents:
     """Puts messages together to contents."""
 
     def __init__(self, messages: list[Message], writing: Writing) -> None:
-        self.messages = messages
-        self.writing = writing
+        self.messages: Final = messages
+        self.writing: Final = writing
         self.wires: list[Wire] = []
         self.released: list[tuple[Path, str, Path]] = []
         self.previous = ""  # role of the message before
@@ -348,7 +349,8 @@ class _Contents:
     def add(self, position: int, *, demand: bool) -> None:
         """Writes one message. `demand`: a step that begins here needs a signature."""
         message, writing = self.messages[position], self.writing
-        role, blocks = message["role"], message["content"]
+        role: str = message["role"]
+        blocks: list[Block] = message["content"]
         if role == "user" and len(message) == 2 and len(blocks) == 1 and not writing.outside:
             block = blocks[0]
             if len(block) == 2 and block["type"] == "text" and block["text"]:  # the usual turn, on a straight way

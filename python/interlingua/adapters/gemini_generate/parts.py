@@ -11,6 +11,7 @@ from interlingua.adapters._kit import (
     THINKING_MEMBERS,
     Wire,
     arguments_text,
+    is_only_named,
     parse_arguments,
     parse_data_uri,
     report_foreign_state,
@@ -321,7 +322,7 @@ def parts_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path)
     """The blocks of one place on the wire; those that it cannot carry are reported."""
     parts: list[Wire] = []
     for position, block in enumerate(blocks):
-        kind = block["type"]
+        kind: str = block["type"]
         if kind == "text" and len(block) == 2 and block["text"]:
             parts.append({"text": block["text"]})
         elif kind == "tool_use" and len(block) == 4 and place == MODEL:
@@ -333,7 +334,8 @@ def parts_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path)
 
 def part_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
     """One block on the wire; None when this place cannot carry it, which is reported."""
-    match block["type"]:
+    kind: str = block["type"]
+    match kind:
         case "text":
             return _text_to_wire(block, writing, path)
         case "image" | "audio" | "video" | "document" if place != SYSTEM or writing.own:
@@ -346,10 +348,10 @@ def part_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire
             return instead(block, writing, path, "foreign_state", "reasoning of another provider cannot be replayed")
         case "opaque" if place != SYSTEM or writing.own:
             return _opaque_to_wire(block, place, writing, path)
-        case "tool_use" | "tool_result" as kind:
+        case "tool_use" | "tool_result":
             message = f"a {kind} does not stand in a message of this role"
             raise InvalidRequest(message, path=pointer(path))
-        case "image" | "audio" | "video" | "document" | "thinking" | "redacted_thinking" | "opaque" as kind:
+        case "image" | "audio" | "video" | "document" | "thinking" | "redacted_thinking" | "opaque":
             return instead(block, writing, path, "unsupported_block", f"{kind} has no form in this place")
         case _:
             return instead(block, writing, path, "unknown_block", "a block that this version does not know")
@@ -363,11 +365,10 @@ def instead(block: Block, writing: Writing, path: Path, code: str, message: str)
 
 def _reported(block: Block, known: frozenset[str], writing: Writing, path: Path) -> Mapping[str, Any]:
     """Reports the members that no item has a place for; gives the block's own provider state."""
-    if not block.keys() <= known:
-        report_unknown(block, known, writing.loss, path)
+    report_unknown(block, known, writing.loss, path)
     if block.get("cache") is not None:
         writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire has no cache marks")
-    state = block.get("provider_state")
+    state: dict[str, Any] | None = block.get("provider_state")
     if state is None:
         return _NOTHING
     if writing.endpoint.owns(state):
@@ -483,7 +484,7 @@ def _plain_call_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
 
 
 def _call_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
-    if len(block) == 4:
+    if len(block) == 4 or (len(block) == 5 and is_only_named(block, writing.endpoint)):
         return _plain_call_to_wire(block, writing, path)
     wire_id = writing.owned(block).get("id")
     call: Wire = {"name": writing.call(block, path, wire_id or None), "args": block["input"]}
@@ -699,16 +700,16 @@ def _report_medium(
 
 def result_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
     """A tool result. Media that cannot stand in one are noted to travel in the next user content."""
-    if len(block) == 3 and len(said := block["content"]) == 1 and len(said[0]) == 2 and said[0]["type"] == "text":
+    content: list[Block] = block["content"]
+    if len(block) == 3 and len(content) == 1 and len(said := content[0]) == 2 and said["type"] == "text":
         called, call_id = _answered(block, writing, _NOTHING, path)
-        answer: Wire = {"name": called, "response": {"result": said[0]["text"]}}
+        answer: Wire = {"name": called, "response": {"result": said["text"]}}
         if call_id is not None:
             answer["id"] = call_id
         return {"functionResponse": answer}
     texts: list[str] = []
     media: list[Wire] = []
     late: list[Wire] = []
-    content: list[Block] = block["content"]
     inside = writing.own or (writing.capabilities.get("tool_result_media") is not False and writing.generation(3) > 2)
     last_text = max((at for at, item in enumerate(content) if _may_be_text(item, inside, writing)), default=-1)
     for position, item in enumerate(content):

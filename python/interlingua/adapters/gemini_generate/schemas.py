@@ -6,9 +6,9 @@ JSON Schema. `parametersJsonSchema` and `responseJsonSchema` hold a part of JSON
 with an equal inside that part are rewritten, the others are left out, said in the description, and reported each.
 """
 
+from collections.abc import Iterable
 from typing import Any, Final
 
-from interlingua.adapters._kit import within
 from interlingua.adapters.gemini_generate.tables import TYPE_NUMBERS, camelised
 from interlingua.canonical import json
 from interlingua.canonical.loss import Loss, Path
@@ -77,7 +77,6 @@ _LEAF: Final = _TAKEN - {
     "additionalProperties",
 }
 """Keywords without a schema in them."""
-_PLAIN: Final = _LEAF | {"properties", "items"}
 
 _MOST_LEVELS: Final = 64
 
@@ -90,30 +89,33 @@ def _fits(schema: Any, level: int) -> bool:
     """Whether nothing has to change in a schema: asked first, for it is so of nearly all."""
     if type(schema) is not dict:
         return schema is not True
-    if level > _MOST_LEVELS or within(schema, _LEAF):
+    if level > _MOST_LEVELS:
         return True
-    if not within(schema, _PLAIN) and not _others_fit(schema, level):
-        return False
-    if type(items := schema.get("items")) is list or (type(items) is dict and not _fits(items, level + 1)):
-        return False
-    if type(parts := schema.get("properties")) is dict:
-        for part in parts.values():
-            if not (type(part) is dict and within(part, _LEAF)) and not _fits(part, level + 1):
+    members: Schema = schema
+    for name, value in members.items():
+        if name in _LEAF:
+            continue
+        match name:
+            case "items" if type(value) is list:
                 return False
+            case "items" | "additionalProperties":
+                fits = type(value) is not dict or _fits(value, level + 1)
+            case "properties" | "$defs":
+                fits = type(value) is not dict or _all_fit(value.values(), level + 1)
+            case "anyOf" | "oneOf" | "prefixItems":
+                fits = type(value) is not list or _all_fit(value, level + 1)
+            case _:  # a reference, or a keyword that the wire does not take
+                return False
+        if not fits:
+            return False
     return True
 
 
-def _others_fit(schema: Schema, level: int) -> bool:
-    """The same of all that a schema can hold beside properties and items."""
-    if "$ref" in schema or not schema.keys() <= _TAKEN:
-        return False
-    if type(part := schema.get("additionalProperties")) is dict and not _fits(part, level + 1):
-        return False
-    for name in _LISTED:
-        if type(listed := schema.get(name)) is list and not all(_fits(part, level + 1) for part in listed):
+def _all_fit(schemas: Iterable[Any], level: int) -> bool:
+    for schema in schemas:  # noqa: SIM110 a generator costs more than what it asks
+        if not _fits(schema, level):
             return False
-    defined = schema.get("$defs")
-    return type(defined) is not dict or all(_fits(part, level + 1) for part in defined.values())
+    return True
 
 
 def is_taken(schema: Schema) -> bool:

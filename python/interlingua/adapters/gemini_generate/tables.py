@@ -216,9 +216,9 @@ class Writing:
         """Whether the model is known not to take something."""
         return not self.own and self.capabilities.get(capability) is False
 
-    def owned(self, item: Mapping[str, Any]) -> Mapping[str, Any]:
+    def owned(self, item: dict[str, Any]) -> Mapping[str, Any]:
         """The provider state of an item when it may be replayed here, else nothing."""
-        state = item.get("provider_state")
+        state: dict[str, Any] | None = item.get("provider_state")
         return state if state is not None and self.endpoint.owns(state) else _NOTHING
 
     def generation(self, unknown: int) -> int:

@@ -179,17 +179,17 @@ def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
         schema = rooted(fitted(schema, writing.loss, where), writing.loss, where)
     if schema is not None:
         wire["parametersJsonSchema"] = schema
-    if within(tool, _SIMPLE):
-        return wire
     loss = writing.loss
     if tool.get("strict"):
         loss.drop((*path, "strict"), "unsupported_field", "weakened", "the wire has no switch of single tools")
+    if within(tool, _SIMPLE):
+        return wire
     for name in tool.keys() & ({"adapter", "definition"} if tool.get("kind") == "custom" else {"format", "adapter", "definition"}):  # fmt: skip
         loss.drop((*path, name), "unsupported_field", "weakened", "a function has no such member")
     return _finished(tool, wire, writing, path)
 
 
-_SIMPLE: Final = frozenset(("name", "description", "input_schema", "side_effects", "requires_workspace"))
+_SIMPLE: Final = frozenset(("name", "description", "input_schema", "strict", "side_effects", "requires_workspace"))
 
 
 def _finished(tool: Tool, wire: Wire, writing: Writing, path: Path) -> Wire:

@@ -46,7 +46,7 @@ _SOURCE: Final = frozenset(("kind", "data", "content", "provider"))
 # ---------------------------------------------------------------------------------------------------- to the wire
 
 
-def messages_to_wire(request: Mapping[str, Any], writing: Writing) -> list[Wire]:
+def messages_to_wire(request: dict[str, Any], writing: Writing) -> list[Wire]:
     """All messages; the results of a turn stand behind it in the order of its calls.
 
     Raises `InvalidRequest` for blocks that do not stand in a message of their role.
@@ -355,7 +355,7 @@ def _answered(message: Message) -> str | None:
 # -- blocks
 
 
-def finish_block(block: Mapping[str, Any], known: frozenset[str], path: Path, writing: Writing) -> None:
+def finish_block(block: dict[str, Any], known: frozenset[str], path: Path, writing: Writing) -> None:
     """What all blocks may have and none has a place for: a cache hint, state, members that nobody knows."""
     loss = writing.loss
     if block.get("cache") is not None:

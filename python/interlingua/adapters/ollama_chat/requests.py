@@ -231,7 +231,7 @@ def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writ
         body["format"] = "json"
         return
     report_unknown(value, _FORMAT, loss, (name,))
-    schema = value.get("schema") if kind == "json_schema" else None
+    schema = (value.get("schema") or None) if kind == "json_schema" else None
     if kind == "json_schema" and schema is None:
         message = "without a schema the answer is asked for as a JSON object"
         loss.replace((name, "type"), "json", "unsupported_value", "weakened", message)

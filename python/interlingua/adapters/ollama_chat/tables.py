@@ -149,12 +149,12 @@ class Writing:
         self._ids = WireIds(_ANYTHING, "call_")
         self._without_id: set[str] = set()
 
-    def owns(self, item: Mapping[str, Any]) -> Mapping[str, Any]:
+    def owns(self, item: dict[str, Any]) -> Mapping[str, Any]:
         """The provider state of an item when it may be replayed here, else nothing."""
-        state = item.get("provider_state")
+        state: dict[str, Any] | None = item.get("provider_state")
         return state if state is not None and self.endpoint.owns(state) else NOTHING
 
-    def call_id(self, block: Mapping[str, Any], state: Mapping[str, Any]) -> str | None:
+    def call_id(self, block: dict[str, Any], state: Mapping[str, Any]) -> str | None:
         """The wire id of a call; None for one that this wire told without an id."""
         self.names[block["id"]] = block["name"]
         if state and "id" not in state and not self.with_ids:
@@ -162,7 +162,7 @@ class Writing:
             return None
         return self._ids.call(block, self.endpoint)
 
-    def result_id(self, block: Mapping[str, Any]) -> str | None:
+    def result_id(self, block: dict[str, Any]) -> str | None:
         """The wire id that a result names; None for the result of a call that has none."""
         canonical: str = block["tool_use_id"]
         if (own := self.owns(block).get("id")) is not None and not (self.with_ids and canonical in self.names):

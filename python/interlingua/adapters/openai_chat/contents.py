@@ -13,7 +13,7 @@ from interlingua.adapters.openai_chat.parts import (
     part_from_wire,
     part_to_wire,
 )
-from interlingua.adapters.openai_chat.reasoning import thinking_part_from_wire
+from interlingua.adapters.openai_chat.reasoning import PARTS, thinking_part_from_wire
 from interlingua.adapters.openai_chat.tables import FILLER, PARTICIPANT
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest
@@ -134,7 +134,7 @@ def content_from_wire(message: Wire, reading: Reading, form: dict[str, Any], *, 
     match content:
         case str():
             return [{"type": "text", "text": content}]
-        case list():
+        case list() if not assistant or all(isinstance(part, dict) for part in content):
             blocks = [
                 _assistant_part(part, reading) if assistant else part_from_wire(part, reading) for part in content
             ]
@@ -150,14 +150,17 @@ def content_from_wire(message: Wire, reading: Reading, form: dict[str, Any], *, 
                 form.setdefault("empty", {})["content"] = None
             return []
         case dict():  # the object that a schema asked for (Cloudflare)
-            form["json"] = True
-            return [{"type": "text", "text": json.dumps(content).decode()}]
-        case _:
+            pass
+        case _ if not assistant:
             raise TypeError(content)
+        case _:
+            pass  # as well, of another type
+    form["json"] = True
+    return [{"type": "text", "text": json.dumps(content).decode()}]
 
 
 def _assistant_part(part: Any, reading: Reading) -> Block:
-    if isinstance(part, dict) and part.get("type") == "thinking":
+    if isinstance(part, dict) and part.get("type") in PARTS:
         block = thinking_part_from_wire(part, reading)
         if block is not None:
             return block

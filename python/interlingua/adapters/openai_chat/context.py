@@ -101,7 +101,7 @@ class Writing(Target):
         self.moved: set[int] = set()
         self.moves: list[tuple[int, int]] = []
 
-    def result_id(self, block: Mapping[str, Any]) -> str:
+    def result_id(self, block: dict[str, Any]) -> str:
         """The wire id that a result names."""
         if self.own and "provider_state" in block and (own := self.owns(block).get("id")) is not None:
             return own

@@ -14,7 +14,7 @@ from interlingua.adapters.openai_chat.turns import audio_to_wire
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Loss
-from interlingua.wire.sse import Frame, frame
+from interlingua.wire.sse import Frame
 
 Event = dict[str, Any]
 
@@ -68,7 +68,8 @@ class _Encoder:
         """One event gives no frame, one or more."""
         turns = TextsInTurn()
         for event in events:
-            if event["type"] in DELTAS and not turns.waiting:
+            kind: str = event["type"]
+            if kind in DELTAS and not turns.waiting:
                 # nearly all events are these
                 told = self._more(event.get("choice") or 0, event["index"], event["text"])
                 if told is not None:
@@ -111,7 +112,7 @@ class _Encoder:
 
     def _chunk(self, number: int, delta: Wire) -> Frame:
         """A chunk of one delta."""
-        return frame(None, self._head(number) + json.dumps(delta).decode() + _TAIL)
+        return Frame(None, self._head(number) + json.dumps(delta).decode() + _TAIL)
 
     def _head(self, number: int) -> str:
         """What the chunks of a choice begin with. It is written once."""
@@ -176,7 +177,7 @@ class _Encoder:
             before, after = _around(told)
             told.around = (self._head(number) + before if before else "", after)
         before, after = told.around
-        return frame(None, f"{before}{json.dumps(text).decode()}{after}") if before else None
+        return Frame(None, f"{before}{json.dumps(text).decode()}{after}") if before else None
 
     def _thinking_delta(self, block: Block, text: str, index: int) -> Wire:
         match self._place(block):
@@ -184,15 +185,16 @@ class _Encoder:
                 kind = self._writing.owns(block).get("form", _NOTHING).get("type") or "reasoning.text"
                 body = "summary" if kind == "reasoning.summary" else "text"
                 return {"reasoning": text, DETAILS: [{"type": kind, body: text, "index": index}]}
+            case "content" if self._writing.owns(block).get("form", _NOTHING).get("type") == "reasoning":
+                return {PART: [{"type": "reasoning", "summary": [{"type": "summary_text", "text": text}]}]}
             case "content":
-                return {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": text}]}]}
+                return {PART: [{"type": "thinking", "thinking": [{"type": "text", "text": text}]}]}
             case member:
                 return {str(member): text}
 
     def _call_start(self, number: int, event: Event) -> Iterator[Frame]:
         told = self._told.setdefault((number, event["index"]), _Told("tool_use", {"id": event["id"]}))
-        told.call = self._calls.get(number, 0)
-        self._calls[number] = told.call + 1
+        told.call = self._next_call(number)
         if told.kind == "whole":
             return  # it is told when it has ended
         call: Wire = {
@@ -204,6 +206,12 @@ class _Encoder:
         else:
             call |= {"type": "function", "function": {"name": event["name"], "arguments": ""}}
         yield self._chunk(number, {"tool_calls": [call]})
+
+    def _next_call(self, number: int) -> int:
+        """The index of a further call of a choice."""
+        call = self._calls.get(number, 0)
+        self._calls[number] = call + 1
+        return call
 
     def _call_end(self, number: int, event: Event) -> Iterator[Frame]:
         told = self._told.get((number, event["index"]))
@@ -224,10 +232,10 @@ class _Encoder:
         text: str = block.get("text", "")  # what began as a text may turn out to be an item of its provider
         if told.kind in _PROSE and len(text) > len(said) and text.startswith(said):
             yield self._more(number, event["index"], text[len(said) :]) or self._chunk(number, {})
-        if delta := self._rest(block, told, event["index"]):
+        if delta := self._rest(number, block, told, event["index"]):
             yield self._chunk(number, delta)
 
-    def _rest(self, block: Block, told: _Told, index: int) -> Wire:
+    def _rest(self, number: int, block: Block, told: _Told, index: int) -> Wire:
         """What the deltas of a block did not tell."""
         state = self._writing.owns(block)
         match block["type"]:
@@ -241,7 +249,9 @@ class _Encoder:
             case "tool_use" if state.get("fields"):
                 return {CALLS: [{**state["fields"], "index": told.call}]}
             case "thinking" if told.kind and self._place(block) == DETAILS:
-                return self._detail(block, index)
+                return self._detail(block, index, whole=self._place(told.block) != DETAILS)
+            case "thinking" if told.kind and self._place(block) == PART and state:
+                return self._part(block, state)
             case "redacted_thinking" if self._place(block) == DETAILS:
                 return self._detail(block, index)
             case "image" if state.get("form", _NOTHING).get("member") == "images":
@@ -249,16 +259,32 @@ class _Encoder:
             case "audio" if "id" in state:
                 return {"audio": audio_to_wire(block, state)}
             case "opaque" if self._endpoint.owns(block):
-                if block.get("kind") in (CALLS, DETAILS):
-                    return {block["kind"]: [block["value"]]}
+                if block.get("kind") == CALLS:
+                    return {CALLS: [{**block["value"], "index": self._next_call(number)}]}
+                if block.get("kind") == DETAILS:
+                    return {DETAILS: [block["value"]]}
                 return {PART: [part_to_wire(block, (), self._writing, ASSISTANT)]}
             case _:
                 return {}
 
-    def _detail(self, block: Block, index: int) -> Wire:
+    def _part(self, block: Block, state: Mapping[str, Any]) -> Wire:
+        """What a part of reasoning has beside its words."""
+        fields: Wire = {**(state.get("fields") or _NOTHING)}
+        proof: Wire = {"signature": block["signature"]} if "signature" in block else {}
+        if not fields and not proof:
+            return {}
+        if (state.get("form") or _NOTHING).get("type") == "reasoning":
+            summary = [{"type": "summary_text", "text": "", **proof}]
+            return {PART: [{**fields, "type": "reasoning", "summary": summary}]}
+        return {PART: [{**fields, **proof, "type": "thinking", "thinking": []}]}
+
+    def _detail(self, block: Block, index: int, *, whole: bool = False) -> Wire:
+        """What a detail has beside its words, or all of it: its words may have been told in another place."""
         _, item = reasoning_to_wire(block, (), self._writing)
         if item is None:
             return {}
+        if whole:
+            return {DETAILS: [{**item, "index": index}]}
         rest = {name: value for name, value in item.items() if name not in ("text", "summary")}
         return {DETAILS: [{**rest, "index": index}]} if rest.keys() - {"type", "index"} else {}
 
@@ -268,7 +294,10 @@ class _Encoder:
         fields, own = self._fields(response)
         members = {name: value for name, value in fields.items() if name not in _NOT_IN_CHUNKS}
         for number, choice in enumerate([response, *response.get("alternatives", ())]):
-            said, _ = self._fields(choice["message"])
+            message = choice["message"]
+            said, ours = self._fields(message)
+            if (own or ours) and message.get("name") is not None:
+                said = {**said, "name": message["name"]}
             if said:
                 yield self._chunk(number, dict(said))
             beside = fields.get("choice", _NOTHING) if number == 0 else self._fields(choice)[0]
@@ -280,9 +309,9 @@ class _Encoder:
             members["usage"] = usage_to_wire(usage, self._endpoint, own=own)
         if members:
             yield self._frame([], **members)
-        yield frame(None, DONE)
+        yield Frame(None, DONE)
 
-    def _fields(self, item: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool]:
+    def _fields(self, item: dict[str, Any]) -> tuple[Mapping[str, Any], bool]:
         """The members without canonical meaning that came from this provider; and whether the item did."""
         state = self._writing.owns(item)
         return state.get("fields") or _NOTHING, bool(state)
@@ -304,7 +333,7 @@ def _around(told: _Told) -> tuple[str, str]:
 
 
 def _frame(chunk: Wire) -> Frame:
-    return frame(None, json.dumps(chunk).decode())
+    return Frame(None, json.dumps(chunk).decode())
 
 
 def _error_to_wire(error: dict[str, Any]) -> Wire:

@@ -1,5 +1,5 @@
 """Errors: the shapes are those of all wires of OpenAI."""
 
-from interlingua.adapters._openai_errors import error, error_from_body
+from interlingua.adapters._openai_errors import error, error_from_body, is_failure
 
-__all__ = ["error", "error_from_body"]
+__all__ = ["error", "error_from_body", "is_failure"]

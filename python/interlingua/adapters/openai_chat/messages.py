@@ -29,7 +29,7 @@ from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.loss import Path
 
 Message = dict[str, Any]
-Request = Mapping[str, Any]
+Request = dict[str, Any]
 
 _NOTHING: Final[Mapping[str, Any]] = {}
 
@@ -74,16 +74,18 @@ def _estranged(messages: list[Message], writing: Writing) -> set[str]:
     if not any(message["role"] == "tool" and _nameless(writing.form(message)) for message in messages):
         return found
     waiting: list[Block] = []
+    asked: set[str] = set()
     for message in messages:
         calls = [block for block in message["content"] if block["type"] == "tool_use"]
         if calls:
             waiting = calls
+            asked.update(call["id"] for call in calls)
         elif message["role"] == "tool":
             answered, form = message["content"][0].get("tool_use_id"), writing.form(message)
             taken = next((call for call in waiting if _takes(form, call, answered, waiting[0], writing)), None)
             if taken is not None and taken["id"] == answered:
                 waiting = [call for call in waiting if call is not taken]
-            elif _nameless(form):
+            elif _nameless(form) and (taken is not None or answered in asked):  # else it answers none, as it was read
                 found.add(answered)
     return found
 
@@ -267,7 +269,7 @@ def messages_from_wire(messages: Any, reading: Reading) -> list[Message]:
 
 def message_from_wire(message: Wire, reading: Reading) -> Message:
     """A message, by its role."""
-    role = message["role"]
+    role: str = message["role"]
     if role == "assistant":
         return assistant_from_wire(message, reading)
     if role == "tool" or role == "function":

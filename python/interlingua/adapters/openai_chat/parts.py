@@ -485,7 +485,7 @@ def _finish_part(
 # ---------------------------------------------------------------------------------------------------- cache hints
 
 
-def cache_to_wire(cache: Mapping[str, Any], item: Wire, state: Mapping[str, Any], path: Path, writing: Writing) -> None:
+def cache_to_wire(cache: dict[str, Any], item: Wire, state: Mapping[str, Any], path: Path, writing: Writing) -> None:
     """Puts a cache hint on a part, message, call or tool: where it stood, or where the dialect has a place for it."""
     form = state.get("form", {})
     member = form.get("cache") or writing.dialect.get("cache_hints")

@@ -1,13 +1,13 @@
 """
-Reasoning in assistant messages: the four places where the dialects of this wire put it.
+Reasoning in assistant messages: the places where the dialects of this wire put it.
 
-`reasoning_content` and `reasoning` hold plain text, `reasoning_details` typed items (OpenRouter), and Mistral has a part
-`thinking` among the content. Providers that send details often send their text a second time under `reasoning`:
+`reasoning_content`, `reasoning` and `reasoning_text` (GitHub Copilot) hold plain text, `reasoning_details` typed items
+(OpenRouter), and Mistral has a part `thinking` among the content, Databricks a part `reasoning`. Providers that send details often send their text a second time under `reasoning`:
 it is read once, and the message's form remembers to write it twice.
 """
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from interlingua.adapters._kit import THINKING_MEMBERS, Wire, report_foreign_state, report_unknown
 from interlingua.adapters.openai_chat.context import Reading, Writing, report_own_state
@@ -15,9 +15,11 @@ from interlingua.adapters.openai_chat.parts import Block, lost_part, opaque
 from interlingua.canonical.loss import Path
 
 DETAILS: Final = "reasoning_details"
-TEXTS: Final = ("reasoning_content", "reasoning")
+TEXTS: Final = ("reasoning_content", "reasoning", "reasoning_text")
 MEMBERS: Final = (*TEXTS, DETAILS)
 PART: Final = "content"
+PARTS: Final = ("thinking", "reasoning")
+"""Types of content parts that are reasoning: Mistral's, and the one of Databricks."""
 
 _REDACTED: Final = frozenset(("type", "data", "cache", "critical", "provider_state"))
 _BODY: Final = {"reasoning.text": "text", "reasoning.summary": "summary", "reasoning.encrypted": "data"}
@@ -104,6 +106,12 @@ def _detail_to_wire(
 def _part_to_wire(
     block: Block, path: Path, state: Mapping[str, Any], form: Mapping[str, Any], writing: Writing
 ) -> Wire:
+    if form.get("type") == "reasoning":
+        said: Wire = {"type": "summary_text", "text": block["text"], **form.get("empty", {})}
+        if block.get("signature") is not None:
+            said["signature"] = block["signature"]
+        _report_rest(block, THINKING_MEMBERS, path, writing)
+        return {**state.get("fields", {}), "type": "reasoning", "summary": [said]}
     pieces = form.get("thinking")
     if pieces is None or _joined(pieces) != block["text"]:
         pieces = [{"type": "text", "text": block["text"]}]
@@ -198,9 +206,11 @@ def detail_text(item: Wire) -> str:
 
 
 def thinking_part_from_wire(part: Wire, reading: Reading) -> Block | None:
-    """A thinking block from Mistral's content part; None when it cannot be read in full."""
+    """A thinking block from a content part; None when it cannot be read in full."""
+    if part.get("type") == "reasoning":
+        return _summary_from_wire(part, reading)
     pieces = part.get("thinking")
-    if not isinstance(pieces, list) or not all(_is_text(piece) for piece in pieces):
+    if not are_words(pieces):
         return None
     block: Block = {"type": "thinking", "text": _joined(pieces)}
     form: dict[str, Any] = {"member": PART}
@@ -214,12 +224,45 @@ def thinking_part_from_wire(part: Wire, reading: Reading) -> Block | None:
     return reading.mark(block, fields, form)
 
 
-def _is_text(piece: Any) -> bool:
-    return (
+def _summary_from_wire(part: Wire, reading: Reading) -> Block | None:
+    if (said := summary_of(part)) is None:
+        return None
+    block: Block = {"type": "thinking", "text": said["text"]}
+    form: dict[str, Any] = {"member": PART, "type": "reasoning"}
+    if said.get("signature"):
+        block["signature"] = said["signature"]
+    elif "signature" in said:
+        form["empty"] = {"signature": said["signature"]}
+    fields = {name: value for name, value in part.items() if name not in ("type", "summary")}
+    return reading.mark(block, fields, form)
+
+
+def summary_of(part: Wire) -> Wire | None:
+    """The one text of a part of Databricks, with its proof; None when it is none."""
+    summary = part.get("summary")
+    said = summary[0] if isinstance(summary, list) and len(summary) == 1 else None
+    if (
+        isinstance(said, dict)
+        and said.keys() <= _SUMMARY
+        and said.get("type") == "summary_text"
+        and isinstance(said.get("text"), str)
+        and isinstance(said.get("signature"), (str, type(None)))
+    ):
+        return said
+    return None
+
+
+_SUMMARY: Final = frozenset(("type", "text", "signature"))
+
+
+def are_words(pieces: Any) -> TypeGuard[list[Wire]]:
+    """Whether the pieces of a thinking part are all plain text."""
+    return isinstance(pieces, list) and all(
         isinstance(piece, dict)
         and len(piece) == 2
         and piece.get("type") == "text"
         and isinstance(piece.get("text"), str)
+        for piece in pieces
     )
 
 

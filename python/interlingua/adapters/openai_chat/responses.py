@@ -15,7 +15,7 @@ from interlingua.adapters._answers import (
 )
 from interlingua.adapters._kit import Wire
 from interlingua.adapters.openai_chat.context import Reading, Writing, extras
-from interlingua.adapters.openai_chat.errors import error_from_body
+from interlingua.adapters.openai_chat.errors import error_from_body, is_failure
 from interlingua.adapters.openai_chat.tables import FINAL, FINISH, FINISH_BACK, NAME
 from interlingua.adapters.openai_chat.turns import answer_from_wire, answer_to_wire
 from interlingua.canonical.endpoint import Endpoint
@@ -124,7 +124,7 @@ def _own_choices(
 
 
 def _own_choice(
-    choice: Mapping[str, Any], position: int, fields: Mapping[str, Any], form: Mapping[str, Any], writing: Writing
+    choice: dict[str, Any], position: int, fields: Mapping[str, Any], form: Mapping[str, Any], writing: Writing
 ) -> Wire:
     wire: Wire = {"index": form.get("index", position)}
     wire["message"] = answer_to_wire(choice["message"], _message_path(position), writing)
@@ -151,7 +151,7 @@ def _message_path(position: int) -> Path:
     return ("message",) if position == 0 else ("alternatives", position - 1, "message")
 
 
-def _played_choice(choice: Mapping[str, Any], position: int, writing: Writing) -> Wire:
+def _played_choice(choice: dict[str, Any], position: int, writing: Writing) -> Wire:
     path = _message_path(position)
     word = finish_to_wire(choice, own=False)
     message = answer_to_wire(choice["message"], path, writing)
@@ -164,7 +164,7 @@ def _played_choice(choice: Mapping[str, Any], position: int, writing: Writing) -
     return {"index": position, "message": message, "logprobs": logprobs, "finish_reason": word}
 
 
-def _played_logprobs(choice: Mapping[str, Any], path: Path, writing: Writing) -> Wire | None:
+def _played_logprobs(choice: dict[str, Any], path: Path, writing: Writing) -> Wire | None:
     logprobs = choice.get("logprobs")
     if logprobs is None:
         return None
@@ -187,7 +187,7 @@ def _with_others(tokens: list[Any]) -> list[Any]:
     return [{"top_logprobs": [], **token} if isinstance(token, dict) else token for token in tokens]
 
 
-def finish_to_wire(choice: Mapping[str, Any], *, own: bool) -> str | None:
+def finish_to_wire(choice: dict[str, Any], *, own: bool) -> str | None:
     """The wire's word for why an answer ended. A refusal is told by its text, and without one by the filter's word."""
     if own:
         return choice.get("finish_reason_raw")
@@ -197,7 +197,7 @@ def finish_to_wire(choice: Mapping[str, Any], *, own: bool) -> str | None:
     return FINISH_BACK.get(reason, "other")
 
 
-def _report_end(choice: Mapping[str, Any], word: str | None, path: Path, writing: Writing) -> None:
+def _report_end(choice: dict[str, Any], word: str | None, path: Path, writing: Writing) -> None:
     report_end(choice, finish_from_wire(word, choice["message"]["content"]), writing.loss, path)
 
 
@@ -208,7 +208,7 @@ def from_wire_response(body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_I
     """Reads an answer. Raises `InvalidAnswer` for what is none, `ProviderError` for an error that came with status 200."""
     if not isinstance(body, dict):
         raise InvalidAnswer("an answer must be an object", path="", adapter=NAME)
-    if body.get("error") and not body.get("choices"):
+    if not body.get("choices") and (body.get("error") or is_failure(body)):
         raise ProviderError(error_from_body(None, {}, body, endpoint))
     if "choices" not in body:
         raise InvalidAnswer("an answer needs choices", path="/choices", adapter=NAME)

@@ -13,11 +13,17 @@ from typing import Any, Final
 from interlingua.adapters._kit import Wire, arguments_text, parse_arguments
 from interlingua.adapters.openai_chat.citations import annotations_from_wire
 from interlingua.adapters.openai_chat.context import Reading
-from interlingua.adapters.openai_chat.errors import error_from_body
+from interlingua.adapters.openai_chat.errors import error_from_body, is_failure
 from interlingua.adapters.openai_chat.parts import Block, part_from_wire
 from interlingua.adapters.openai_chat.reasoning import (
     DETAILS,
+    PART,
+    PARTS,
+    TEXTS,
+    are_words,
     detail_from_wire,
+    detail_text,
+    summary_of,
     thinking_from_text,
     thinking_part_from_wire,
 )
@@ -61,7 +67,7 @@ _PADDING: Final = frozenset(("choices", "usage", "obfuscation", "p", "padding", 
 _FIRST: Final = frozenset(("id", "model", "created"))
 _UNREADABLE: Final = (InterlinguaError, KeyError, TypeError, AttributeError, IndexError, ValueError)
 _PLAIN_CHOICE: Final = frozenset(("index", "delta", "logprobs", "finish_reason"))
-_STREAM_ONLY: Final = frozenset(("index", "delta", "message", "finish_reason", "logprobs"))
+_STREAM_ONLY: Final = frozenset(("index", "delta", "message", "finish_reason", "logprobs", "usage"))
 
 
 class _Answer:
@@ -161,7 +167,7 @@ class _Answer:
             choice.take(wire, events)
             if choice.finish is not None:
                 self._unclosed.add(number)
-        usage = chunk.get("usage") or _usage_of_groq(chunk)
+        usage = chunk.get("usage") or _usage_elsewhere(chunk)
         if isinstance(usage, dict) and usage != self._usage:
             self._usage = usage
             self._usage_told = False
@@ -259,12 +265,40 @@ def _failure(chunk: Wire, event: str | None) -> Wire | None:
     groq = chunk.get("x_groq")
     if isinstance(groq, dict) and groq.get("error"):
         return groq
-    return chunk if event == "error" or chunk.get("object") == "error" else None
+    if event == "error" or chunk.get("object") == "error":
+        return chunk
+    return chunk if not chunk.get("choices") and is_failure(chunk) else None
 
 
-def _usage_of_groq(chunk: Wire) -> Any:
+def _words(details: list[Any]) -> str:
+    """All that typed details say in words."""
+    return "".join(detail_text(item) for item in details if isinstance(item, dict))
+
+
+def _joined_blocks(before: list[Any], blocks: list[Any]) -> list[Any]:
+    """LiteLLM's thinking blocks, which come in pieces: one goes on until it has a signature."""
+    joined = list(before)
+    for block in blocks:
+        last = joined[-1] if joined else None
+        if (
+            isinstance(block, dict)
+            and isinstance(last, dict)
+            and not last.get("signature")
+            and isinstance(block.get("thinking"), str)
+            and isinstance(last.get("thinking"), str)
+        ):
+            joined[-1] = {**last, **block, "thinking": last["thinking"] + block["thinking"]}
+        else:
+            joined.append(block)
+    return joined
+
+
+def _usage_elsewhere(chunk: Wire) -> Any:
+    """The usage where some tell it: in Groq's own member, or in a choice (Moonshot)."""
     groq = chunk.get("x_groq")
-    return groq.get("usage") if isinstance(groq, dict) else None
+    if isinstance(groq, dict) and groq.get("usage"):
+        return groq["usage"]
+    return next((choice["usage"] for choice in chunk.get("choices") or () if choice.get("usage")), None)
 
 
 class _Call:
@@ -308,6 +342,10 @@ class _Call:
         """Whether the arguments are an object already: what follows under the same index is then another call."""
         return self.arguments is not None or parse_arguments("".join(self.pieces)) is not None
 
+    def wants_more(self) -> bool:
+        """Whether the arguments have begun to be told, or have yet to begin, and are no object so far."""
+        return self.arguments is None and ("".join(self.pieces).strip() == "" or not self.is_whole())
+
     def wire(self) -> Wire:
         """The call as a whole answer would have it."""
         text: Any = "".join(self.pieces) if self.arguments is None else self.arguments
@@ -324,7 +362,7 @@ class _Call:
 _Lane = tuple[int, int]
 """Where a whole answer has a block: its member, and its number in there."""
 
-_TEXT_MEMBERS: Final = ("reasoning_content", "reasoning")
+_PLAIN: Final[_Lane] = (0, 0)
 _DETAILS, _CONTENT, _REFUSAL, _IMAGES, _CALLS, _LEGACY = range(1, 7)
 
 
@@ -333,7 +371,7 @@ class _Choice:
 
     __slots__ = (
         "_blocks", "_calls", "_details", "_first", "_key", "_kind", "_lanes", "_members", "_open", "_parts", "_pieces",
-        "_reading", "_rest", "_said", "finish", "logprobs", "number",
+        "_reading", "_rest", "_said", "_worded", "finish", "logprobs", "number",
     )  # fmt: skip
 
     def __init__(self, number: int, reading: Reading) -> None:
@@ -354,6 +392,7 @@ class _Choice:
         self._calls: list[_Call] = []
         self._members: Wire = {}
         self._rest: Wire = {}
+        self._worded = False  # whether typed details have said any reasoning: then plain text beside them repeats it
 
     def mark(self, event: Event) -> Event:
         """The event, with the number of this choice unless it is the first."""
@@ -401,11 +440,22 @@ class _Choice:
 
     def _news(self, message: Wire) -> Wire:
         """A message that stands in the place of a delta tells all so far: what of it is new."""
-        content = message.get("content")
-        said = "".join(self._said.get("content", ()))
-        if isinstance(content, str) and said and content.startswith(said):
-            return {**message, "content": content[len(said) :]}
-        return message
+        news = dict(message)
+        for name in ("content", "refusal", *TEXTS):
+            text, said = news.get(name), "".join(self._said.get(name, ()))
+            if isinstance(text, str) and said and text.startswith(said):
+                news[name] = text[len(said) :]
+        for name in ("annotations", "images"):
+            items, before = news.get(name), self._members.get(name)
+            if isinstance(items, list) and before and items[: len(before)] == before:
+                news[name] = items[len(before) :]
+        details, calls = news.get(DETAILS), news.get("tool_calls")
+        if isinstance(details, list) and self._worded and _words(details) == _words(self._details):
+            news[DETAILS] = []
+        if isinstance(calls, list) and self._calls:
+            known = {call.id for call in self._calls}
+            news["tool_calls"] = [call for call in calls if call.get("id") not in known]
+        return news
 
     def _delta(self, delta: Wire, events: list[Event]) -> None:
         details = delta.get(DETAILS)
@@ -415,8 +465,8 @@ class _Choice:
                 told = self._detail(item, events) or told
         for name, value in delta.items():
             match name:
-                case "reasoning_content" | "reasoning" if isinstance(value, str):
-                    if value and not told and not self._echoes(name, value, delta):
+                case "reasoning_content" | "reasoning" | "reasoning_text" if isinstance(value, str):
+                    if value and not told and not self._worded and not self._echoes(name, value, delta):
                         self._text("thinking", value, events, name)
                     self._said.setdefault(name, []).append(value)
                 case "role":
@@ -429,8 +479,13 @@ class _Choice:
                     self._members[name] = [*self._members.get(name, ()), *value]
                 case "obfuscation" | "p" | "padding" | "channel":
                     pass
+                case "thinking_blocks" if isinstance(value, list):
+                    self._members[name] = _joined_blocks(self._members.get(name) or [], value)
                 case _:
-                    if value is not None:
+                    before = self._members.get(name)
+                    if isinstance(before, dict) and isinstance(value, dict):
+                        self._members[name] = {**before, **value}
+                    elif value is not None:
                         self._members[name] = value
                     else:
                         self._members.setdefault(name, None)
@@ -499,22 +554,33 @@ class _Choice:
                 parts.append(part)
             if part["text"]:
                 self._text("text", part["text"], events)
-        elif kind == "thinking" and isinstance(part.get("thinking"), list):
+        elif kind == "thinking" and are_words(part.get("thinking")):
             self._thinking_part(part, parts, last, events)
+        elif kind == "reasoning" and (said := summary_of(part)) is not None:
+            self._summary_part(part, said, parts, last, events)
         else:
             parts.append(part)
             self._end_prose(events)
             self._whole_block(part_from_wire(part, self._reading), (_CONTENT, len(parts) - 1), events)
 
     def _thinking_part(self, part: Wire, parts: list[Wire], last: Wire | None, events: list[Event]) -> None:
-        pieces = [piece for piece in part["thinking"] if isinstance(piece, dict) and isinstance(piece.get("text"), str)]
-        text = "".join(piece["text"] for piece in pieces)
+        text = "".join(piece["text"] for piece in part["thinking"])
         if last is not None and self._kind == "thinking":
             before = "".join(piece["text"] for piece in last["thinking"])
             parts[-1] = {**last, **part, "thinking": [{"type": "text", "text": before + text}]}
         else:
             parts.append({**part, "thinking": [{"type": "text", "text": text}]})
         self._text("thinking", text, events, "content")
+
+    def _summary_part(self, part: Wire, said: Wire, parts: list[Wire], last: Wire | None, events: list[Event]) -> None:
+        if last is not None and self._kind == "thinking":
+            before = last["summary"][0]
+            proof = said.get("signature") or before.get("signature")
+            whole = {**before, "text": before["text"] + said["text"]}
+            parts[-1] = {**last, **part, "summary": [whole if proof is None else {**whole, "signature": proof}]}
+        else:
+            parts.append(part)
+        self._text("thinking", said["text"], events, PART)
 
     def _detail(self, item: Any, events: list[Event]) -> bool:
         """Takes an item of `reasoning_details`; whether it said any reasoning in words."""
@@ -542,7 +608,11 @@ class _Choice:
                 merged[name] = value
         text = item.get("text") or item.get("summary")
         match kind:
+            case "reasoning.text" | "reasoning.summary" if self._repeats(text):
+                self._adopt((DETAILS, known), events)
+                self._worded = True
             case "reasoning.text" | "reasoning.summary":
+                self._worded = self._worded or bool(text)
                 if (isinstance(text, str) and text) or item.get("signature"):
                     self._text("thinking", text if isinstance(text, str) else "", events, (DETAILS, known))
             case "reasoning.encrypted":
@@ -554,6 +624,21 @@ class _Choice:
                 self._end_prose(events)
                 self._whole_block(detail_from_wire(merged, self._reading), (_DETAILS, known), events)
         return isinstance(text, str) and bool(text)
+
+    def _repeats(self, text: Any) -> bool:
+        """Whether a detail says all the reasoning again that had come as plain text."""
+        if not text or self._worded or [lane for lane in self._lanes if lane == _PLAIN] != [_PLAIN]:
+            return False
+        return any(text == "".join(self._said.get(name, ())) for name in TEXTS)
+
+    def _adopt(self, key: tuple[str, int], events: list[Event]) -> None:
+        """Makes the block of plain reasoning the one of a detail, which says the same and more."""
+        index = self._lanes.index(_PLAIN)
+        self._lanes[index] = self._lane("thinking", key)
+        if self._kind == "thinking" and self._open == index:
+            self._key = key
+        else:
+            self._text("thinking", "", events, key)
 
     def _text(self, kind: str, text: str, events: list[Event], key: Any = None) -> None:
         if kind != self._kind or (key != self._key and key is not None):
@@ -573,6 +658,8 @@ class _Choice:
 
     def _spelling(self, key: Any) -> dict[str, Any]:
         """Where reasoning stands, as it can be told when it begins."""
+        if key == PART and self._parts and self._parts[-1].get("type") == "reasoning":
+            return {"member": PART, "type": "reasoning"}
         if not isinstance(key, tuple):
             return {"member": key}
         kind = self._details[key[1]].get("type")
@@ -592,8 +679,8 @@ class _Choice:
             return _REFUSAL, 0
         if isinstance(key, tuple):
             return _DETAILS, key[1]
-        if key in _TEXT_MEMBERS:
-            return 0, 0
+        if key in TEXTS:
+            return _PLAIN
         return _CONTENT, max(len(self._parts or ()) - 1, 0)
 
     def _end_prose(self, events: list[Event]) -> None:
@@ -619,7 +706,7 @@ class _Choice:
                 return detail_from_wire(self._told_detail(text), self._reading)
             case _ if self._key == "content":
                 part = (self._parts or [{}])[-1]
-                part = next((p for p in reversed(self._parts or ()) if p.get("type") == "thinking"), part)
+                part = next((p for p in reversed(self._parts or ()) if p.get("type") in PARTS), part)
                 read_part = thinking_part_from_wire(part, self._reading)
                 return read_part or {"type": "thinking", "text": text}
             case _:
@@ -664,6 +751,8 @@ class _Choice:
         call = self._which(wire, inner)
         for name, value in wire.items():
             match name:
+                case "id" if call.id and call.block is not None and call.wants_more():
+                    pass  # some give each piece of a call an id of its own
                 case "id":
                     call.id = value if isinstance(value, str) and (value or call.id is None) else call.id
                 case "type":
@@ -690,13 +779,18 @@ class _Choice:
         number = number if type(number) is int and number >= 0 else None
         open_calls = [call for call in self._calls if not call.done and not call.legacy]
         if number is not None:
-            open_calls = [call for call in open_calls if call.number == number]
+            numbered = [call for call in open_calls if call.number == number]
+            if not numbered and not identity and not name:  # its beginning may not have been counted
+                numbered = [call for call in open_calls if call.number is None]
+            open_calls = numbered
         call = open_calls[-1] if open_calls else None
         if identity:
             same = next((c for c in reversed(open_calls) if c.id == identity), None)
             if same is not None:
                 return same
-            if call is not None and not call.id and not call.is_whole():
+            if call is not None and not call.id and not (call.name and call.is_whole()):
+                return call
+            if call is not None and not name and call.name and call.wants_more():
                 return call
         elif call is not None and not (name and call.name and (number is None or call.is_whole() or name != call.name)):
             return call
@@ -785,7 +879,7 @@ class _Choice:
             message["content"] = self._parts
         elif "content" in self._said and not isinstance(message["content"], dict):
             message["content"] = "".join(self._said["content"]) or ("" if not self._calls else None)
-        for name in ("reasoning_content", "reasoning"):
+        for name in TEXTS:
             if said := "".join(self._said.get(name, ())):
                 message[name] = said
         if "refusal" in self._said:

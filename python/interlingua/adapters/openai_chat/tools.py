@@ -14,6 +14,7 @@ from interlingua.adapters._kit import (
     within,
 )
 from interlingua.adapters._openai_calls import TEXT_ARGUMENT, arguments_to_wire, custom_input, read_arguments
+from interlingua.adapters._openai_members import plain_function
 from interlingua.adapters.openai_chat.context import Reading, Writing, report_own_state
 from interlingua.adapters.openai_chat.parts import Block, cache_from_wire, finish_block, opaque
 from interlingua.adapters.openai_chat.tables import NAME
@@ -29,7 +30,7 @@ _PROVIDER_TOOL: Final = TOOL_MEMBERS | {"adapter", "definition"}
 # ---------------------------------------------------------------------------------------------------- tools
 
 
-def tools_to_wire(request: Mapping[str, Any], body: Wire, writing: Writing) -> None:
+def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
     """Writes `tools`, or the legacy `functions` where the request had them."""
     tools = request.get("tools")
     if not tools:
@@ -47,7 +48,7 @@ def tools_to_wire(request: Mapping[str, Any], body: Wire, writing: Writing) -> N
             body["tools"] = present
 
 
-def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: Mapping[str, Any]) -> Wire | None:
+def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: dict[str, Any]) -> Wire | None:
     """A tool; None when it was dropped."""
     kind = tool.get("kind") or "function"
     if kind == "provider":
@@ -183,6 +184,9 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
     """A tool. What is not a readable function or custom tool is kept whole as a tool of the provider."""
     kind = tool.get("type")
     inner = tool.get(kind) if kind in ("function", "custom") else None
+    if kind == "function" and len(tool) == 2 and isinstance(inner, dict):
+        if (plain := plain_function(inner, others=0)) is not None:
+            return plain
     if not _is_readable(inner, kind):
         name = (inner.get("name") if isinstance(inner, dict) else None) or tool.get("name") or kind
         return {
@@ -249,7 +253,7 @@ def _with_extras(tool: Tool, kind: str, inner: Wire, known: frozenset[str], read
 # ---------------------------------------------------------------------------------------------------- choice
 
 
-def choice_to_wire(request: Mapping[str, Any], body: Wire, writing: Writing) -> None:
+def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
     """Writes `tool_choice` and `parallel_tool_calls`: only beside tools."""
     choice, parallel = request.get("tool_choice"), request.get("parallel_tool_calls")
     form = writing.form(request)
@@ -289,7 +293,7 @@ def _unthinking(reasoning: Mapping[str, Any]) -> bool:
     return reasoning.get("mode") == "disabled" or reasoning.get("effort") == "none"
 
 
-def _choice_to_wire(choice: Mapping[str, Any], request: Mapping[str, Any], body: Wire, writing: Writing) -> Any:
+def _choice_to_wire(choice: dict[str, Any], request: dict[str, Any], body: Wire, writing: Writing) -> Any:
     report_unknown(choice, _CHOICE, writing.loss, ("tool_choice",))
     allowed = writing.dialect.get("tool_choices")
     if allowed is None and not _unthinking(request.get("reasoning") or {}):
@@ -311,14 +315,14 @@ def _choice_to_wire(choice: Mapping[str, Any], request: Mapping[str, Any], body:
             return word
 
 
-def _report_idle(choice: Mapping[str, Any], used: tuple[str, ...], writing: Writing) -> None:
+def _report_idle(choice: dict[str, Any], used: tuple[str, ...], writing: Writing) -> None:
     for name in ("name", "names", "mode", "kind"):
         if name not in used and choice.get(name) is not None and not (name == "kind" and choice[name] == "function"):
             message = "this way of choosing has no such member"
             writing.loss.drop(("tool_choice", name), "tool_choice", "shape", message)
 
 
-def _kinds(request: Mapping[str, Any], body: Wire) -> dict[str, str]:
+def _kinds(request: dict[str, Any], body: Wire) -> dict[str, str]:
     """What the tools that are offered are on the wire, by their canonical name."""
     wire_kinds = {
         (tool.get(tool["type"]) or {}).get("name"): tool["type"]
@@ -331,7 +335,7 @@ def _kinds(request: Mapping[str, Any], body: Wire) -> dict[str, str]:
     }
 
 
-def _named(choice: Mapping[str, Any], request: Mapping[str, Any], body: Wire, writing: Writing) -> Any:
+def _named(choice: dict[str, Any], request: dict[str, Any], body: Wire, writing: Writing) -> Any:
     name, kind = choice.get("name", ""), choice.get("kind") or "function"
     _report_idle(choice, ("name", "kind"), writing)
     if not writing.own:
@@ -351,7 +355,7 @@ def _named(choice: Mapping[str, Any], request: Mapping[str, Any], body: Wire, wr
     return {"type": kind, kind: {"name": name}}
 
 
-def _allowed(choice: Mapping[str, Any], request: Mapping[str, Any], body: Wire, writing: Writing) -> Any:
+def _allowed(choice: dict[str, Any], request: dict[str, Any], body: Wire, writing: Writing) -> Any:
     _report_idle(choice, ("names", "mode"), writing)
     names = choice.get("names") or []
     offered = _kinds(request, body)
@@ -424,14 +428,14 @@ def _allowed_name(tool: Any) -> str | None:
             return None
 
 
-def _plain(choice: Mapping[str, Any]) -> dict[str, Any]:
+def _plain(choice: dict[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in choice.items() if v is not None and not (k == "kind" and v == "function")}
 
 
 # ---------------------------------------------------------------------------------------------------- calls
 
 
-def call_to_wire(block: Block, index: int, turn: Path, writing: Writing, request: Mapping[str, Any]) -> Wire:
+def call_to_wire(block: Block, index: int, turn: Path, writing: Writing, request: dict[str, Any]) -> Wire:
     """A call, as it stands in `tool_calls`; `turn` is the path of its message, `index` its position there."""
     name = writing.name(block["name"], request)
     if name != block["name"]:

@@ -38,7 +38,7 @@ from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Path, pointer
 
 Message = dict[str, Any]
-Request = Mapping[str, Any]
+Request = dict[str, Any]
 
 _NOTHING: Final[Mapping[str, Any]] = {}
 

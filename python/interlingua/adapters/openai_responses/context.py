@@ -73,19 +73,19 @@ class Writing(Target):
         self.calls: dict[str, str] = {}
         self.apart: set[str] = set()
 
-    def call_id(self, block: Mapping[str, Any], state: Mapping[str, Any]) -> str:
+    def call_id(self, block: dict[str, Any], state: Mapping[str, Any]) -> str:
         """The wire id of a call."""
         self.calls[block["id"]] = block.get("kind") or "function"
         return super().call_id(block, {} if block["id"] in self.apart else state)
 
-    def result_id(self, block: Mapping[str, Any]) -> str:
+    def result_id(self, block: dict[str, Any]) -> str:
         """The wire id that a result names."""
         call = block["tool_use_id"]
         if call not in self.calls and (own := self.owns(block).get("id")) is not None:
             return own
         return self.answered_id(call)
 
-    def told_name(self, name: str, path: Path, request: Mapping[str, Any]) -> str:
+    def told_name(self, name: str, path: Path, request: dict[str, Any]) -> str:
         """The name of a tool in the target's grammar; reported when it is not the given one."""
         wire = self.name(name, request)
         if wire != name:
@@ -94,7 +94,7 @@ class Writing(Target):
 
 
 def report_state(
-    item: Mapping[str, Any], writing: Writing, path: Path, *, fields: bool = False, signature: bool = True
+    item: dict[str, Any], writing: Writing, path: Path, *, fields: bool = False, signature: bool = True
 ) -> None:
     """Reports what a state holds without a place here: all of a foreign one; of an own one a signature, and the fields."""
     state = item.get("provider_state")

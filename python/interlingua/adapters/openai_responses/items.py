@@ -37,7 +37,7 @@ class _Turn:
 
     __slots__ = ("items", "open", "parts", "path", "reasoning", "request", "writing")
 
-    def __init__(self, path: Path, writing: Writing, request: Mapping[str, Any]) -> None:
+    def __init__(self, path: Path, writing: Writing, request: dict[str, Any]) -> None:
         self.path = path
         self.writing = writing
         self.request = request
@@ -113,7 +113,7 @@ def made_id(prefix: str, *said: Any) -> str:
     return prefix + hashlib.sha256(repr(said).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def turn_to_wire(message: Mapping[str, Any], path: Path, writing: Writing, request: Mapping[str, Any]) -> list[Wire]:
+def turn_to_wire(message: dict[str, Any], path: Path, writing: Writing, request: dict[str, Any]) -> list[Wire]:
     """The items of an assistant message."""
     content = message["content"]
     if not writing.answer:
@@ -131,7 +131,7 @@ def turn_to_wire(message: Mapping[str, Any], path: Path, writing: Writing, reque
     return [item for item in turn.items if item is not None]
 
 
-def _plain_turn(content: list[Block], path: Path, writing: Writing, request: Mapping[str, Any]) -> list[Wire] | None:
+def _plain_turn(content: list[Block], path: Path, writing: Writing, request: dict[str, Any]) -> list[Wire] | None:
     """The turn that most are: a text, calls, or calls behind a text. None for any other."""
     items: list[Wire] = []
     first = content[0] if content else None
@@ -255,7 +255,7 @@ _CITED: Final = ("url", "title", "start_index", "end_index")
 # -- calls
 
 
-def _call_to_wire(block: Block, index: int, turn: Path, writing: Writing, request: Mapping[str, Any]) -> Wire:
+def _call_to_wire(block: Block, index: int, turn: Path, writing: Writing, request: dict[str, Any]) -> Wire:
     """A call; `turn` is the path of its message, `index` its position there."""
     name = writing.name(block["name"], request)
     if name != block["name"]:
@@ -410,18 +410,18 @@ def is_message(item: Wire) -> bool:
     return kind == "message" or (kind is None and "type" not in item and "role" in item)
 
 
-def item_from_wire(item: Any, reading: Reading, *, starts: bool) -> list[Block] | None:
+def item_from_wire(item: Wire, reading: Reading, *, starts: bool) -> list[Block] | None:
     """The blocks of an item that a model said; None for an item that others said.
 
     `starts` says that a message item stands directly before: this one does not go on with it.
-    Raises `AttributeError` and its like for what is no item at all.
+    Raises `AttributeError` or `TypeError` for what is no item at all.
     """
+    if len(item) == 2 and not starts and item.get("role") == "assistant" and type(item.get("content")) is str:
+        return [{"type": "text", "text": item["content"]}]
     kind = item.get("type")
     if kind == "function_call":
         call = call_from_wire(item, reading)
         return [opaque(item, reading) if call is None else call]
-    if len(item) == 2 and not starts and item.get("role") == "assistant" and type(item.get("content")) is str:
-        return [{"type": "text", "text": item["content"]}]
     if is_message(item):
         if item.get("role") != "assistant":
             return None if item.get("role") in ("user", "system", "developer") else [opaque(item, reading)]

@@ -17,7 +17,7 @@ from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.loss import Path
 
 Message = dict[str, Any]
-Request = Mapping[str, Any]
+Request = dict[str, Any]
 
 # ---------------------------------------------------------------------------------------------------- to the wire
 
@@ -75,19 +75,20 @@ def _confused(messages: list[Message], writing: Writing) -> set[str]:
     """The calls of one wire id whose results, read by their order alone, would no longer find them after an edit."""
     calls: dict[str, list[str]] = {}
     wire_ids: dict[str, str] = {}
-    answered: dict[str, list[str]] = {}
+    answered: dict[str, int] = {}
+    confused: set[str] = set()
     for message in messages:
         for block in message["content"]:
             if block["type"] == "tool_use" and isinstance(wire_id := writing.owns(block).get("id"), str):
                 calls.setdefault(wire_id, []).append(block["id"])
                 wire_ids[block["id"]] = wire_id
             elif block["type"] == "tool_result" and (call := block["tool_use_id"]) in wire_ids:
-                answered.setdefault(wire_ids[call], []).append(call)
-    found: set[str] = set()
-    for wire_id, results in answered.items():
-        if results != calls[wire_id][: len(results)]:
-            found.update(calls[wire_id])
-    return found
+                wire_id = wire_ids[call]
+                known, before = calls[wire_id], answered.get(wire_id, 0)
+                answered[wire_id] = 1 if len(known) == 1 else before + 1
+                if known[0 if len(known) == 1 else min(before, len(known) - 1)] != call:
+                    confused.add(wire_id)
+    return {call for wire_id in confused for call in calls[wire_id]}
 
 
 def _are_instructions(item: Wire, request: Request, writing: Writing) -> bool:

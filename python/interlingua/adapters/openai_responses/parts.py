@@ -312,7 +312,7 @@ def _finish(part: Wire, block: Block, known: frozenset[str], reading: Reading, *
 CACHE: Final = "prompt_cache_breakpoint"
 
 
-def cache_to_wire(cache: Mapping[str, Any], item: Wire, form: Mapping[str, Any], path: Path, writing: Writing) -> None:
+def cache_to_wire(cache: dict[str, Any], item: Wire, form: Mapping[str, Any], path: Path, writing: Writing) -> None:
     """Puts a cache hint on a part or tool: where it stood, or where the dialect keeps one."""
     loss = writing.loss
     if CACHE not in (form.get("cache"), writing.dialect.get("cache_hints")):

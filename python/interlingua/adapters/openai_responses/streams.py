@@ -26,6 +26,7 @@ Event = dict[str, Any]
 DONE: Final = "[DONE]"
 _TEXT: Final = "response.output_text.delta"
 _CALLS: Final = {"function_call": "arguments", "custom_tool_call": "input"}
+_NAMES: Final = ("id", "call_id")
 _UNREADABLE: Final = (KeyError, TypeError, AttributeError, IndexError, ValueError)
 
 
@@ -47,12 +48,15 @@ def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Generator
 class _Item:
     """An item that is being told: how it began, its canonical blocks, and what their deltas have said."""
 
-    __slots__ = ("before", "blocks", "canonical", "done", "kind", "last", "number", "refused", "says", "told", "wire")
+    __slots__ = (
+        "announced", "before", "blocks", "canonical", "done", "kind", "last", "number", "refused", "says", "told", "veiled", "wire",
+    )  # fmt: skip
 
     def __init__(self, number: int, wire: Wire, before: "_Item | None") -> None:
         self.number = number
         self.wire = wire
         self.before = before
+        self.announced: set[Any] = set()
         self.kind: Any = "message" if is_message(wire) else wire.get("type")
         self.blocks: dict[int, int] = {}
         self.told: dict[int, list[str]] = {}
@@ -61,6 +65,19 @@ class _Item:
         self.refused: set[int] = set()
         self.says = self.kind == "message"
         self.done = False
+        self.veiled = False
+
+    def is_of(self, wire: Wire) -> bool:
+        """Whether an item could be this one: its id is not told again by all, and not the same by some."""
+        return (is_message(wire) and self.kind == "message") or wire.get("type") == self.kind
+
+    def renumber(self, parts: int) -> None:
+        """Gives parts whose numbers are none of the item the free numbers of it, in their order."""
+        beyond = [number for number in self.blocks if not 0 <= number < parts]
+        free = [number for number in range(parts) if number not in self.blocks]
+        for number, free_number in zip(sorted(beyond), free, strict=False):
+            self.blocks[free_number] = self.blocks.pop(number)
+            self.told[free_number] = self.told.pop(number)
 
     def partial(self) -> Wire:
         """The item as far as it has been told."""
@@ -84,7 +101,10 @@ def _part(refused: set[int], number: int, text: str) -> Wire:
 class _Answer:
     """What has arrived of one answer."""
 
-    __slots__ = ("_blocks", "_ids", "_items", "_places", "_reading", "_started", "_usage", "endpoint", "ended", "head")
+    __slots__ = (
+        "_blocks", "_crossed", "_ids", "_items", "_named", "_places", "_reading", "_started", "_usage", "endpoint", "ended",
+        "head",
+    )  # fmt: skip
 
     def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
         self.endpoint = endpoint
@@ -93,6 +113,8 @@ class _Answer:
         self._started = False
         self._reading = Reading(endpoint, ids)
         self._items: dict[int, _Item] = {}
+        self._named: dict[str, _Item] = {}
+        self._crossed = False  # whether several items that are not done have one number
         self._blocks: list[Block] = []
         self._places: list[tuple[int, int]] = []
         self._usage: Wire | None = None
@@ -111,6 +133,8 @@ class _Answer:
             if frame.event == "error" or data.get("type") == "error" or ("type" not in data and data.get("error")):
                 told = {name: value for name, value in data.items() if name not in ("type", "sequence_number")}
                 return self._failed(error_from_body(None, {}, told, self.endpoint))
+            if "type" not in data and frame.event is not None:
+                data = {**data, "type": frame.event}
             return self._event(data)
         except (InterlinguaError, *_UNREADABLE):
             message = "a frame of the stream cannot be read"
@@ -121,10 +145,10 @@ class _Answer:
         """The one event of the frame that most are: more of a text that has begun."""
         item = self._items.get(data.get("output_index", -1))
         text = data.get("delta")
-        if item is None or type(text) is not str or not text or "error" in data:
+        if item is None or type(text) is not str or not text or "error" in data or self._crossed:
             return None
         told = item.told.get(number := data.get("content_index", 0))
-        if told is None:
+        if told is None or item.kind != "message" or item.done:
             return None
         told.append(text)
         return [{"type": "text_delta", "index": item.blocks[number], "text": text}]
@@ -135,13 +159,15 @@ class _Answer:
                 return self._said(data)
             case "response.function_call_arguments.delta" | "response.custom_tool_call_input.delta":
                 return self._more_arguments(data)
+            case "response.function_call_arguments.done" | "response.custom_tool_call_input.done":
+                return self._all_arguments(data)
             case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta":
                 return self._thought(data)
             case "response.output_item.added":
-                return self._begin(data.get("output_index", len(self._items)), data["item"])
+                return self._added(data)
             case "response.output_item.done":
-                return self._finish(self._number(data), data["item"])
-            case "response.content_part.added":
+                return self._done(data)
+            case "response.content_part.added" | "response.reasoning_part.added":
                 return self._begin_part(data)
             case "response.completed" | "response.incomplete" | "response.cancelled":
                 return self._complete(data["response"])
@@ -174,14 +200,7 @@ class _Answer:
     def _complete(self, response: Wire) -> list[Event]:
         events = self._start(response)
         output = response.get("output")
-        told = any(item.done for item in self._items.values())
-        for number, item in enumerate(output if isinstance(output, list) else ()):
-            known = self._items.get(number)
-            if not known.done if known is not None else not told:
-                events += self._finish(number, item)
-        for number, item in self._items.items():
-            if not item.done:
-                events += self._finish(number, item.partial())
+        events += self._finish_all(output if isinstance(output, list) else [])
         events += self._tell_usage(response)
         self.ended = True
         order = sorted(range(len(self._blocks)), key=self._places.__getitem__)
@@ -190,6 +209,26 @@ class _Answer:
         if order != list(range(len(order))):  # an item or part was told behind one that follows it
             complete["places"] = [order.index(index) for index in range(len(order))]
         return [*events, complete]
+
+    def _finish_all(self, output: list[Wire]) -> list[Event]:
+        """Ends what is still open, and tells the items of the whole answer that no event has told."""
+        events: list[Event] = []
+        open_items = sorted(self._items.values(), key=_place)
+        for number, wire in enumerate(output):
+            known = self._known(wire)
+            if known not in open_items:
+                known = next((item for item in open_items if item.is_of(wire)), None)
+            if known is not None:
+                open_items.remove(known)
+                events += [] if known.done else self._finish(known, wire)
+            else:
+                at = number if number not in self._items else len(self._items)
+                events += self._begin(at, wire)
+                events += self._finish(self._items[at], wire)
+        for item in open_items:
+            if not item.done:
+                events += self._finish(item, item.partial())
+        return events
 
     def _tell_usage(self, response: Wire) -> list[Event]:
         usage = response.get("usage")
@@ -246,21 +285,60 @@ class _Answer:
 
     # -- items
 
-    def _number(self, data: Wire) -> Any:
-        """The number of the item that an event belongs to: the last one, where a server does not count."""
-        return data["output_index"] if "output_index" in data else max(len(self._items) - 1, 0)
+    def _item(self, data: Wire) -> _Item | None:
+        """The item that an event belongs to: by its id, by its number, and the last one where a server tells neither."""
+        number, identity = data.get("output_index"), data.get("item_id") or data.get("call_id")
+        if self._crossed and isinstance(identity, str) and (named := self._named.get(identity)) is not None:
+            return named
+        if number is not None:
+            return self._items.get(number)
+        if isinstance(identity, str) and (named := self._named.get(identity)) is not None:
+            return named
+        return max(self._items.values(), key=_place, default=None)
+
+    def _known(self, wire: Wire) -> _Item | None:
+        """The item that began with this id, or as this call."""
+        for name in _NAMES:
+            if isinstance(identity := wire.get(name), str) and (item := self._named.get(identity)) is not None:
+                return item if item.is_of(wire) else None
+        return None
+
+    def _added(self, data: Wire) -> list[Event]:
+        wire: Wire = data["item"]
+        number = data.get("output_index", len(self._items))
+        known = self._items.get(number)
+        if known is not None and not known.done and (identity := wire.get("id")) and known.wire.get("id") == identity:
+            return []  # it was told to begin already
+        return self._begin(number, wire)
+
+    def _done(self, data: Wire) -> list[Event]:
+        wire: Wire = data["item"]
+        item = self._known(wire)
+        if item is None or item.done:  # its id may be that of an item before it
+            item = self._item(data)
+            if item is not None and not item.is_of(wire) and (self._crossed or item.done):
+                item = next((other for other in self._items.values() if not other.done and other.is_of(wire)), None)
+        if item is not None:
+            return self._finish(item, wire)
+        number = data.get("output_index", len(self._items))
+        events = self._begin(number, wire)
+        return events + self._finish(self._items[number], wire)
 
     def _begin(self, number: int, wire: Wire) -> list[Event]:
         known = self._items.get(number)
-        if type(number) is not int or number < 0 or (known is not None and not known.done):
-            raise TypeError("response.output_item.added")
+        if type(number) is not int or number < 0:
+            raise TypeError("output_index")
         events = [] if self._started else self._start({})
         place = number
         if known is not None:  # the server does not count its items: the number is that of the last one
             place = len(self._items)
             self._items[-1 - place] = known
+            self._crossed = self._crossed or not known.done
         before = self._items.get(number - 1) if known is None else known
         item = self._items[number] = _Item(place, wire, before)
+        for name in _NAMES:
+            if isinstance(identity := wire.get(name), str) and identity:
+                self._named[identity] = item
         match item.kind:
             case "message":
                 pass  # its parts are the blocks
@@ -297,9 +375,12 @@ class _Answer:
         return [started, start]
 
     def _begin_part(self, data: Wire) -> list[Event]:
-        item = self._items.get(self._number(data))
+        item = self._item(data)
         number, part = data.get("content_index", 0), data["part"]
-        if item is None or item.kind != "message" or number in item.blocks:
+        if item is None:
+            return []
+        item.announced.add(number)
+        if item.kind != "message" or number in item.blocks:
             return []
         if part.get("type") not in ("output_text", "refusal"):
             return []  # it is read when it is done
@@ -317,49 +398,80 @@ class _Answer:
     # -- deltas
 
     def _said(self, data: Wire) -> list[Event]:
-        item, number, text = self._items.get(self._number(data)), data.get("content_index", 0), data["delta"]
-        events: list[Event] = []
-        if item is None:
-            at = self._number(data)
-            events += self._begin(at, {"type": "message", "role": "assistant", "content": []})
-            item = self._items[at]
+        number, text = data.get("content_index", 0), data["delta"]
+        item, events = self._spoken(data, {"type": "message", "role": "assistant", "content": []})
+        kind = data["type"].split(".")[1]
         if number not in item.blocks:
-            events.append(self._open_part(item, number, data["type"].split(".")[1]))
+            last = next(reversed(item.blocks), None)
+            if last is not None and (last in item.refused) == (kind == "refusal"):
+                number = last  # some count the deltas, where the parts are to be counted
+            else:
+                events.append(self._open_part(item, number, kind))
         if text:
             item.told[number].append(_text(text))
             events.append({"type": "text_delta", "index": item.blocks[number], "text": text})
         return events
 
+    def _spoken(self, data: Wire, wire: Wire) -> tuple[_Item, list[Event]]:
+        """The item of a delta; one that was not told to begin begins with its first words."""
+        item = self._item(data)
+        if item is not None and not item.done and item.is_of(wire):
+            return item, []
+        number: int = data.get("output_index", len(self._items))
+        if isinstance(identity := data.get("item_id"), str):
+            wire = {"id": identity, **wire}
+        events = self._begin(number, wire)
+        return self._items[number], events
+
     def _more_arguments(self, data: Wire) -> list[Event]:
-        item, text = self._items.get(self._number(data)), data["delta"]
-        if item is None or not text or 0 not in item.blocks:
+        item, text = self._item(data), data["delta"]
+        if item is None or item.done or not text or 0 not in item.blocks:
             return []  # it is read when it is done
-        item.told[0].append(_text(text))
+        told = item.told[0]
+        if not told and not item.veiled and item.kind == "function_call" and not _may_be_object(_text(text)):
+            item.veiled = True  # no JSON: some hide the pieces, and tell the arguments when they are whole
+        if item.veiled:
+            return []
+        told.append(_text(text))
         return [{"type": "tool_use_input_delta", "index": item.blocks[0], "id": item.canonical, "text": text}]
 
-    def _thought(self, data: Wire) -> list[Event]:
-        item, text = self._items.get(self._number(data)), data["delta"]
-        if item is None or item.kind != "reasoning" or not text:
+    def _all_arguments(self, data: Wire) -> list[Event]:
+        """What of the arguments no piece has told: all of them, where a server has no pieces or hides them."""
+        item = self._item(data)
+        if item is None or item.done or 0 not in item.blocks or item.kind not in _CALLS:
             return []
-        part = (data["type"], data.get("summary_index"), data.get("content_index"))
+        whole, told = data.get(_CALLS[item.kind]), "".join(item.told[0])
+        if not isinstance(whole, str) or len(whole) <= len(told) or not whole.startswith(told):
+            return []
+        rest = whole[len(told) :]
+        item.told[0].append(rest)
+        return [{"type": "tool_use_input_delta", "index": item.blocks[0], "id": item.canonical, "text": rest}]
+
+    def _thought(self, data: Wire) -> list[Event]:
+        if not (text := data["delta"]):
+            return []
+        item, events = self._spoken(data, {"type": "reasoning", "summary": []})
+        content = data.get("content_index")
+        if item.last is not None and content not in item.announced:
+            content = item.last[2]  # some count the deltas, where the parts are to be counted
+        part = (data["type"], data.get("summary_index"), content)
         if item.last is not None and item.last != part:
             text = BETWEEN + _text(text)
         item.last = part
         item.told[0].append(_text(text))
-        return [{"type": "thinking_delta", "index": item.blocks[0], "text": text}]
+        events.append({"type": "thinking_delta", "index": item.blocks[0], "text": text})
+        return events
 
     # -- the end of an item
 
-    def _finish(self, number: int, wire: Wire) -> list[Event]:
+    def _finish(self, item: _Item, wire: Wire) -> list[Event]:
         events: list[Event] = []
-        item = self._items.get(number)
-        if item is None:
-            events += self._begin(number, wire)
-            item = self._items[number]
         if item.done:
             return events
         item.done = True
         blocks = self._read(item, wire)
+        if item.kind == "message":
+            item.renumber(len(blocks))
         for position, block in enumerate(blocks):
             if position not in item.blocks:
                 events += self._open_late(item, position, block)
@@ -409,9 +521,9 @@ class _Answer:
                     events.append({"type": kind, "index": index, "text": "", "signature": signature})
             case "tool_use":
                 text = block["input_raw"] if "input_raw" in block else self._argument_text(block)
-                if not told and text:
-                    event: Event = {"type": "tool_use_input_delta", "index": index, "id": block["id"], "text": text}
-                    events.append(event)
+                if len(text) > len(told) and text.startswith(told):
+                    rest = text[len(told) :]
+                    events.append({"type": "tool_use_input_delta", "index": index, "id": block["id"], "text": rest})
                 end = {"type": "tool_use_end", "index": index, "id": block["id"], "name": block["name"]}
                 end["input"] = block["input"]
                 if "input_raw" in block:
@@ -425,6 +537,15 @@ class _Answer:
     def _argument_text(self, block: Block) -> str:
         spelt = block["provider_state"].get("form", {}).get("arguments")
         return spelt if spelt is not None else json.dumps(block["input"]).decode()
+
+
+def _place(item: _Item) -> int:
+    return item.number
+
+
+def _may_be_object(text: str) -> bool:
+    said = text.lstrip()
+    return not said or said.startswith("{")
 
 
 def _text(value: Any) -> str:

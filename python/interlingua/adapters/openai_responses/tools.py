@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._kit import TOOL_MEMBERS, Wire, report_unknown, within
+from interlingua.adapters._openai_members import plain_function
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.parts import cache_from_wire, cache_to_wire
 from interlingua.adapters.openai_responses.tables import NOTHING
@@ -19,7 +20,7 @@ _TEXT_ARGUMENT: Final = "input"
 # ---------------------------------------------------------------------------------------------------- tools
 
 
-def tools_to_wire(request: Mapping[str, Any], body: Wire, writing: Writing) -> None:
+def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
     """Writes `tools`."""
     tools = request["tools"]
     if writing.capabilities.get("supports_tools") is False and not writing.own:
@@ -31,7 +32,7 @@ def tools_to_wire(request: Mapping[str, Any], body: Wire, writing: Writing) -> N
         body["tools"] = present
 
 
-def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: Mapping[str, Any]) -> Wire | None:
+def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: dict[str, Any]) -> Wire | None:
     """A tool; None when it was dropped."""
     kind = tool.get("kind") or "function"
     if kind == "provider":
@@ -132,6 +133,8 @@ _OF_CUSTOM: Final = frozenset(("type", "name", *(member for _, member, _ in _CUS
 def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
     """A tool. What is not a readable function or custom tool is kept whole as a tool of the provider."""
     kind, name = tool.get("type"), tool.get("name")
+    if kind == "function" and (plain := plain_function(tool, others=1)) is not None and "strict" in plain:
+        return plain
     custom = kind == "custom"
     members = _CUSTOM if custom else _FUNCTION
     if not (custom or kind == "function") or not isinstance(name, str) or not name or not _fits(tool, members):
@@ -170,7 +173,7 @@ def _fits(tool: Wire, members: tuple[tuple[str, str, type], ...]) -> bool:
 # ---------------------------------------------------------------------------------------------------- choice
 
 
-def choice_to_wire(request: Mapping[str, Any], body: Wire, writing: Writing) -> None:
+def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
     """Writes `tool_choice` and `parallel_tool_calls`: only beside tools."""
     choice, parallel = request.get("tool_choice"), request.get("parallel_tool_calls")
     has_tools = "tools" in body or writing.own
@@ -217,7 +220,7 @@ def _report_idle(choice: Mapping[str, Any], used: tuple[str, ...], writing: Writ
             writing.loss.drop(("tool_choice", name), "tool_choice", "shape", message)
 
 
-def _kinds(request: Mapping[str, Any], body: Wire) -> dict[str, str]:
+def _kinds(request: dict[str, Any], body: Wire) -> dict[str, str]:
     """What the tools that are offered are on the wire, by their canonical name."""
     written = {tool.get("name"): tool.get("type") for tool in body.get("tools", ())}
     return {
@@ -226,7 +229,7 @@ def _kinds(request: Mapping[str, Any], body: Wire) -> dict[str, str]:
     }
 
 
-def _named(choice: Mapping[str, Any], request: Mapping[str, Any], body: Wire, writing: Writing) -> Any:
+def _named(choice: Mapping[str, Any], request: dict[str, Any], body: Wire, writing: Writing) -> Any:
     name, kind = choice.get("name", ""), choice.get("kind") or "function"
     _report_idle(choice, ("name", "kind"), writing)
     if not writing.own:
@@ -243,7 +246,7 @@ def _named(choice: Mapping[str, Any], request: Mapping[str, Any], body: Wire, wr
     return {"type": kind, "name": name}
 
 
-def _allowed(choice: Mapping[str, Any], request: Mapping[str, Any], body: Wire, writing: Writing) -> Any:
+def _allowed(choice: Mapping[str, Any], request: dict[str, Any], body: Wire, writing: Writing) -> Any:
     _report_idle(choice, ("names", "mode"), writing)
     names = choice.get("names") or []
     offered = _kinds(request, body)
