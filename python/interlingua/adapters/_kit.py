@@ -153,6 +153,20 @@ def report_unknown(item: dict[str, Any], known: frozenset[str], loss: Loss, path
             loss.drop((*path, name), "unknown_field", "lost", "a member that this version does not know")
 
 
+_DEFAULTS: Final[dict[str, Any]] = {
+    "n": 1,
+    "logprobs": False,
+    "top_logprobs": 0,
+    "detail": "auto",
+    "service_tier": "auto",
+}
+
+
+def gravity(name: str, value: Any, severity: str) -> str:
+    """How grave it is that a member has no place on a wire: of one that states what is so anyway, nothing is lost."""
+    return "shape" if name in _DEFAULTS and value == _DEFAULTS[name] else severity
+
+
 def report_foreign_options(request: Mapping[str, Any], endpoint: Endpoint, loss: Loss) -> None:
     """Reports the options that were written for other adapters, member by member."""
     for adapter, members in (request.get("options") or {}).items():

@@ -25,6 +25,7 @@ from interlingua.adapters._kit import (
     Mirror,
     Wire,
     arguments_text,
+    gravity,
     parse_data_uri,
     report_foreign_state,
     report_unknown,
@@ -609,7 +610,8 @@ def _medium_to_wire(
     _report_type(block, media_type, writing, path)
     for name, severity in _MEDIUM_DROPPED.items():
         if name in block:
-            writing.loss.drop((*path, name), "unsupported_field", severity, f"the wire has no {name}")
+            found = gravity(name, block[name], severity)
+            writing.loss.drop((*path, name), "unsupported_field", found, f"the wire has no {name}")
     inner = {"format": formats.back[media_type], "source": source}
     return finished(block, kind, inner, _MEDIUM_READ, writing, path)
 
