@@ -191,6 +191,9 @@ def joined(
     return loss.entries
 
 
+SAID_IN_PIECES: Final = frozenset(("arguments_invalid", "name_rewritten"))
+"""What a whole answer changes and a stream does not: arguments and names of calls go as they come."""
+
 PROBE: Final = "…"
 """Stands for a text that is blank, where a stream says it and a whole answer does not."""
 

@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Generator, Iterable, Iterator
 from typing import Any, Final
 
-from interlingua.adapters._answers import PROBE, ending
+from interlingua.adapters._answers import PROBE, SAID_IN_PIECES, ending
 from interlingua.adapters._claude import UNREADABLE, Reading, string, wire_model
 from interlingua.adapters._kit import Repetition, Wire, arguments_text, parse_arguments, stream_error
 from interlingua.adapters.anthropic_messages.blocks import ASSISTANT, block_from_wire, block_to_wire
@@ -20,7 +20,7 @@ from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
-from interlingua.canonical.loss import Entry, Loss
+from interlingua.canonical.loss import Entry, Loss, Path, pointer
 from interlingua.wire.sse import Frame
 
 Event = dict[str, Any]
@@ -386,7 +386,17 @@ def stream_loss(response: Wire, endpoint: Endpoint) -> list[Entry]:
         for block in message["content"]
     ]
     _, loss = to_wire_response({**response, "message": {**message, "content": content}}, endpoint)
-    return [entry for entry in loss if entry["code"] != "arguments_invalid"]
+    told = {entry["path"] for entry in loss}
+    found = Loss()
+    for position, block in enumerate(content):
+        where: Path = ("message", "content", position)
+        if pointer(where) in told or block["type"] in _LATE:
+            continue
+        if block["type"] not in _STREAMED:
+            found.drop(where, "unsupported_block", "lost", "a stream has no form for this block")
+        elif block.get("cache") is not None and pointer((*where, "cache")) not in told:
+            found.drop((*where, "cache"), "cache_hint", "weakened", "a stream carries no cache marks")
+    return [entry for entry in loss if entry["code"] not in SAID_IN_PIECES] + found.entries
 
 
 def _frame(kind: str, **members: Any) -> Frame:
@@ -469,6 +479,8 @@ class _Encoder:
                 delta = {"type": "thinking_delta", "thinking": text}
             case _ if index in self.free:
                 return None  # free text becomes an argument when it is complete
+            case _ if text == "null" and not self.sent[index]:
+                return None  # no arguments, as some say it: nothing is said
             case _:
                 delta = {"type": "input_json_delta", "partial_json": text}
         self.sent[index] += len(text)
@@ -599,6 +611,7 @@ def _caught_up(encoder: _Encoder, waiting: dict[int, list[Event]]) -> Iterator[F
     waiting.clear()
 
 
+_STREAMED: Final = frozenset(("text", "thinking", "tool_use"))
 _LATE: Final = frozenset(("opaque", "redacted_thinking"))
 _BLOCK_EVENTS: Final = frozenset(("block_start", "block_stop"))
 _DELTA_EVENTS: Final = frozenset(("text_delta", "thinking_delta", "tool_use_input_delta"))

@@ -10,7 +10,7 @@ The last message is `metadata`, which brings the usage and comes behind `message
 from collections.abc import Generator, Iterable, Iterator
 from typing import Any, Final
 
-from interlingua.adapters._answers import PROBE, ending
+from interlingua.adapters._answers import PROBE, SAID_IN_PIECES, ending
 from interlingua.adapters._claude import UNREADABLE, Reading, string
 from interlingua.adapters._kit import Wire, arguments_text, parse_arguments, stream_error
 from interlingua.adapters.bedrock_converse.blocks import ASSISTANT, block_from_wire
@@ -347,7 +347,7 @@ def stream_loss(response: Wire, endpoint: Endpoint) -> list[Entry]:
         for block in message["content"]
     ]
     _, loss = to_wire_response({**response, "message": {**message, "content": content}}, endpoint)
-    return [entry for entry in loss if entry["code"] != "arguments_invalid"]
+    return [entry for entry in loss if entry["code"] not in SAID_IN_PIECES]
 
 
 def _frame(name: str, **members: Any) -> Frame:
@@ -405,8 +405,8 @@ class _Encoder:
                 yield from self._grow(index, event["text"], {"reasoningContent": {"text": event["text"]}})
             case "tool_use_input_delta":
                 text = event["text"]
-                if index in self.free:
-                    return  # written whole at the end
+                if index in self.free or (text == "null" and not self.sent.get(index)):
+                    return  # written whole at the end; some say it so that there are no arguments
                 yield from self._grow(index, text, {"toolUse": {"input": text}})
             case "block_stop":
                 yield from self._block_stop(index, event["block"])

@@ -130,13 +130,7 @@ def _own_choice(
     wire["message"] = answer_to_wire(choice["message"], _message_path(position), writing)
     if (logprobs := choice.get("logprobs")) is not None:
         wire["logprobs"] = logprobs
-    raw = choice.get("finish_reason_raw")
-    if finish_from_wire(raw, choice["message"]["content"]) != choice[
-        "finish_reason"
-    ] and "finish_reason" not in form.get("empty", _NOTHING):
-        raw = finish_to_wire(choice, own=False)  # an edit made it another end
-        _report_end(choice, raw, _message_path(position)[:-1], writing)
-    wire["finish_reason"] = raw
+    wire["finish_reason"] = word = finish_to_wire(choice, own=True)
     report_stop_sequence(choice, writing.loss, _message_path(position)[:-1])
     for name, value in form.get("empty", _NOTHING).items():
         wire[name] = value
@@ -144,6 +138,9 @@ def _own_choice(
         wire.setdefault(name, value)
     for name in form.get("absent", ()):
         wire.pop(name, None)
+    if word != choice.get("finish_reason_raw"):
+        wire["finish_reason"] = word  # an edit made it another end
+    _report_end(choice, word, _message_path(position)[:-1], writing)
     return wire
 
 
@@ -168,7 +165,7 @@ def _played_logprobs(choice: dict[str, Any], path: Path, writing: Writing) -> Wi
     logprobs = choice.get("logprobs")
     if logprobs is None:
         return None
-    if not (isinstance(logprobs.get("content"), list) or isinstance(logprobs.get("refusal"), list)):
+    if not is_logprobs(logprobs):
         report_logprobs(choice, writing.loss, path)
         return None
     wire = logprobs_to_wire(logprobs)
@@ -176,6 +173,11 @@ def _played_logprobs(choice: dict[str, Any], path: Path, writing: Writing) -> Wi
         message = "every token has a list of others here, though it be empty"
         writing.loss.replace((*path, "logprobs"), wire, "required_default", "shape", message)
     return wire
+
+
+def is_logprobs(logprobs: dict[str, Any]) -> bool:
+    """Whether log probabilities have the shape of this wire."""
+    return isinstance(logprobs.get("content"), list) or isinstance(logprobs.get("refusal"), list)
 
 
 def logprobs_to_wire(logprobs: Mapping[str, Any]) -> Wire:
@@ -188,11 +190,14 @@ def _with_others(tokens: list[Any]) -> list[Any]:
 
 
 def finish_to_wire(choice: dict[str, Any], *, own: bool) -> str | None:
-    """The wire's word for why an answer ended. A refusal is told by its text, and without one by the filter's word."""
+    """The wire's word for why an answer ended: its own as long as it says so. A refusal is told by its text, and without
+    one by the filter's word."""
+    reason, content = choice["finish_reason"], choice["message"]["content"]
     if own:
-        return choice.get("finish_reason_raw")
-    reason = choice["finish_reason"]
-    if reason == "refusal" and not any(block.get("refusal") for block in choice["message"]["content"]):
+        raw: str | None = choice.get("finish_reason_raw")
+        if finish_from_wire(raw, content) == reason:
+            return raw
+    if reason == "refusal" and not any(block.get("refusal") for block in content):
         return "content_filter"
     return FINISH_BACK.get(reason, "other")
 
