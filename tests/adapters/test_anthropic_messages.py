@@ -621,3 +621,60 @@ def test_errors_of_any_shape(status: int, headers: Data, body: Any, expected: tu
     assert expected == (error["category"], error["retryable"], error.get("retry_after"))
     assert "too l" not in error["message"]
     assert "html" not in error["message"]
+
+
+# ---------------------------------------------------------------------------------------------- what others send
+
+
+@pytest.mark.parametrize("arguments", [None, "", '{"q":1}', '{"q": "x', "[1]", [1, "a"], 7, "absent"])
+def test_arguments_that_are_no_object_come_back_in_an_answer(arguments: Any) -> None:
+    call = {"type": "tool_use", "id": "toolu_A", "name": "look_up", "input": arguments}
+    if arguments == "absent":
+        del call["input"]
+    body = {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": "m",
+        "content": [call],
+        "stop_reason": "tool_use",
+    }
+    response, _ = adapter.from_wire_response(body, HERE, DERIVED_IDS)
+    written, loss = adapter.to_wire_response(response, HERE)
+
+    assert response["message"]["content"][0]["input"] == {}
+    assert (written["content"], loss) == ([call], [])
+
+
+def test_reasoning_in_a_block_of_text_stays_reasoning() -> None:
+    frames = [
+        (
+            "message_start",
+            {"message": {"id": "m", "type": "message", "role": "assistant", "content": [], "model": "m"}},
+        ),
+        ("content_block_start", {"index": 0, "content_block": {"type": "text", "text": ""}}),
+        ("content_block_delta", {"index": 0, "delta": {"type": "text_delta", "text": "One."}}),
+        ("content_block_delta", {"index": 0, "delta": {"type": "thinking_delta", "thinking": "Hm."}}),
+        ("content_block_delta", {"index": 0, "delta": {"type": "text_delta", "text": "Two."}}),
+        ("content_block_stop", {"index": 0}),
+        ("message_delta", {"delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 1}}),
+        ("message_stop", {}),
+    ]
+    content = streamed_response(frames)["message"]["content"]
+
+    assert [(block["type"], block["text"]) for block in content] == [
+        ("text", "One."),
+        ("thinking", "Hm."),
+        ("text", "Two."),
+    ]
+
+
+def streamed_response(frames: list[tuple[str, Data]]) -> Data:
+    """The answer of a stream of these frames."""
+    decoder = adapter.stream_decoder(HERE, DERIVED_IDS)
+    next(decoder)
+    events: list[Any] = []
+    for name, data in frames:
+        events += decoder.send(Frame(name, json.dumps({"type": name, **data})))
+    assert events[-1]["type"] == "message_complete"
+    return events[-1]["response"]

@@ -426,3 +426,25 @@ def test_the_registry_knows_where_the_provider_is() -> None:
     found = registry.endpoint(adapter="bedrock_converse")
     assert (found.provider, found.adapter) == ("bedrock", "bedrock_converse")
     assert registry.endpoint(model="bedrock:amazon.nova-lite-v1:0").model == "amazon.nova-lite-v1:0"
+
+
+# ---------------------------------------------------------------------------------------------- what others send
+
+
+@pytest.mark.parametrize("arguments", [None, '{"q":1}', '{"q": "x', [1, "a"], 7, "absent"])
+def test_arguments_that_are_no_object_come_back_in_an_answer(arguments: Any) -> None:
+    use = {"toolUseId": "t", "name": "look_up", "input": arguments}
+    if arguments == "absent":
+        del use["input"]
+    answer = {"output": {"message": {"role": "assistant", "content": [{"toolUse": use}]}}, "stopReason": "tool_use"}
+    response, _ = adapter.from_wire_response(answer, HERE, DERIVED_IDS)
+
+    assert response["message"]["content"][0]["input"] == {}
+    assert adapter.to_wire_response(response, HERE) == (answer, [])
+
+
+def test_an_empty_signature_comes_back_in_an_answer() -> None:
+    thought = {"reasoningContent": {"reasoningText": {"text": "Hm.", "signature": ""}}}
+    answer = {"output": {"message": {"role": "assistant", "content": [thought]}}, "stopReason": "end_turn"}
+
+    assert adapter.to_wire_response(adapter.from_wire_response(answer, HERE, DERIVED_IDS)[0], HERE)[0] == answer

@@ -314,6 +314,53 @@ def test_the_choice_of_every_candidate_is_streamed() -> None:
     assert (response["finish_reason"], response["alternatives"][0]["finish_reason"]) == ("length", "stop")
 
 
+def streamed(*chunks: dict[str, Any], tail: bytes = b"") -> list[Any]:
+    """The events of server-sent chunks."""
+    return events([b"".join(b"data: " + json.dumps(chunk) + b"\r\n\r\n" for chunk in chunks) + tail])
+
+
+def said(parts: list[dict[str, Any]], **members: Any) -> dict[str, Any]:
+    """A chunk with one candidate."""
+    return {"candidates": [{"content": {"role": "model", "parts": parts}, "index": 0, **members}]}
+
+
+CODE = {"executableCode": {"language": "PYTHON", "code": "print(6*7)"}}
+RESULT = {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "42\n"}}
+
+
+def test_the_answer_behind_the_finish_of_a_tool_is_part_of_the_answer() -> None:
+    first = {"groundingChunks": [{"retrievedContext": {"text": "six sevens"}}]}
+    last = {
+        "groundingChunks": [{"retrievedContext": {"text": "forty-two"}}],
+        "groundingSupports": [{"segment": {"endIndex": 9}, "groundingChunkIndices": [1]}],
+    }
+    chunks = [
+        said([CODE], finishReason="STOP", groundingMetadata=first),
+        said([RESULT]),
+        said([{"text": "It is"}]),
+        said([{"text": " 42."}], finishReason="STOP", groundingMetadata=last),
+    ]
+    response = fold(streamed(*chunks))
+    whole = said([CODE, RESULT, {"text": "It is 42."}], finishReason="STOP")
+    whole["candidates"][0]["groundingMetadata"] = {
+        **last,
+        "groundingChunks": [*first["groundingChunks"], *last["groundingChunks"]],
+    }
+    unary, _ = GEMINI.from_wire_response(whole, HERE, DERIVED_IDS)
+
+    assert [block["type"] for block in response["message"]["content"]] == ["opaque", "opaque", "text"]
+    assert response["message"]["content"] == unary["message"]["content"]
+    assert GEMINI.to_wire_response(response, HERE)[0] == whole
+    assert streamed(*chunks[:3])[-1]["error"]["category"] == "stream_truncated"
+
+
+def test_what_says_nothing_behind_the_finish_changes_nothing() -> None:
+    end = said([{"text": "Oslo."}], finishReason="STOP")
+
+    assert streamed(end, said([{"text": ""}]))[-1]["type"] == "message_complete"
+    assert streamed(end, tail=b"data: [DONE]\n\n") == streamed(end)
+
+
 # ---------------------------------------------------------------------------------------------- bad input
 
 

@@ -185,9 +185,9 @@ def terminal_index(case: Case, chunks: list[bytes]) -> int:
 
 
 def has_terminal(case: Case) -> bool:
-    """Whether the stream holds the frame that the wire ends with. Without a rule every stream does."""
+    """Whether the stream holds the frame that the wire ends with. Without a rule none does: the end of the input ends it."""
     found, _ = _terminal(case, frames.split(stream_data(case), case.framing))
-    return found is not None or not case.wire.get("terminal")
+    return found is not None
 
 
 def _terminal(case: Case, chunks: list[bytes]) -> tuple[int | None, int]:

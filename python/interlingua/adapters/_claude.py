@@ -7,6 +7,8 @@ The wires spell things differently; these are rules of the models behind them, a
 import re
 from typing import Any, Final
 
+from interlingua.adapters._kit import arguments_text
+from interlingua.canonical import json
 from interlingua.canonical.carriage import rides
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import CannotAdapt, InvalidRequest
@@ -83,12 +85,30 @@ TOOL: Final = frozenset(
 IMAGE_STARTS: Final = {"/9j/": "image/jpeg", "iVBORw0KGgo": "image/png", "R0lGOD": "image/gif", "UklGR": "image/webp"}
 """The first bytes of each format of images, in base64."""
 
-_BASE64_START: Final = re.compile(r"[A-Za-z0-9+/=]{0,64}")
+
+def raw_arguments(value: Any) -> str:
+    """What `input_raw` says of arguments that are no object: the JSON of the value, or the text that is no JSON itself."""
+    return value if type(value) is str and _spelt(value) is NOT_SPELT else arguments_text(value)
 
 
-def may_be_base64(data: str) -> bool:
-    """Whether a text has the form of base64: a look at its length and its start. The provider reads the bytes."""
-    return len(data) % 4 == 0 and data.isascii() and _BASE64_START.fullmatch(data, 0, min(len(data), 64)) is not None
+def spelt_arguments(text: str, own: bool) -> Any:
+    """The value that `input_raw` was read from; `NOT_SPELT` when it is an object, or text that another wire broke off."""
+    value = _spelt(text)
+    if type(value) is dict:
+        return NOT_SPELT
+    return text if value is NOT_SPELT and own else value
+
+
+def _spelt(text: str) -> Any:
+    try:
+        value = json.loads(text)
+    except InvalidRequest:
+        return NOT_SPELT
+    return value if arguments_text(value) == text else NOT_SPELT
+
+
+NOT_SPELT: Final = object()
+"""Stands for: no JSON value is spelt so."""
 
 
 def string(value: Any) -> str:

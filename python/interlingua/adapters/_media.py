@@ -57,9 +57,15 @@ def refuses_image(block: Mapping[str, Any], capabilities: Mapping[str, Any]) -> 
     return accepted is not None and "media_type" in block and block["media_type"] not in accepted
 
 
-_BASE64_START: Final = re.compile(r"[A-Za-z0-9+/]*={0,2}")
+_BASE64: Final = re.compile(r"[A-Za-z0-9+/]*={0,2}")
 
 
 def may_be_base64(data: str) -> bool:
-    """Told by its length and its beginning: long data is never read through."""
-    return len(data) % 4 == 0 and _BASE64_START.fullmatch(data[:64]) is not None
+    """Told by its length, its ends and that no line ends in it: long data is never looked at character by character."""
+    return (
+        len(data) % 4 == 0
+        and data.isascii()
+        and _BASE64.fullmatch(data[:64]) is not None
+        and _BASE64.fullmatch(data[-64:]) is not None
+        and "\n" not in data
+    )

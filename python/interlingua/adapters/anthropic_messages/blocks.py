@@ -7,11 +7,13 @@ from typing import Any, Final
 
 from interlingua.adapters._claude import (
     IMAGE_STARTS,
+    NOT_SPELT,
     THINKING_TYPES,
     UNREADABLE,
     Reading,
     free_text_call,
-    may_be_base64,
+    raw_arguments,
+    spelt_arguments,
     string,
 )
 from interlingua.adapters._kit import (
@@ -25,6 +27,7 @@ from interlingua.adapters._kit import (
     report_foreign_state,
     report_unknown,
 )
+from interlingua.adapters._media import may_be_base64
 from interlingua.adapters.anthropic_messages.tables import IMAGE_TYPES, MEDIA_TYPE, NAME, Writing, cache_from_wire
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.loss import Path, pointer
@@ -166,15 +169,21 @@ def _citation_from_wire(citation: Wire, reading: Reading) -> dict[str, Any]:
 
 
 def _tool_use_from_wire(block: Wire, reading: Reading) -> Block:
-    wire_id, name, arguments = block["id"], block["name"], block["input"]
-    if type(wire_id) is not str or type(name) is not str or not name or type(arguments) is not dict:
+    wire_id, name, arguments = block["id"], block["name"], block.get("input")
+    if type(wire_id) is not str or type(name) is not str or not name:
         raise TypeError("tool_use")
     canonical: Block = {"type": "tool_use", "id": reading.call(wire_id), "name": name, "input": arguments}
     state = {**reading.whose, "id": wire_id}
-    if len(block) == 4:
-        canonical["provider_state"] = state
-        return canonical
-    return _extras(block, canonical, _TOOL_USE_WIRE, reading, state)
+    if type(arguments) is dict:
+        if len(block) == 4:
+            canonical["provider_state"] = state
+            return canonical
+        return _extras(block, canonical, _TOOL_USE_WIRE, reading, state)
+    canonical["input"] = {}
+    if "input" in block:
+        canonical["input_raw"] = raw_arguments(arguments)
+        return _extras(block, canonical, _TOOL_USE_WIRE, reading, state, {"input": "said"})
+    return _extras(block, canonical, _TOOL_USE_WIRE, reading, state, {"input": "absent"})
 
 
 def _thinking_from_wire(block: Wire, reading: Reading) -> Block:
@@ -637,6 +646,8 @@ def _tool_use_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
         return wire
     if "input_raw" in block or "kind" in block:
         _free_text_to_wire(block, wire, writing, path)
+    elif writing.own and not block["input"] and writing.form_of(block).get("input") == "absent":
+        del wire["input"]
     return finished(block, wire, CALL_MEMBERS, writing, path)
 
 
@@ -645,6 +656,11 @@ def _free_text_to_wire(block: Block, wire: Wire, writing: Writing, path: Path) -
     if block.get("kind", "function") != "function":
         wire["input"] = free_text_call(block, writing.loss, path)
     elif "input_raw" in block:
+        said = writing.own and writing.form_of(block).get("input") == "said"
+        value = spelt_arguments(block["input_raw"], own=True) if said else NOT_SPELT
+        if value is not NOT_SPELT:
+            wire["input"] = value
+            return
         where = (*path, "input_raw")
         writing.loss.drop(where, "arguments_invalid", "lost", "the wire takes a JSON object as arguments")
 
@@ -654,7 +670,7 @@ def _thinking_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None
         return _instead(block, writing, path, "foreign_state", "reasoning of another provider cannot be replayed")
     signature = block.get("signature")
     # an empty signature is what a stream begins with: it proves nothing and is refused
-    unproved = signature == "" or (signature is None and not writing.own)
+    unproved = not signature and not writing.own
     if unproved and not (writing.answering or writing.endpoint.dialect.get("unsigned_thinking")):
         return _instead(block, writing, path, "unsigned_thinking", "reasoning is only taken back with its signature")
     wire: Wire = {"type": "thinking", "thinking": block["text"]}

@@ -63,6 +63,8 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     request["messages"] = messages
     options: dict[str, Any] = {}
     _members_from_wire(body, body, request, options, form, reading, endpoint)
+    if "body_version" in endpoint.dialect and body.get("anthropic_version") != endpoint.dialect["body_version"]:
+        form["cloud_version"] = body.get("anthropic_version")
     if body.get("system") is not None:
         messages.append(system_from_wire(body["system"], reading))
     messages_from_wire(body["messages"], reading, messages)
@@ -93,8 +95,12 @@ def _members_from_wire(
                 pass
             case "model" if type(value) is str and value:
                 request["model"] = endpoint.model_id(value) or ""
+                if "{model}" in endpoint.dialect.get("path", PATH):
+                    form["model"] = True  # the address names it already
             case "max_tokens" if type(value) is int and value >= 0:
                 request["max_output_tokens"] = value
+            case "max_tokens" if type(value) is float and value >= 0 and value.is_integer():
+                request["max_output_tokens"] = int(value)  # some clients write all numbers so
             case "temperature" | "top_p" | "top_k" if type(value) in _NUMBER:
                 request[name] = value
             case "stream" if type(value) is bool:
@@ -283,7 +289,7 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     writing = Writing(request, endpoint, loss, version)
     body: Wire = {}
     model = endpoint.model or wire_model(request.get("model"))
-    if model is not None and "{model}" not in endpoint.dialect.get("path", PATH):
+    if model is not None and ("{model}" not in endpoint.dialect.get("path", PATH) or "model" in form):
         body["model"] = model
     try:
         tools_to_wire(request, body, writing)
@@ -374,6 +380,8 @@ def _members_to_wire(request: Request, body: Wire, form: dict[str, Any], writing
     if "cache" in request:
         writing.mark(body, request["cache"], ())
     body_version = writing.endpoint.dialect.get("body_version", form.get("body_version"))
+    if "cloud_version" in form and "body_version" in writing.endpoint.dialect:
+        body_version = form["cloud_version"]
     if body_version is not None:
         body["anthropic_version"] = body_version
     if request.get("options"):

@@ -53,6 +53,8 @@ _GROWS: Final[dict[str, tuple[str, type[Any]]]] = {
     "tool_use": ("input", dict),
 }
 """The members that grow by deltas, and what they are."""
+_TELLS: Final = {"text_delta": "text", "thinking_delta": "thinking"}
+"""The kind of block that a piece belongs to."""
 
 
 class _Block:
@@ -77,7 +79,8 @@ class _Answer:
         self.endpoint = endpoint
         self.reading = Reading(endpoint, ids)
         self.message: Wire | None = None
-        self.open: dict[int, _Block] = {}
+        self.open: dict[int, _Block] = {}  # by their index on the wire; those told beside a call have none of their own
+        self.beside: dict[tuple[int, str], int] = {}  # what is told beside a call, by its index and kind
         self.blocks: list[Any] = []
         self.trailer: Wire = {}
         self.ended = False
@@ -98,7 +101,7 @@ class _Answer:
             return [] if frame.data.strip() in ("", "[DONE]") else self.unreadable()
         try:
             events = self._event(data)
-            if events and events[0]["type"] == "text_delta":
+            if events and events[0]["type"] == "text_delta" and self.open[data["index"]].kind == "text":
                 self._repeats(self.open[data["index"]], frame.data)
             return events
         except (*UNREADABLE, InvalidAnswer):
@@ -111,18 +114,19 @@ class _Answer:
     def _event(self, data: Any) -> list[Event]:
         match data.get("type"):
             case "content_block_delta":
-                return [] if data["delta"] is None else self._delta(self.open[data["index"]], data["delta"])
+                return [] if data["delta"] is None else self._told(data["index"], data["delta"])
             case "content_block_start":
                 return self._start(data["index"], dict(data["content_block"]))
             case "content_block_stop":
-                # some servers end a block twice
-                return self._stop(self.open.pop(data["index"])) if data["index"] in self.open else []
+                return self._ended(data["index"])
             case "message_start":
                 return self._begin(data["message"])
             case "message_delta":
                 return self._message_delta(data)
             case "message_stop":
                 return self._end(data)
+            case "message":
+                return self._begin(data) + self._end({})  # a whole answer in one frame
             case "error":
                 return self.failed(error_from_wire(200, {}, data, self.endpoint))
             case _:
@@ -132,6 +136,8 @@ class _Answer:
 
     def _begin(self, message: Wire) -> list[Event]:
         content = message.get("content") or []
+        if self.message is not None and not content and message.get("id") == self.message.get("id"):
+            return []  # some servers say again that the same answer begins
         if self.message is not None or type(content) is not list:
             raise TypeError("message_start")
         self.message = {**message, "content": []}
@@ -226,6 +232,9 @@ class _Answer:
         position = len(self.blocks)
         if (grows := _GROWS.get(raw["type"])) is not None and raw.get(grows[0]) is None:
             raw[grows[0]] = grows[1]()  # what begins empty is left out by some servers, or null
+        given = raw.get("input")
+        if raw["type"] == "tool_use" and type(given) is str:
+            raw["input"] = {}  # some servers begin the text that the deltas go on with
         block = _Block(raw, index, position)
         started = self._begun(block)
         self.blocks.append(started)
@@ -237,6 +246,8 @@ class _Answer:
                 if raw["input"]:
                     text = arguments_text(raw["input"])
                     events.append({"type": "tool_use_input_delta", "index": position, "id": block.id, "text": text})
+                elif given:
+                    events += self._delta(block, {"type": "input_json_delta", "partial_json": given})
             case "text" if raw["text"]:
                 events.append({"type": "text_delta", "index": position, "text": raw["text"]})
             case "thinking" if raw["thinking"]:
@@ -266,20 +277,45 @@ class _Answer:
                 # a copy: the raw block grows
                 return block_from_wire(dict(raw), self.reading)
 
+    def _told(self, index: int, delta: Wire) -> list[Event]:
+        """The events of a piece of a block, or of one that some servers put into a block of another kind."""
+        block = self.open[index]
+        kind = _TELLS.get(delta["type"], block.kind)
+        if kind == block.kind or block.kind not in _GROWS:
+            return self._delta(block, delta)
+        if not delta.get(_GROWS[kind][0]):
+            return []
+        if block.kind != "tool_use":
+            # text and reasoning take turns: the one that was open has ended
+            return [*self._stop(self.open.pop(index)), *self._start(index, {"type": kind}), *self._told(index, delta)]
+        # a call goes on: what stands between its arguments is told beside it
+        beside = self.beside.get((index, kind))
+        if beside is not None:
+            return self._delta(self.open[beside], delta)
+        self.beside[(index, kind)] = beside = -1 - len(self.blocks)
+        return [*self._start(beside, {"type": kind}), *self._delta(self.open[beside], delta)]
+
+    def _ended(self, index: int) -> list[Event]:
+        # some servers end a block twice
+        events = self._stop(self.open.pop(index)) if index in self.open else []
+        for told in [told for told in self.beside if told[0] == index]:
+            events += self._stop(self.open.pop(self.beside.pop(told)))
+        return events
+
     def _delta(self, block: _Block, delta: Wire) -> list[Event]:
         match delta["type"]:
             case "text_delta":
-                text = string(delta["text"])
+                text = _piece(delta["text"])
                 block.text.append(text)
                 return [{"type": "text_delta", "index": block.position, "text": text}] if text else []
             case "input_json_delta":
-                text = string(delta["partial_json"])
+                text = _piece(delta["partial_json"])
                 block.json.append(text)
                 if not text or block.kind != "tool_use":
                     return []
                 return [{"type": "tool_use_input_delta", "index": block.position, "id": block.id, "text": text}]
             case "thinking_delta":
-                text = string(delta["thinking"])
+                text = _piece(delta["thinking"])
                 block.text.append(text)
                 return [{"type": "thinking_delta", "index": block.position, "text": text}] if text else []
             case "signature_delta":
@@ -289,7 +325,8 @@ class _Answer:
                 block.raw["citations"] = [*(block.raw.get("citations") or []), delta["citation"]]
                 return []
             case "compaction_delta":
-                block.raw["content"] = delta["content"]
+                # each says the whole once more
+                block.raw.update((name, value) for name, value in delta.items() if name != "type")
                 return []
             case _:
                 return []  # of a later version
@@ -336,6 +373,11 @@ class _Answer:
             case _:
                 pass
         return block_from_wire(raw, self.reading)
+
+
+def _piece(text: Any) -> str:
+    # some servers send null for nothing
+    return "" if text is None else string(text)
 
 
 # ---------------------------------------------------------------------------------------------- to the wire

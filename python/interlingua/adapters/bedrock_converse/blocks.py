@@ -10,11 +10,13 @@ from typing import Any, Final
 from interlingua.adapters._claude import (
     FILLER,
     IMAGE_STARTS,
+    NOT_SPELT,
     THINKING_TYPES,
     UNREADABLE,
     Reading,
     free_text_call,
-    may_be_base64,
+    raw_arguments,
+    spelt_arguments,
     string,
 )
 from interlingua.adapters._kit import (
@@ -30,6 +32,7 @@ from interlingua.adapters._kit import (
     report_foreign_state,
     report_unknown,
 )
+from interlingua.adapters._media import may_be_base64
 from interlingua.adapters.bedrock_converse.tables import (
     ALIASES,
     AUDIO_FORMATS,
@@ -144,19 +147,22 @@ def _tool_use_from_wire(wire: Wire, place: str, reading: Reading) -> Block | Non
     use = wire["toolUse"]
     if use.get("type", "tool_use") != "tool_use" or place != ASSISTANT:
         return None  # what the provider runs itself
-    wire_id, name, arguments = string(use["toolUseId"]), string(use["name"]), use["input"]
+    wire_id, name, arguments = string(use["toolUseId"]), string(use["name"]), use.get("input")
     if not name:
         raise ValueError("name")
     canonical: Block = {"type": "tool_use", "id": reading.call(wire_id), "name": name, "input": arguments}
     state: Wire = {**reading.whose, "id": wire_id}
     if type(arguments) is not dict:
         canonical["input"] = {}
-        canonical["input_raw"] = arguments_text(arguments)
-    if len(use) == 3 and len(wire) == 1:
+        if "input" in use:
+            canonical["input_raw"] = raw_arguments(arguments)
+        else:
+            state["form"] = {"absent": ["input"]}
+    elif len(use) == 3 and len(wire) == 1:
         canonical["provider_state"] = state
         return canonical
     if "type" in use:
-        state["form"] = {"use_type": use["type"]}
+        state["form"] = {**state.get("form", {}), "use_type": use["type"]}
     return _finished(canonical, wire, "toolUse", _left(use, _TOOL_USE_WIRE), reading, state)
 
 
@@ -654,7 +660,7 @@ def _source_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
     match source["kind"]:
         case "base64" if data or writing.own:
             wire: Wire = {"bytes": data}
-        case "file_id" if S3.fullmatch(data) and writing.owns_file(source):
+        case "file_id" if (writing.own or S3.fullmatch(data)) and writing.owns_file(source):
             wire = {"s3Location": {"uri": data}}
         case "url" if S3.fullmatch(data):
             wire = {"s3Location": {"uri": data}}
@@ -796,6 +802,8 @@ def _tool_use_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
         form = writing.form_of(block)
         if "use_type" in form:
             inner["type"] = form["use_type"]
+        if "absent" in form and not inner["input"]:
+            del inner["input"]
     return finished(block, "toolUse", inner, CALL_MEMBERS, writing, path)
 
 
@@ -804,8 +812,10 @@ def _free_text_to_wire(block: Block, inner: Wire, writing: Writing, path: Path) 
     if block.get("kind", "function") != "function":
         inner["input"] = free_text_call(block, writing.loss, path)
     elif "input_raw" in block:
-        value = _json_value(block["input_raw"]) if writing.own else _NO_JSON
-        if value is not _NO_JSON and type(value) is not dict:
+        state = block.get("provider_state")
+        own = state is not None and writing.endpoint.owns(state)
+        value = spelt_arguments(block["input_raw"], own) if writing.own else NOT_SPELT
+        if value is not NOT_SPELT:
             inner["input"] = value
         else:
             where = (*path, "input_raw")
@@ -862,9 +872,9 @@ def _thinking_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None
         return _instead(block, writing, path, "foreign_state", "reasoning of another provider cannot be replayed")
     signature = block.get("signature")
     inner: Wire = {"text": block["text"]}
-    if signature:
+    if signature or (signature is not None and writing.own):
         inner["signature"] = signature
-    elif not (writing.own and signature is None) and not takes_unsigned(writing):
+    elif not writing.own and not takes_unsigned(writing):
         return _instead(block, writing, path, "unsigned_thinking", "reasoning is only taken back with its signature")
     elif signature == "":
         writing.loss.drop((*path, "signature"), "unsigned_thinking", "shape", "an empty signature proves nothing")
@@ -887,7 +897,12 @@ def can_replay(block: Block, writing: Writing) -> bool:
     return (
         block["type"] in THINKING_TYPES
         and writing.owns_thinking(block)
-        and (block["type"] == "redacted_thinking" or bool(block.get("signature")) or takes_unsigned(writing))
+        and (
+            block["type"] == "redacted_thinking"
+            or bool(block.get("signature"))
+            or (writing.own and "signature" in block)
+            or takes_unsigned(writing)
+        )
     )
 
 

@@ -457,7 +457,7 @@ class _Encoder:
                     yield self._delta(index, {"reasoningContent": {"text": rest}})
                 wire = self._wire(block) or {}
                 signature = wire.get("reasoningContent", {}).get("reasoningText", {}).get("signature")
-                if signature:
+                if signature is not None:
                     yield self._delta(index, {"reasoningContent": {"signature": signature}})
             case "tool_use":
                 yield from self._arguments(index, block)

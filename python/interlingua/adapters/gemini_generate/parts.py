@@ -17,6 +17,7 @@ from interlingua.adapters._kit import (
     report_foreign_state,
     report_unknown,
 )
+from interlingua.adapters._media import may_be_base64
 from interlingua.adapters.gemini_generate.tables import (
     CAMEL,
     DETAIL,
@@ -180,6 +181,8 @@ def _inline_from_wire(inner: Any, fields: dict[str, Any], form: dict[str, Any]) 
     if type(data) is not str or not data or not MEDIA_TYPE.fullmatch(media_type):
         raise TypeError("inlineData")
     plain = _plain_base64(data)
+    if not may_be_base64(plain):
+        raise TypeError("inlineData")
     if plain != data:
         spelling = {"url_safe": "-" in data or "_" in data, "padded": len(plain) == len(data)}
         if _base64_as(plain, spelling) == data:
@@ -617,6 +620,8 @@ def _medium_to_wire(block: Block, place: str, writing: Writing, path: Path) -> W
             new_source = {"kind": _uri_kind(data), "data": data}
         elif kind == "base64" and (plain := _plain_base64(data)) != data:
             data, new_source = plain, {"kind": "base64", "data": plain}
+        if kind == "base64" and not may_be_base64(data):
+            return instead(block, writing, path, "unsupported_source", "the data is no base64")
     part: Wire = {}
     if block_type == "image" and block.get("detail") in DETAIL.there and _takes_detail(place, writing):
         part["mediaResolution"] = {"level": DETAIL.there[block["detail"]]}

@@ -29,6 +29,7 @@ from interlingua.adapters.gemini_generate.tables import (
     UNREADABLE,
     Reading,
     Writing,
+    odd_names,
 )
 from interlingua.adapters.gemini_generate.tools import choice_from_wire, choice_to_wire, tools_from_wire, tools_to_wire
 from interlingua.canonical import json
@@ -95,6 +96,8 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     request["provider_state"] = state = reading.state()
     if spelling:
         form["members"] = spelling
+    if names := odd_names(request):
+        form["names"] = names
     if form:
         state["form"] = form
     return request, []

@@ -75,6 +75,17 @@ class _Choice:
         self.finished = False
 
 
+def _found(before: Wire, value: Wire) -> Wire:
+    """What was found, counted through, where later supports count on from what had been found before."""
+    had, has = before.get("groundingChunks"), value.get("groundingChunks")
+    supports = value.get("groundingSupports")
+    if type(had) is not list or type(has) is not list or type(supports) is not list:
+        return {}
+    named = [index for support in supports for index in support.get("groundingChunkIndices") or ()]
+    counts_on = any(type(index) is int and len(has) <= index < len(had) + len(has) for index in named)
+    return {"groundingChunks": [*had, *has]} if counts_on else {}
+
+
 class _Decoder:
     """The state of one streamed answer."""
 
@@ -91,7 +102,8 @@ class _Decoder:
         try:
             chunk = json.loads(data)
         except InvalidRequest:
-            return self._unreadable()
+            # a closing [DONE] is no part of this wire, but some gateways send it
+            return [] if data.strip() == "[DONE]" else self._unreadable()
         if type(chunk) is list and len(chunk) == 1:
             chunk = chunk[0]
         if type(chunk) is not dict:
@@ -105,8 +117,6 @@ class _Decoder:
 
     def _chunk(self, chunk: Wire) -> list[Event]:
         candidates = chunk.get("candidates") or ()
-        if candidates and self.choices and all(self._is_over(candidate) for candidate in candidates):
-            return []
         body, usage = self.body, None
         for name, value in chunk.items():
             if name == "usageMetadata":
@@ -128,10 +138,6 @@ class _Decoder:
             events.append({"type": "usage_update", "usage": usage_from_wire(usage)})
         return events
 
-    def _is_over(self, candidate: Wire) -> bool:
-        choice = self.choices.get(candidate.get("index") or 0)
-        return choice is not None and choice.finished
-
     def _begin(self) -> Event:
         event: Event = {"type": "message_start"}
         if type(model := self.body.get("modelVersion")) is str and model:
@@ -151,13 +157,14 @@ class _Decoder:
             choice = self.choices[number] = _Choice(number, reading)
             if len(self.choices) > 1:
                 events.append({**self._begin(), "choice": number})
-        if choice.finished:
-            return []
+        # a finish need not be the last: behind that of a tool which the provider ran, the answer itself follows
         for name, value in candidate.items():
             if name == "content" or name == "index":
                 continue
             before = choice.members.get(name)
-            choice.members[name] = {**before, **value} if type(before) is dict and type(value) is dict else value
+            if type(before) is dict and type(value) is dict:
+                value = {**before, **value, **_found(before, value)}
+            choice.members[name] = value
         content = candidate.get("content")
         if type(content) is dict:
             if not content.keys() <= _CONTENT:
@@ -169,6 +176,8 @@ class _Decoder:
                     events.append({"type": "text_delta", "index": len(choice.blocks) - 1, "text": text})
                 else:
                     events += self._part(choice, part)
+                if choice.finished and part.get("text") != "":
+                    choice.finished = False
         if candidate.get("finishReason") is not None:
             choice.finished = True
             events += self._close(choice)

@@ -24,7 +24,6 @@ SENTINEL: Final = "skip_thought_signature_validator"
 """What the provider takes in the place of a signature that another one's history does not have. It is sent as it stands."""
 
 TOOL_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_:.-]{0,63}")
-LONG_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_:.-]{0,127}")
 MEDIA_TYPE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*( *;.*)?")
 MODEL_MAJOR: Final = re.compile(r"gemini-(\d+)")
 
@@ -249,8 +248,14 @@ class Writing:
         return wire
 
     def _fits(self, name: str) -> bool:
-        # newer surfaces take longer names, so those of an own request are not cut
-        return TOOL_NAME.fullmatch(name) is not None or (self.own and LONG_NAME.fullmatch(name) is not None)
+        if TOOL_NAME.fullmatch(name) is not None:
+            return True
+        # newer surfaces take longer names, and models make up what nobody takes: what came from here goes back
+        return self.own and ("message" in self.source or name in self._kept_names())
+
+    def _kept_names(self) -> list[str]:
+        form: Wire = self.owned(self.source).get("form") or {}
+        return form.get("names") or []
 
     def renamed(self, name: str) -> str:
         """The wire name of a tool that has been written."""
@@ -268,6 +273,11 @@ class Writing:
 
 
 _NOTHING: Final[Mapping[str, Any]] = {}
+
+
+def odd_names(request: dict[str, Any]) -> list[str]:
+    """The names of tools in a request of this wire that do not fit its grammar."""
+    return sorted(name for name in _tool_names(request) if TOOL_NAME.fullmatch(name) is None)
 
 
 def _tool_names(request: dict[str, Any]) -> set[str]:
