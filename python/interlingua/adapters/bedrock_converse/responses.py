@@ -207,9 +207,10 @@ def played_block(block: dict[str, Any], writing: Writing, path: Path) -> Wire | 
         if wire is not None:
             _report_mark(block, writing, path)
         return wire
-    if block.get("signature"):
+    if block.get("signature") is not None:
         message = "reasoning of another provider is shown without a signature"
-        writing.loss.drop((*path, "signature"), "foreign_state", "lost", message)
+        severity = "lost" if block["signature"] else "shape"
+        writing.loss.drop((*path, "signature"), "foreign_state", severity, message)
     report_stateless(block, writing.loss, path)
     report_unknown(block, THINKING_MEMBERS, writing.loss, path)
     _report_mark(block, writing, path)

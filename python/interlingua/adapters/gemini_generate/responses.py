@@ -383,9 +383,10 @@ def answer_part(block: Block, writing: Writing, path: Path) -> Wire | None:
             block = {name: value for name, value in block.items() if name != "citations"}  # the grounding says them
         return part_to_wire(block, MODEL, writing, path)
     if block["type"] == "thinking" and not is_own_thinking(block, writing):
-        if block.get("signature"):
+        if block.get("signature") is not None:
             message = "reasoning of another provider is shown without a signature"
-            writing.loss.drop((*path, "signature"), "foreign_state", "lost", message)
+            severity = "lost" if block["signature"] else "shape"
+            writing.loss.drop((*path, "signature"), "foreign_state", severity, message)
         report_foreign_state(block, writing.endpoint, writing.loss, path)
         if block.get("cache") is not None:
             writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire has no cache marks")

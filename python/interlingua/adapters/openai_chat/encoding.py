@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import DELTAS, TextsInTurn, Wire, arguments_text
+from interlingua.adapters._kit import DELTAS, TextsInTurn, Wire, arguments_text, own_state
 from interlingua.adapters.openai_chat.citations import annotations_to_wire
 from interlingua.adapters.openai_chat.context import Writing
 from interlingua.adapters.openai_chat.parts import ASSISTANT, USER, Block, part_to_wire
@@ -59,9 +59,10 @@ def stream_loss(response: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
     """What a stream of this answer does not say: names of calls go as they come, and who speaks has none."""
     _, loss = to_wire_response(response, endpoint)
     found = [entry for entry in loss if entry["code"] != "name_rewritten"]
+    if response["message"].get("name") is None or own_state(response, endpoint):
+        return found
     nameless = Loss()
-    if response["message"].get("name") is not None:
-        nameless.drop(("message", "name"), "unsupported_field", "weakened", "a stream has no names of participants")
+    nameless.drop(("message", "name"), "unsupported_field", "weakened", "a stream has no names of participants")
     return [entry for entry in found if entry["path"] != "/message/name"] + nameless.entries
 
 
