@@ -36,6 +36,7 @@ _HOMES = {
         "InvalidWire",
         "LossRefused",
         "NoCandidate",
+        "NotConfigured",
         "OriginRests",
         "ProviderError",
         "StreamTruncated",
@@ -44,6 +45,7 @@ _HOMES = {
     "interlingua.canonical.hash": ("content_hash",),
     "interlingua.canonical.loss": ("apply", "difference", "visible"),
     "interlingua.canonical.methods": ("by_priority",),
+    "interlingua.canonical.structured": ("structured",),
     "interlingua.canonical.models": (
         "AudioBlock",
         "CacheHint",
@@ -74,11 +76,11 @@ _HOMES = {
         "VideoBlock",
     ),
 }
-_MODULES = ("media",)
+_MODULES = ("media", "registry")
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 if TYPE_CHECKING:
-    from interlingua import media
+    from interlingua import media, registry
     from interlingua.canonical.check import check, register_tools, tool_input_violations, tool_schema_violations
     from interlingua.canonical.endpoint import Endpoint
     from interlingua.canonical.errors import (
@@ -89,6 +91,7 @@ if TYPE_CHECKING:
         InvalidWire,
         LossRefused,
         NoCandidate,
+        NotConfigured,
         OriginRests,
         ProviderError,
         StreamTruncated,
@@ -126,6 +129,7 @@ if TYPE_CHECKING:
         Usage,
         VideoBlock,
     )
+    from interlingua.canonical.structured import structured
     from interlingua.client import Client
     from interlingua.translate import (
         Projection,
@@ -162,6 +166,7 @@ __all__ = [
     "Message",
     "MessageMetadata",
     "NoCandidate",
+    "NotConfigured",
     "OpaqueBlock",
     "OriginRests",
     "Projection",
@@ -201,7 +206,9 @@ __all__ = [
     "read_response",
     "read_stream",
     "register_tools",
+    "registry",
     "strict_004",
+    "structured",
     "tool_input_violations",
     "tool_schema_violations",
     "visible",

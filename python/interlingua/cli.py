@@ -1,14 +1,14 @@
 """
 The command line. Every command is a plain function; what it needs is imported when it runs.
 
-Exit status: 0 well; 1 the provider or the network failed, or no model can answer; 2 the input or the command is wrong;
-3 the loss policy refuses, or something critical cannot be carried. An error is one line: what, where (JSON Pointer), and
-what to do. With `--json` it is a canonical error object on standard output.
+Exit status: 0 well; 1 the provider or the network failed, no model can answer, or the output cannot be written; 2 the
+input, the command or the configuration is wrong; 3 the loss policy refuses, or something critical cannot be carried. An
+error is one line: what, where (JSON Pointer), and what to do. With `--json` it is a canonical error object on standard
+output, unless events are printed there, of which it is the last.
 """
 
 import asyncio
 import logging
-import os
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -20,14 +20,24 @@ from typing import Annotated, Any
 import typer
 
 from interlingua.canonical import json
-from interlingua.canonical.errors import CannotAdapt, InterlinguaError, InvalidRequest, InvalidWire, LossRefused
+from interlingua.canonical.errors import (
+    CannotAdapt,
+    InterlinguaError,
+    InvalidRequest,
+    InvalidWire,
+    LossRefused,
+    NotConfigured,
+)
 
 Data = dict[str, Any]
 
 app = typer.Typer(
     name="interlingua",
     help="Carry conversations with language models between providers, with a complete account of what is lost.",
-    epilog="Exit status: 0 well, 1 a provider failed, 2 wrong input or usage, 3 refused because of what would be lost.",
+    epilog="Keys and addresses come from the environment: OPENAI_API_KEY, OPENAI_BASE_URL and the like, which "
+    "`interlingua providers` lists; LLM_<NAME>=scheme://key@host adds a provider. "
+    "Exit status: 0 well, 1 a provider failed, 2 wrong input, usage or configuration, "
+    "3 refused because of what would be lost.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -39,7 +49,9 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")
 Model = Annotated[
     str | None, typer.Option("--model", "-m", help="Model, as provider:name, an alias, or a chain of them.")
 ]
-Provider = Annotated[str | None, typer.Option(help="Row of the registry, e.g. groq; by default the wire's own.")]
+Provider = Annotated[
+    str | None, typer.Option(help="Row of the registry for the target, e.g. groq; by default the wire's own.")
+]
 Replay = Annotated[bool, typer.Option("--replay", help="Answer from recorded exchanges: no key, no network.")]
 Retries = Annotated[
     str, typer.Option("--retry", help="When a model is asked again: standard, strict, patient, once, none.")
@@ -59,10 +71,8 @@ def run(arguments: Sequence[str]) -> int:
         return _report(problem, as_json="--json" in arguments)
     except (KeyboardInterrupt, asyncio.CancelledError):
         return 130
-    except BrokenPipeError:
-        # whoever read our output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    except OSError:
+        raise  # the output cannot be written: `main` tells it
     except Exception as problem:
         # usage errors of the parser have a status and can show themselves; anything else is a defect
         if not hasattr(problem, "exit_code") or not hasattr(problem, "show"):
@@ -71,7 +81,8 @@ def run(arguments: Sequence[str]) -> int:
             raise
         words = " ".join(problem.format_message().split())  # type: ignore[attr-defined]
         if words:  # without any, the help was shown
-            _say(f"interlingua: {words.rstrip('.')}; see interlingua --help")
+            told = InvalidRequest(f"{words.rstrip('.')}; see interlingua --help")
+            return _report(told, as_json="--json" in arguments)
         return 2
     return status if isinstance(status, int) else 0
 
@@ -86,6 +97,9 @@ def adapt(
     target: Annotated[str, typer.Option("--to", help="Wire of the output, or canonical.")] = _CANONICAL,
     kind: Annotated[str, typer.Option(help="What the input is: request, response or stream.")] = "request",
     provider: Provider = None,
+    from_provider: Annotated[
+        str | None, typer.Option("--from-provider", help="The same for the input: whose dialect of its wire it is.")
+    ] = None,
     model: Annotated[str | None, typer.Option("--model", "-m", help="The target's own name of the model.")] = None,
     strict: Annotated[
         str | None, typer.Option(help="Refuse, with status 3, when something is shape, weakened or lost.")
@@ -107,17 +121,18 @@ def adapt(
             adapters.get(wire)
     if target == _CANONICAL and (provider or model or state_in_ids):
         raise InvalidRequest("--provider, --model and --state-in-ids speak of the target: name its wire with --to")
-    if provider is not None:
-        registry.provider(provider)  # the registry takes a name that it does not know; here it is a slip
+    if source == _CANONICAL and from_provider:
+        raise InvalidRequest("--from-provider speaks of the wire of the input: name it with --from")
+    _speaks("--provider", provider, target)
+    _speaks("--from-provider", from_provider, source)
     endpoint = None
     if target != _CANONICAL:
         endpoint = replace(registry.endpoint(adapter=target, provider=provider, model=model), state_in_ids=state_in_ids)
-    given = _read(file)
     if kind == "stream":
-        report = _adapt_stream(given, source, endpoint, strict)
-        _tell_loss(report, whole=loss)
+        _adapt_stream(_read(file), source, from_provider, endpoint, strict, as_json=as_json, loss=loss)
         return
-    value, report = (_adapt_request if kind == "request" else _adapt_response)(given, source, endpoint, strict)
+    convert = _adapt_request if kind == "request" else _adapt_response
+    value, report = convert(_json_text(file), source, from_provider, endpoint, strict)
     if as_json:
         _print({"wire" if endpoint else kind: value, "loss": report})
         return
@@ -135,10 +150,29 @@ def _tell_loss(report: list[Data], *, whole: bool) -> None:
         _say(f"interlingua: {told}; --loss tells what")
 
 
-def _adapt_request(given: bytes, source: str, endpoint: Any, strict: str | None) -> tuple[Data, list[Data]]:
+def _speaks(option: str, provider: str | None, wire: str) -> None:
+    """A provider that is not known, or that does not speak the wire, is a slip of whoever typed it."""
+    from interlingua import registry
+
+    if provider is None:
+        return
+    row = registry.provider(provider)
+    spoken = [row["adapter"], *row.get("other_wires", {})]
+    if wire not in spoken:
+        raise InvalidRequest(f"{option}: {provider} does not speak {wire}; it speaks {', '.join(spoken)}")
+
+
+def _adapt_request(
+    given: bytes, source: str, owner: str | None, endpoint: Any, strict: str | None
+) -> tuple[Data, list[Data]]:
     from interlingua import translate
 
-    request, report = (translate.load(given), []) if source == _CANONICAL else translate.read_request(given, source)
+    request: Data
+    report: list[Any]
+    if source == _CANONICAL:
+        request, report = translate.load(given), []
+    else:
+        request, report = translate.read_request(given, source, provider=owner)
     if strict is not None:
         request = {**request, "loss_policy": {**request.get("loss_policy", {}), "strict": strict}}
     if endpoint is None:
@@ -147,13 +181,15 @@ def _adapt_request(given: bytes, source: str, endpoint: Any, strict: str | None)
     return projection.wire, report + projection.loss
 
 
-def _adapt_response(given: bytes, source: str, endpoint: Any, strict: str | None) -> tuple[Data, list[Data]]:
+def _adapt_response(
+    given: bytes, source: str, owner: str | None, endpoint: Any, strict: str | None
+) -> tuple[Data, list[Data]]:
     from interlingua import translate
 
     if source == _CANONICAL:
         response, report = translate.load(given, "Response"), []
     else:
-        response, report = translate.read_response(given, source)
+        response, report = translate.read_response(given, source, provider=owner)
     if endpoint is None:
         return response, report
     body, more = translate.to_wire_response(response, endpoint, _strictly(strict))
@@ -164,22 +200,46 @@ def _strictly(strict: str | None) -> Data:
     return {} if strict is None else {"strict": strict}
 
 
-def _adapt_stream(given: bytes, source: str, endpoint: Any, strict: str | None) -> list[Data]:
+def _adapt_stream(
+    given: bytes, source: str, owner: str | None, endpoint: Any, strict: str | None, *, as_json: bool, loss: bool
+) -> None:
     from interlingua import translate
 
-    if source == _CANONICAL:
-        events = [translate.load(line, "StreamEvent") for line in given.split(b"\n") if line.strip()]
-    else:
-        events = list(translate.read_stream([given], source))
+    if as_json and endpoint is not None:
+        raise InvalidRequest("--json goes with requests, answers and canonical events: a stream is written as it comes")
+    events = _events(given) if source == _CANONICAL else list(translate.read_stream([given], source, provider=owner))
+    first = events[0].get("error") if events else {"category": "stream_truncated"}
+    if source == _CANONICAL and not events:
+        raise InvalidRequest("the input holds no events")
+    if source != _CANONICAL and first and first["category"] in ("stream_truncated", "invalid_response"):
+        why = "nothing of it can be read" if first["category"] == "stream_truncated" else first["message"]
+        raise InvalidWire(f"the input is no stream of {source}: {why}")
     if endpoint is None:
         for event in events:
             _write(json.dumps(event) + b"\n")
-        return []
-    report: list[Data] = []
-    chunks = translate.encode_stream(events, endpoint, loss=report, policy=_strictly(strict))
-    for chunk in chunks if strict is None else list(chunks):  # nothing is written of what is refused
-        _write(chunk)
-    return report
+    else:
+        report: list[Data] = []
+        chunks = translate.encode_stream(events, endpoint, loss=report, policy=_strictly(strict))
+        for chunk in chunks if strict is None else list(chunks):  # nothing is written of what is refused
+            _write(chunk)
+        _tell_loss(report, whole=loss)
+    if events[-1]["type"] == "error":
+        # it was carried whole; that what was carried is no whole answer is told beside it
+        _say(f"interlingua: the stream ends with an error: {events[-1]['error']['message']}")
+        raise typer.Exit(1)
+
+
+def _events(given: bytes) -> list[Data]:
+    from interlingua import translate
+
+    events: list[Data] = []
+    for number, line in enumerate(given.split(b"\n"), start=1):
+        if line.strip():
+            try:
+                events.append(translate.load(line, "StreamEvent"))
+            except InvalidRequest as problem:
+                raise InvalidRequest(f"event in line {number}: {problem.message}", path=problem.path) from None
+    return events
 
 
 # ---------------------------------------------------------------------------------------------------- route
@@ -200,7 +260,7 @@ def route(
     from interlingua import translate
     from interlingua.client.routing import Routing
 
-    request = translate.load(_read(file))
+    request = translate.load(_json_text(file))
     routing = Routing(_registry(replay=replay), _object(policy, "a policy"))
     known = _object(context, "the context of a turn") if context else None
     decision = routing.decide(request, target=model, context=known, now=_now())
@@ -234,12 +294,16 @@ def generate(
     replay: Replay = False,
     as_json: AsJson = False,
 ) -> None:
-    """Ask a model. With --json: the response, or with --stream each event in a line."""
+    """
+    Ask a model. With --json: the response, or with --stream each event in a line.
+
+    Keys and addresses come from the environment: `interlingua providers` lists the variables.
+    """
     from interlingua import translate
 
     if (prompt is None) == (request is None):
         raise InvalidRequest("give a prompt or --request FILE, one of the two")
-    asked = _asked(prompt, system) if request is None else translate.load(_read(request))
+    asked = _asked(prompt, system) if request is None else translate.load(_json_text(request))
     if system is not None and request is not None:
         raise InvalidRequest("--system goes with a prompt; put instructions into the request")
     if max_tokens is not None:
@@ -267,19 +331,34 @@ async def _generate(client: Any, asked: Data, members: Data, *, stream: bool, as
             for block in response["message"]["content"]:
                 _show_block(block)
         else:
-            async with client.stream(asked, **members) as events:
-                async for event in events:
-                    if as_json:
-                        _write(json.dumps(event) + b"\n")
-                    else:
-                        _show_event(event)
-            response = events.response or {}
+            response = await _stream(client.stream(asked, **members), as_json=as_json)
     if not as_json:
         from interlingua import show
 
         for one in response.get("skipped", ()):
             _say(f"interlingua: {one['model']} passed over: {one['reason']}")
         _say(f"\n{response.get('model')}: {show.usage_line(response['usage'])}")
+
+
+async def _stream(stream: Any, *, as_json: bool) -> Data:
+    """Prints the events as they arrive; gives the response."""
+    event: Data = {}
+    try:
+        async with stream as events:
+            async for event in events:
+                if as_json:
+                    _write(json.dumps(event) + b"\n")
+                else:
+                    _show_event(event)
+    except InterlinguaError as problem:
+        if not event:
+            raise
+        if as_json:
+            raise typer.Exit(_status(problem)) from None  # its last event has told it
+        if event["type"] != "block_stop":
+            _write(b"\n")  # what had arrived stands in a line of its own
+        raise
+    return stream.response or {}
 
 
 def _show_event(event: Data) -> None:
@@ -382,9 +461,15 @@ def check(
 
     if kind not in validate.schema()["$defs"]:
         raise InvalidRequest(f"the schema has no type {kind!r}; try Request, Message or Response")
-    value = json.loads(_read(file))
+    if profile != "core" and kind not in _RULED:
+        raise InvalidRequest(f"--profile goes with the types {', '.join(_RULED)}, not with {kind}")
+    value = json.loads(_json_text(file))
+    if kind in _RULED:
+        check_rules([], profile)  # a profile that there is not is told first
     found = validate.violations(value, kind)
-    if not found and kind in ("Request", "Message"):
+    if not found and kind == "Response":
+        found = [{**one, "path": f"/message{one['path']}"} for one in check_rules(value["message"], profile)]
+    elif not found and kind in _RULED:
         found = check_rules(value, profile)
     if as_json:
         _print({"violations": found})
@@ -397,9 +482,13 @@ def check(
         raise typer.Exit(2)
 
 
+_RULED = ("Request", "Message", "Response")
+"""The types that have rules beside their schema."""
+
+
 @app.command()
 def plug() -> None:
-    """Speak the protocol of the conformance suite on standard input and output."""
+    """Speak the protocol of the conformance suite on standard input and output: JSON alone, so there is no --json."""
     from interlingua.plug import serve as serve_plug
 
     serve_plug()
@@ -432,7 +521,35 @@ def models(
     from interlingua import show
 
     lacks = {name: registry.missing(name) for name in {str(row["provider"]) for row in rows}}
+    if not rows:
+        whose = f" of {provider}" if provider else ""
+        such = f" that declare {capability}" if capability else ""
+        _say(
+            f"the registry lists no models{whose}{such}; any name that a provider knows can be asked for, and is unpriced "
+            "unless its provider has prices: see interlingua providers"
+        )
+        return
     show.console().print(show.models(rows, lacks))
+
+
+@app.command()
+def providers(
+    name: Annotated[str | None, typer.Argument(help="Only this one.", show_default=False)] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the providers: wires, address, the variables that are looked at, and what is lacking to call each here."""
+    from interlingua import registry
+
+    rows = [registry.standing(one) for one in ([name] if name is not None else registry.providers())]
+    if as_json:
+        _print({"providers": rows})
+        return
+    from interlingua import show
+
+    show.console().print(show.providers(rows))
+    for one, problem in registry.default().dsn_providers().items():
+        if problem is not None and name in (None, one):
+            _say(f"interlingua: {problem.message}")
 
 
 @app.command()
@@ -441,60 +558,107 @@ def cost(
     file: Annotated[
         str | None, typer.Argument(help="A usage, a response, or a request to estimate; - for standard input.")
     ] = None,
-    input_tokens: Annotated[int, typer.Option("--input", min=0, help="Prompt tokens that no cache served.")] = 0,
-    output_tokens: Annotated[int, typer.Option("--output", min=0, help="Generated tokens.")] = 0,
-    cached: Annotated[int, typer.Option(min=0, help="Prompt tokens read from a cache.")] = 0,
-    written: Annotated[int, typer.Option(min=0, help="Prompt tokens written to a cache.")] = 0,
+    input_tokens: Annotated[
+        int | None, typer.Option("--input", min=0, help="Prompt tokens that no cache served.")
+    ] = None,
+    output_tokens: Annotated[int | None, typer.Option("--output", min=0, help="Generated tokens.")] = None,
+    cached: Annotated[int | None, typer.Option(min=0, help="Prompt tokens read from a cache.")] = None,
+    written: Annotated[int | None, typer.Option(min=0, help="Prompt tokens written to a cache.")] = None,
     version: Annotated[str | None, typer.Option(help="Price table, e.g. 2026-05-08; the newest by default.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell what an answer cost, exactly, or what a request will cost. A model without a price is unpriced, never free."""
+    """
+    Tell what an answer cost, exactly, or what a request may cost.
+
+    A request costs at least its prompt, likely 500 tokens of answer as well, at most an answer as long as its limit.
+
+    A model without a price is unpriced, never free.
+    """
     from interlingua import registry
 
     name = str(registry.parse(model))
-    usage: Data = {
+    counts: Data = {
         "input_tokens": input_tokens,
         "output_tokens": output_tokens,
         "cached_input_tokens": cached,
         "cache_creation_input_tokens": written,
     }
+    counted = any(count is not None for count in counts.values())
+    if counted == (file is not None):
+        raise InvalidRequest("give counts (--input, --output, --cached, --written) or a file, one of the two")
+    usage: Any = {bucket: count or 0 for bucket, count in counts.items()}
+    expected: Data | None = None
     if file is not None:
-        usage = _usage(json.loads(_read(file)), name)
+        value = json.loads(_json_text(file))
+        if isinstance(value, dict) and "messages" in value:
+            expected = _expected(value, name, version)
+            usage = expected.pop("usage")
+        else:
+            usage = _usage(value)
     priced = registry.priced(usage, name, version)
     if as_json:
-        _print({"model": name, "usage": priced})
+        _print({"model": name, "usage": priced, **(expected or {})})
         return
     from interlingua import show
 
-    amount = priced["cost_usd"]
-    money = "unpriced" if amount is None else f"{amount} USD (prices of {priced['pricing_version']})"
-    _write(f"{name}: {show.tokens(priced)} → {money}\n".encode())
+    _write(f"{name}: {show.tokens(priced)} → {show.money(priced, expected)}\n".encode())
 
 
-def _usage(value: Any, model: str) -> Data:
-    from interlingua import registry, translate
+def _usage(value: Any) -> Data:
     from interlingua.canonical.validate import validate
 
-    if isinstance(value, dict) and "messages" in value:
-        name = registry.endpoint(model=model)
-        tokens = translate.estimate(translate.load(value), name.adapter, provider=name.provider, model=name.model)
-        limit = value.get("max_output_tokens", 0)
-        return {"input_tokens": tokens["likely"], "output_tokens": limit, "estimated": True}
     usage = value.get("usage", value) if isinstance(value, dict) else value
     validate(usage, "Usage")
     return usage
+
+
+def _expected(value: Any, model: str, version: str | None) -> Data:
+    """What a request may take and cost, counted as routing counts it, and the likely usage."""
+    from interlingua import registry, translate
+    from interlingua.router.preview import answer_lengths, cost_range
+
+    at = registry.endpoint(model=model)
+    request = translate.load(value)
+    tokens = translate.estimate(request, at.adapter, provider=at.provider, model=at.model)
+    limit: int | None = request.get("max_output_tokens")
+    return {
+        "usage": {
+            "input_tokens": tokens["likely"],
+            "output_tokens": answer_lengths(limit)["likely"],
+            "estimated": True,
+        },
+        "estimated_tokens": tokens,
+        "estimated_cost_usd": cost_range(tokens, registry.price(model, version), limit),
+    }
 
 
 # ---------------------------------------------------------------------------------------------------- what they share
 
 
 def _read(file: str) -> bytes:
-    if file == "-":
-        return sys.stdin.buffer.read()
     try:
-        return Path(file).read_bytes()
-    except OSError as problem:
-        raise InvalidRequest(f"cannot read {file}: {problem.strerror or type(problem).__name__}") from None
+        if file != "-":
+            return Path(file).read_bytes()
+        if sys.stdin is None:
+            raise InvalidRequest("standard input is closed; name a file")
+        return sys.stdin.buffer.read()
+    except (OSError, ValueError) as problem:
+        why = getattr(problem, "strerror", None) or type(problem).__name__
+        raise InvalidRequest(f"cannot read {_shown(file)}: {why}") from None
+
+
+def _shown(file: str) -> str:
+    return "standard input" if file == "-" else file
+
+
+def _json_text(file: str) -> bytes:
+    """The bytes of a file, which are JSON: else it is named beside what is wrong with it."""
+    given = _read(file)
+    try:
+        json.loads(given)
+    except InvalidRequest as problem:
+        raise InvalidRequest(f"{_shown(file)}: {problem.message}", path=problem.path) from None
+    return given
 
 
 def _write(text: bytes) -> None:
@@ -522,7 +686,7 @@ def _one_of(option: str, value: str | None, words: tuple[str | None, ...]) -> No
 
 
 def _object(file: Path | None, what: str) -> Data:
-    found = {} if file is None else json.loads(_read(str(file)))
+    found = {} if file is None else json.loads(_json_text(str(file)))
     if not isinstance(found, dict):
         raise InvalidRequest(f"{what} must be an object", path="")
     return found
@@ -573,10 +737,14 @@ def _report(problem: InterlinguaError, *, as_json: bool) -> int:
         if isinstance(problem, InvalidRequest):
             for one in problem.violations[1:]:
                 _say(f"  also {one['path'] or 'the root'}: {one['message']}")
+    return _status(problem)
+
+
+def _status(problem: InterlinguaError) -> int:
     match problem:
         case CannotAdapt():
             return 3
-        case InvalidRequest() | InvalidWire():
+        case InvalidRequest() | InvalidWire() | NotConfigured():
             return 2
         case _:
             return 1

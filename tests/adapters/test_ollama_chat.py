@@ -372,6 +372,7 @@ def test_a_model_that_takes_less() -> None:
 
     body, loss = write(request, small)
 
+    assert '{"type":"object"}' in body["messages"].pop(0)["content"]
     assert body == {
         "model": "small",
         "messages": [{"role": "user", "content": "Look."}],
@@ -379,7 +380,7 @@ def test_a_model_that_takes_less() -> None:
         "stream": False,
         "options": {"num_predict": 100},
     }
-    assert {entry["code"] for entry in loss} == {"unsupported_model", "limit_exceeded"}
+    assert {entry["code"] for entry in loss} == {"unsupported_model", "limit_exceeded", "response_format"}
 
     own = read({"role": "user", "content": "Look.", "images": [PNG]}, think=True)
     assert codes(write(own, small)[1]) == [

@@ -1,6 +1,7 @@
 """The command line, as a shell sees it."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -296,3 +297,12 @@ def test_the_demo_runs() -> None:
         assert words in shown
     assert "NOT equal" not in shown
     assert max(len(line) for line in shown.splitlines()) <= 100
+    # what is said in one place holds in the others
+    calls = re.findall(r"the prompt took (\d+); (\d+)–(\d+) were expected", shown)
+    assert len(calls) == 4
+    for taken, low, high in calls:
+        assert int(low) <= int(taken) <= int(high)
+    pieces = re.search(r"What became of each piece: (.*), \d+ kept", shown)
+    assert pieces is not None
+    assert f"\n{pieces[1]}\n" in shown
+    assert shown.count(pieces[1]) >= 3  # the pieces, the report, and the candidates of the route

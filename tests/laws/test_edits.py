@@ -22,8 +22,8 @@ from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.translate import load, project
 
 CASES = Path(__file__).resolve().parents[2] / "conformance" / "cases"
-SEED = os.environ.get("EDIT_SEED", "20261121")
-ROUNDS = int(os.environ.get("EDIT_ROUNDS", "2"))
+SEED = os.environ["EDIT_SEED"]
+ROUNDS = int(os.environ["EDIT_ROUNDS"])
 ALLOWED = {"known_block", "tool_input_invalid"}
 
 

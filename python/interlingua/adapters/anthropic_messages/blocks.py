@@ -27,7 +27,7 @@ from interlingua.adapters._kit import (
     report_foreign_state,
     report_unknown,
 )
-from interlingua.adapters._media import may_be_base64
+from interlingua.adapters._media import may_be_base64, source_refused
 from interlingua.adapters.anthropic_messages.tables import IMAGE_TYPES, MEDIA_TYPE, NAME, Writing, cache_from_wire
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.loss import Path, pointer
@@ -479,7 +479,8 @@ def _image_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
         return _instead(block, writing, path, "unsupported_model", "the model takes no images")
     source = _media_source(block, _fit_image, writing, path)
     if source is None:
-        return _instead(block, writing, path, "unsupported_source", "the target takes JPEG, PNG, GIF and WebP images")
+        message = source_refused(block, "the target takes JPEG, PNG, GIF and WebP images")
+        return _instead(block, writing, path, "unsupported_source", message)
     if "detail" in block:
         severity = gravity("detail", block["detail"], "weakened")
         writing.loss.drop((*path, "detail"), "unsupported_field", severity, "the wire has no level of detail")
@@ -567,7 +568,8 @@ def _document_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None
         return _instead(block, writing, path, "unsupported_model", "the model takes no documents")
     source = _document_source(block, writing, path)
     if source is None:
-        return _instead(block, writing, path, "unsupported_source", "the target takes PDF, plain text and blocks")
+        message = source_refused(block, "the target takes PDF, plain text and blocks")
+        return _instead(block, writing, path, "unsupported_source", message)
     wire: Wire = {"type": "document", "source": source}
     for name in ("title", "context"):
         if name in block:

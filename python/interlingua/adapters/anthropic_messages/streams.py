@@ -12,6 +12,7 @@ from typing import Any, Final
 from interlingua.adapters._answers import PROBE, SAID_IN_PIECES, ending
 from interlingua.adapters._claude import UNREADABLE, Reading, string, wire_model
 from interlingua.adapters._kit import Repetition, Wire, arguments_text, parse_arguments, stream_error
+from interlingua.adapters._structured import Told
 from interlingua.adapters.anthropic_messages.blocks import ASSISTANT, block_from_wire, block_to_wire
 from interlingua.adapters.anthropic_messages.errors import error as error_from_wire
 from interlingua.adapters.anthropic_messages.responses import assembled, to_wire_response, usage_begun, usage_from_wire
@@ -35,10 +36,13 @@ def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Generator
     Never raises: what cannot be read is an `error` event of category invalid_response with what had arrived.
     """
     answer = _Answer(endpoint, ids)
+    told = Told()
     events: list[Event] = []
     while (frame := (yield events)) is not None:
         events = [] if answer.ended else answer.frame(frame)
-    yield [] if answer.ended else answer.failed(_truncated(endpoint))
+        if len(events) > 1 or told.begun:
+            events = told.events(events)
+    yield [] if answer.ended else told.events(answer.failed(_truncated(endpoint)))
 
 
 def _truncated(endpoint: Endpoint) -> dict[str, Any]:

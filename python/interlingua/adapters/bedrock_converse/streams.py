@@ -13,6 +13,7 @@ from typing import Any, Final
 from interlingua.adapters._answers import PROBE, SAID_IN_PIECES, ending
 from interlingua.adapters._claude import UNREADABLE, Reading, string
 from interlingua.adapters._kit import Wire, arguments_text, parse_arguments, stream_error
+from interlingua.adapters._structured import Told
 from interlingua.adapters.bedrock_converse.blocks import ASSISTANT, block_from_wire
 from interlingua.adapters.bedrock_converse.errors import in_band
 from interlingua.adapters.bedrock_converse.responses import assembled, played_block, to_wire_response, usage_from_wire
@@ -36,11 +37,15 @@ def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Generator
     Never raises: what cannot be read is an `error` event of category invalid_response with what had arrived.
     """
     answer = _Answer(endpoint, ids)
+    told = Told()
     events: list[Event] = []
     while (frame := (yield events)) is not None:
         events = [] if answer.ended else answer.frame(frame)
+        if len(events) > 1 or told.begun:
+            events = told.events(events)
     message = "the stream ended before its last event; try again"
-    yield [] if answer.ended else answer.failed(stream_error(endpoint, "stream_truncated", message, retryable=True))
+    cut_off = stream_error(endpoint, "stream_truncated", message, retryable=True)
+    yield [] if answer.ended else told.events(answer.failed(cut_off))
 
 
 class _Block:

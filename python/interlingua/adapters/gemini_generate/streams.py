@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from interlingua.adapters._answers import ending, joined
 from interlingua.adapters._kit import Wire, arguments_text, stream_error, texts_in_turn
+from interlingua.adapters._structured import Told
 from interlingua.adapters.gemini_generate.errors import error as error_from_wire
 from interlingua.adapters.gemini_generate.parts import MODEL, Block, block_from_part
 from interlingua.adapters.gemini_generate.responses import (
@@ -39,10 +40,13 @@ Event = dict[str, Any]
 def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Generator[list[Event], Frame | None, None]:
     """Takes frames and gives the events that each completes; None is the end of the input. Start it with `next`."""
     decoder = _Decoder(endpoint, ids)
+    told = Told()
     events: list[Event] = []
     while not decoder.ended:
         frame = yield events
         events = decoder.end() if frame is None else decoder.frame(frame.data)
+        if len(events) > 1 or told.begun:
+            events = told.events(events)
     yield events
 
 

@@ -20,7 +20,7 @@ from interlingua.adapters._kit import (
     report_foreign_state,
     report_unknown,
 )
-from interlingua.adapters._media import may_be_base64, refuses_image, sniff
+from interlingua.adapters._media import may_be_base64, refuses_image, sniff, source_refused
 from interlingua.adapters._order import longest_rising, moves_to
 from interlingua.adapters.ollama_chat.tables import (
     CALLS,
@@ -419,7 +419,7 @@ def _image_refused(block: Block, writing: Writing) -> tuple[str, str] | None:
         data = inline[1] if inline is not None else ""
     if (source["kind"] in ("base64", "url") and data and may_be_base64(data)) or _link(block, writing) is not None:
         return None
-    return "unsupported_source", "the wire takes images as base64 data only"
+    return "unsupported_source", source_refused(block, "the wire takes images as base64 data only")
 
 
 def _link(block: Block, writing: Writing) -> str | None:

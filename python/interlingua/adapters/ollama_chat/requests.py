@@ -12,6 +12,7 @@ from interlingua.adapters._kit import (
     report_foreign_state,
     report_unknown,
 )
+from interlingua.adapters._structured import recognised, written
 from interlingua.adapters.ollama_chat.messages import messages_from_wire, messages_to_wire
 from interlingua.adapters.ollama_chat.schemas import kept
 from interlingua.adapters.ollama_chat.tables import (
@@ -60,6 +61,12 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
 
     Raises `InvalidRequest` with a pointer for a conversation that has no valid wire.
     """
+    if "response_format" in request:
+        return written(request, endpoint, _written)
+    return _written(request, endpoint)
+
+
+def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     loss = Loss(request.get("loss_policy"))
     try:
         body = _body(request, endpoint, loss)
@@ -188,6 +195,7 @@ def _reasoning(name: str, value: dict[str, Any], body: Wire, writing: Writing) -
     if written:
         writing.loss.replace((name,), written, "reasoning_mapped", "weakened", message)
     else:
+        message = "the target has no such setting of reasoning; ask for an effort"
         writing.loss.drop((name,), "reasoning_mapped", "weakened", message)
 
 
@@ -466,7 +474,7 @@ def from_wire_request(
         request["stream"] = True
         form["stream"] = "absent"
     request["provider_state"] = endpoint.state(form=form) if form else endpoint.state()
-    return request, []
+    return recognised(request), []
 
 
 def _read_members(body: Wire, reading: Reading) -> tuple[Request, dict[str, Any]]:

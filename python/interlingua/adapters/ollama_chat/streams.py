@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from interlingua.adapters._answers import joined
 from interlingua.adapters._kit import Wire, arguments_text, texts_in_turn
+from interlingua.adapters._structured import Told
 from interlingua.adapters.ollama_chat.errors import error_from_body
 from interlingua.adapters.ollama_chat.messages import (
     Block,
@@ -46,13 +47,16 @@ def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Generator
     Ends after `message_complete` or `error`. An answer that breaks off is an `error` event with what had arrived.
     """
     answer = _Answer(endpoint, ids)
+    told = Told()
     frame = yield []
     while frame is not None:
         events = answer.take(frame)
+        if len(events) > 1 or told.begun:
+            events = told.events(events)
         frame = yield events
         if answer.ended:
             return
-    yield answer.end_of_input()
+    yield told.events(answer.end_of_input())
 
 
 _SAID: Final = frozenset(("content", "thinking", "tool_calls", "images"))

@@ -17,6 +17,7 @@ from interlingua.adapters._media import (
     may_be_base64,
     refuses_image,
     sniff,
+    source_refused,
 )
 from interlingua.adapters.openai_chat.context import Reading, Writing, report_own_state
 from interlingua.adapters.openai_chat.tables import AUDIO, BREAKPOINT_TTLS, MOST_BREAKPOINTS, TIME_TO_LIVE
@@ -127,7 +128,8 @@ def _media_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wi
         case _:
             part = _document_to_wire(block, path, writing, state)
     if part is None:
-        return _lost(block, path, writing, "unsupported_source", f"the wire does not take this source of {kind}")
+        message = source_refused(block, f"the wire does not take this source of {kind}")
+        return _lost(block, path, writing, "unsupported_source", message)
     report_unknown(block["source"], _SOURCE, writing.loss, (*path, "source"))
     finish_block(block, part, _KNOWN[kind], state, path, writing)
     fields = state.get("fields")

@@ -34,6 +34,7 @@ from interlingua.adapters._openai_members import (
     verbosity,
     word,
 )
+from interlingua.adapters._structured import ANYWHERE, recognised, written
 from interlingua.adapters.openai_chat.context import Reading, Writing, report_own_state
 from interlingua.adapters.openai_chat.messages import messages_from_wire, messages_to_wire
 from interlingua.adapters.openai_chat.parts import cache_from_wire, cache_to_wire
@@ -67,6 +68,12 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     Raises `InvalidRequest` with a pointer for a conversation that has no valid wire: results without calls,
     calls without results that other turns follow, results twice.
     """
+    if "response_format" in request:
+        return written(request, endpoint, _written, ANYWHERE)
+    return _written(request, endpoint)
+
+
+def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     loss = Loss(request.get("loss_policy"))
     try:
         body = _body(request, endpoint, loss)
@@ -221,6 +228,7 @@ def _reasoning(name: str, value: dict[str, Any], request: Request, body: Wire, w
         if written:
             writing.loss.replace((name,), written, "reasoning_mapped", "weakened", message)
         else:
+            message = "the target has no such setting of reasoning; ask for an effort"
             writing.loss.drop((name,), "reasoning_mapped", "weakened", message)
 
 
@@ -419,7 +427,7 @@ def from_wire_request(
         raise malformed("the request") from problem
     request["messages"] = messages
     request["provider_state"] = reading.state(form=form) if form else reading.state()
-    return request, []
+    return recognised(request), []
 
 
 def read_members(body: Wire, reading: Reading) -> tuple[Request, dict[str, Any]]:

@@ -8,7 +8,15 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._kit import BLOCK_MEMBERS, Wire, data_uri, report_unknown
-from interlingua.adapters._media import DETAILS, inline, is_image_address, is_web_address, refuses_image, sniff
+from interlingua.adapters._media import (
+    DETAILS,
+    inline,
+    is_image_address,
+    is_web_address,
+    refuses_image,
+    sniff,
+    source_refused,
+)
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.tables import BREAKPOINT_TTLS, MOST_BREAKPOINTS, NOTHING, TIME_TO_LIVE
 from interlingua.canonical.loss import Path
@@ -128,7 +136,8 @@ def _media_to_wire(block: Block, path: Path, writing: Writing) -> Wire | None:
         return lost(block, path, writing, "unsupported_source", "the wire takes web addresses and bytes of an image")
     part = _image_to_wire(block, path, writing) if kind == "image" else _document_to_wire(block, path, writing)
     if part is None:
-        return lost(block, path, writing, "unsupported_source", f"the wire does not take this source of {kind}")
+        message = source_refused(block, f"the wire does not take this source of {kind}")
+        return lost(block, path, writing, "unsupported_source", message)
     report_unknown(block["source"], _SOURCE, writing.loss, (*path, "source"))
     finish_block(block, part, _IMAGE if kind == "image" else _DOCUMENT, path, writing)
     fields = writing.owns(block).get("fields")

@@ -26,6 +26,7 @@ from interlingua.adapters._openai_members import (
     verbosity,
     word,
 )
+from interlingua.adapters._structured import CONVERSATION, recognised, written
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.messages import input_from_wire, input_to_wire, is_continued, is_foreign
 from interlingua.adapters.openai_responses.tables import (
@@ -54,6 +55,12 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     Raises `InvalidRequest` with a pointer for a conversation that has no valid wire: results without calls,
     calls without results that other turns follow, results twice.
     """
+    if "response_format" in request:
+        return written(request, endpoint, _written, CONVERSATION)
+    return _written(request, endpoint)
+
+
+def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     loss = Loss(request.get("loss_policy"))
     try:
         body = _body(request, endpoint, loss)
@@ -202,6 +209,7 @@ def _reasoning(name: str, value: dict[str, Any], request: Request, body: Wire, w
         if written:
             writing.loss.replace((name,), written, "reasoning_mapped", "weakened", message)
         else:
+            message = "the target has no such setting of reasoning; ask for an effort"
             writing.loss.drop((name,), "reasoning_mapped", "weakened", message)
 
 
@@ -381,7 +389,7 @@ def from_wire_request(
         form.setdefault("empty", {})["input"] = None
     request["messages"] = messages
     request["provider_state"] = reading.state(form=form) if form else reading.state()
-    return request, []
+    return recognised(request), []
 
 
 def read_members(body: Wire, reading: Reading) -> tuple[Request, dict[str, Any]]:
