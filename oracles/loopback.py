@@ -10,6 +10,14 @@ from typing import Any
 Answer = tuple[str, bytes]  # content type, body
 
 
+class Refusal(Exception):
+    """Raised where an answer is due, it is the error that the server answers: status, headers and body."""
+
+    def __init__(self, status: int, headers: dict[str, str], body: bytes) -> None:
+        super().__init__(status)
+        self.status, self.headers, self.body = status, headers, body
+
+
 class Provider:
     """What the server answers, and what it was asked last."""
 
@@ -33,13 +41,18 @@ def serving(provider: Provider) -> Iterator[None]:
             given = self.rfile.read(int(self.headers.get("content-length") or 0))
             provider.path, provider.asked = self.path, json.loads(given)
             status = 200
+            headers: dict[str, str] = {}
             try:
                 kind, body = provider.answer(provider.asked)
+            except Refusal as told:
+                status, headers, kind, body = told.status, told.headers, "application/json", told.body
             except Exception as problem:  # noqa: BLE001 the test sees it as the client's error
                 status, kind, body = 500, "text/plain", repr(problem).encode()
             self.send_response(status)
             self.send_header("content-type", kind)
             self.send_header("content-length", str(len(body)))
+            for name, value in headers.items():
+                self.send_header(name, value)
             self.end_headers()
             self.wfile.write(body)
 

@@ -176,3 +176,22 @@ def test_state_comes_home_after_a_detour() -> None:
     assert "EqQBCkYIBxgCKkA" not in str(openai.wire)
     assert wire["messages"][1] == home["messages"][1]
     assert "toolu_01XFDUDYJgAACzvnptvVoYEL" == home["messages"][2]["content"][0]["tool_use_id"]
+
+
+@pytest.mark.parametrize("wire", adapters.names())
+def test_a_file_of_the_workspace_is_told_with_the_remedy(wire: str) -> None:
+    """Its media type may be right: it is its source that no provider can read."""
+    image = {"type": "image", "media_type": "image/png", "source": {"kind": "file_ref", "data": "a.png"}}
+    loss = adapt({"messages": [{"role": "user", "content": [image, {"type": "text", "text": "look"}]}]}, wire).loss
+    (entry,) = [entry for entry in loss if entry["path"] == "/messages/0/content/0"]
+    assert "media.resolve" in entry["message"]
+
+
+@pytest.mark.parametrize("wire", adapters.names())
+@pytest.mark.parametrize("reasoning", [{"mode": "adaptive"}, {"display": "full"}, {"mode": "enabled"}])
+def test_reasoning_that_is_dropped_is_not_said_to_be_asked_for(wire: str, reasoning: dict[str, Any]) -> None:
+    """What is replaced speaks the target's terms, what is dropped does not."""
+    loss = adapt({"messages": REQUEST["messages"][:1], "reasoning": reasoning}, wire).loss
+    for entry in loss:
+        if entry["path"].startswith("/reasoning"):
+            assert ("target's terms" in entry["message"]) == (entry["op"] == "replace"), entry

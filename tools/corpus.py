@@ -12,6 +12,8 @@ Per wire and per check: how many, how many hold, and the first kinds of failure 
     cuts        byte by byte, and cut inside every character and line end: the same events
     law:B       the request adapted to wire B obeys the loss law, or is refused with a typed error
     valid:B     … and breaks no written rule of wire B
+    error       an error answer: wire → canonical → same wire has the same status and body
+    error:B     the error written for a client of wire B is read there as the same kind of failure, and by its report
 
 A second table (the only one with `--estimates`) sets the estimate of each prompt against the usage in its answer.
 """
@@ -35,7 +37,7 @@ from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InterlinguaError
 from interlingua.canonical.ids import DERIVED_IDS
-from interlingua.translate import load, project
+from interlingua.translate import from_wire_error, load, project, to_wire_error
 from interlingua.wire import eventstream
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -73,6 +75,8 @@ Entry = dict[str, Any]
 
 NEAR = 0.15
 """How far a likely count may be from the true one."""
+SEEN = ("category", "retryable", "retry_after", "path", "request_id")
+"""What a client can see of an error."""
 BUCKETS = ("input_tokens", "cached_input_tokens", "cache_creation_input_tokens")
 
 
@@ -246,6 +250,29 @@ def check_law(request: Entry, target: Endpoint) -> tuple[str | None, Entry | Non
     return (None if where is None else f"law broken at {_general(where)}"), wire
 
 
+def check_error(adapter: str, other: str, entry: Entry, endpoint: Endpoint) -> str | None:
+    """An error answer, written for a client of a wire and read back there."""
+    body = json.dumps(entry["response"]) if not isinstance(entry["response"], str) else entry["response"]
+    error = from_wire_error(entry["status"], {}, body, endpoint, raw=True)
+    load(error, "Error")
+    target = endpoint if other == adapter else registry.endpoint(adapter=other)
+    wire, loss = to_wire_error(error, target)
+    if other == adapter and (wire["status"] != entry["status"] or difference(entry["response"], wire["body"])):
+        return "another answer"
+    text = wire["body"] if isinstance(wire["body"], str) else json.dumps(wire["body"])
+    back = from_wire_error(wire["status"], wire["headers"], text, target)
+    if back["category"] != error["category"]:
+        return f"{error['category']} is read as {back['category']}"
+    seen = {name: error[name] for name in SEEN if name in error}
+    for lost in loss:
+        name = lost["path"].removeprefix("/")
+        seen.pop(name, None)
+        if lost["op"] == "replace":
+            seen[name] = lost["value"]
+    where = difference(seen, {name: back[name] for name in SEEN if name in back})
+    return None if where is None else f"the report does not hold at {where}"
+
+
 def estimate(name: str, adapter: str, entry: Entry, endpoint: Endpoint, tally: Tally) -> None:
     """The estimate of a prompt against the usage in its answer; nothing where either is missing."""
     module = adapters.get(adapter)
@@ -315,6 +342,10 @@ def run_entry(name: str, adapter: str, entry: Entry, tally: Tally, *, estimates:
         guarded(tally, name, "request", entry, lambda: check_request(adapter, entry, endpoint))
         for other in adapters.names():
             cross(tally, name, adapter, other, entry, endpoint)
+    if entry["response"] is not None and not good:
+        for other in adapters.names():
+            check = "error" if other == adapter else f"error:{other}"
+            guarded(tally, name, check, entry, lambda other=other: check_error(adapter, other, entry, endpoint))
     if entry["response"] is not None and good and "error" not in entry["features"]:
         guarded(tally, name, "response", entry, lambda: check_response(adapter, entry, endpoint))
     if entry["stream"] is not None and good:

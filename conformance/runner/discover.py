@@ -9,7 +9,7 @@ from typing import Any
 
 from . import frames
 from .cases import Case, matches
-from .checks import answers, generate, hostile, requests, routes, rows, schemas, streams, swaps, unknown
+from .checks import answers, failures, generate, hostile, requests, routes, rows, schemas, streams, swaps, unknown
 from .clients import CLIENTS
 from .compare import MISSING, get
 from .oracles import has_oracle, judges
@@ -66,7 +66,7 @@ def _answers(cases: list[Case]) -> dict[str, list[Case]]:
 def derive(case: Case, adapters: list[str], answers: dict[str, list[Case]]) -> Iterator[Check]:
     """The checks of one case."""
     if case.row is not None:
-        yield from _row_checks(case)
+        yield from _row_checks(case, adapters)
         return
     yield from _request_checks(case)
     yield from _response_checks(case)
@@ -324,8 +324,9 @@ def _route_checks(case: Case) -> Iterator[Check]:
         yield _check(case, "route:second", routes.check_route_second, profile="router", needs=needs)
 
 
-def _row_checks(case: Case) -> Iterator[Check]:
-    """The kind of a row file follows from its place: cost/, estimate/, schema/, invariants/, wire/, or errors.json of an adapter."""
+def _row_checks(case: Case, adapters: list[str]) -> Iterator[Check]:
+    """The kind of a row file follows from its place: cost/, estimate/, schema/, invariants/, wire/, or errors.json and
+    written-errors.json of an adapter."""
     assert case.row is not None
     name = case.row["id"]
     kind = case.meta.get("kind") or kind_of(case.path)
@@ -334,6 +335,12 @@ def _row_checks(case: Case) -> Iterator[Check]:
             yield _check(case, name, rows.check_error_row, "error")
             run = generate.check_error_answer
             yield _check(case, f"{name}:generate", run, "generate", profile="service")
+            for adapter in adapters:
+                run = partial(failures.check_written, adapter=adapter)
+                needs: tuple[Need, ...] = (("error", case.adapter), ("to_wire_error", adapter), ("error", adapter))
+                yield _check(case, f"{name}:written:{adapter}", run, profile="gateway", needs=needs)
+        case "written":
+            yield _check(case, name, failures.check_written_row, "to_wire_error", "error", profile="gateway")
         case "cost":
             yield _check(case, name, rows.check_cost_row, profile="cost", needs=(("cost", None),))
         case "estimate":
@@ -354,4 +361,6 @@ def _row_checks(case: Case) -> Iterator[Check]:
 
 def kind_of(path: str) -> str:
     parts = path.split("/")
+    if parts[-1].startswith("written-errors"):
+        return "written"
     return "errors" if parts[-1].startswith("errors") else parts[0]

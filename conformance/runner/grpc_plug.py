@@ -56,6 +56,15 @@ def _error_answer(given: Data) -> Data:
     return {"status": given["status"], "headers": given.get("headers") or {}, "body": text}
 
 
+def _wire_error(answer: Data) -> Data:
+    text = answer.get("body", "")
+    try:
+        body = loads(text)
+    except ValueError:
+        body = text
+    return {"status": int(answer.get("status", 0)), "headers": answer.get("headers", {}), "body": body}
+
+
 def _cost(response: Data) -> Data:
     return {"cost_usd": response.get("cost", {}).get("likelyUsd")}
 
@@ -133,8 +142,17 @@ CALLS: dict[str, Call] = {
     ),
     "error": Call(
         "Adapt",
-        lambda adapter, given: {"errorAnswer": _error_answer(given), "source": _side(adapter, given)},
+        lambda adapter, given: {
+            "errorAnswer": _error_answer(given),
+            "source": _side(adapter, given),
+            "includeRaw": bool(given.get("raw")),
+        },
         lambda response: loads(response["errorJson"]),
+    ),
+    "to_wire_error": Call(
+        "Adapt",
+        lambda adapter, given: {"errorJson": dumps(given["error"]), "target": _side(adapter, given)},
+        lambda response: {"wire": _wire_error(response["errorAnswer"]), "loss": _loss(response)},
     ),
     "estimate": Call(
         "Estimate",
@@ -339,6 +357,7 @@ def _by_chunk(found: Data, chunks: int) -> Data:
 _FACTS: dict[str, Callable[[str], Any]] = {
     "path": str,
     "code": str,
+    "request_id": str,
     "provider": str,
     "adapter": str,
     "status": int,

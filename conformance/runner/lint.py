@@ -243,6 +243,14 @@ def _row_by_kind(case: Case, kind: str, name: str) -> Iterator[str]:
             invalid = schema.canonical().validate({"message": "", **row["error"]}, "Error")
             if invalid is not None:
                 yield f"{name}: error {invalid}"
+        case "written":
+            invalid = schema.canonical().validate(row["error"], "Error")
+            if invalid is not None:
+                yield f"{name}: error {invalid}"
+            for entry in row.get("loss", []):
+                invalid = schema.canonical().validate({"message": "", **entry}, "LossEntry")
+                if invalid is not None:
+                    yield f"{name}: loss {invalid}"
         case "cost":
             invalid = schema.canonical().validate(row["usage"], "Usage")
             if invalid is not None:

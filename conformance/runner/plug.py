@@ -27,6 +27,7 @@ OPERATIONS = (
     "stream",
     "stream_encode",
     "error",
+    "to_wire_error",
     "estimate",
     "generate",
     "cost",
@@ -34,7 +35,7 @@ OPERATIONS = (
     "validate",
     "check",
 )
-ADAPTER_OPERATIONS = OPERATIONS[:9]
+ADAPTER_OPERATIONS = OPERATIONS[:10]
 
 ERROR_CATEGORIES = frozenset(
     "invalid_request unsupported loss_refused authentication permission billing not_found rate_limit context_overflow "

@@ -252,6 +252,8 @@ def kind(check_id: str) -> str:
     """What a check asks, without the place that it is asked at: the row of the matrix."""
     path, _, name = check_id.partition("#")
     folder, _, last = path.rpartition("/")
+    if last.startswith("written-errors") or (last.startswith("errors") and ":written:" in name):
+        return "to_wire_error"
     if last.startswith("errors"):
         return "generate" if name.endswith(":generate") else "errors"
     return _ROW_FILES.get(folder.partition("/")[0], name.partition(":")[0])

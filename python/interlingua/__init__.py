@@ -19,9 +19,11 @@ _HOMES = {
         "estimate",
         "load",
         "project",
+        "read_error",
         "read_request",
         "read_response",
         "read_stream",
+        "write_error",
         "write_response",
         "write_stream",
     ),
@@ -36,6 +38,7 @@ _HOMES = {
         "InvalidWire",
         "LossRefused",
         "NoCandidate",
+        "NotConfigured",
         "OriginRests",
         "ProviderError",
         "StreamTruncated",
@@ -44,6 +47,7 @@ _HOMES = {
     "interlingua.canonical.hash": ("content_hash",),
     "interlingua.canonical.loss": ("apply", "difference", "visible"),
     "interlingua.canonical.methods": ("by_priority",),
+    "interlingua.canonical.structured": ("structured",),
     "interlingua.canonical.models": (
         "AudioBlock",
         "CacheHint",
@@ -74,11 +78,11 @@ _HOMES = {
         "VideoBlock",
     ),
 }
-_MODULES = ("media",)
+_MODULES = ("media", "registry")
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 if TYPE_CHECKING:
-    from interlingua import media
+    from interlingua import media, registry
     from interlingua.canonical.check import check, register_tools, tool_input_violations, tool_schema_violations
     from interlingua.canonical.endpoint import Endpoint
     from interlingua.canonical.errors import (
@@ -89,6 +93,7 @@ if TYPE_CHECKING:
         InvalidWire,
         LossRefused,
         NoCandidate,
+        NotConfigured,
         OriginRests,
         ProviderError,
         StreamTruncated,
@@ -126,6 +131,7 @@ if TYPE_CHECKING:
         Usage,
         VideoBlock,
     )
+    from interlingua.canonical.structured import structured
     from interlingua.client import Client
     from interlingua.translate import (
         Projection,
@@ -135,9 +141,11 @@ if TYPE_CHECKING:
         estimate,
         load,
         project,
+        read_error,
         read_request,
         read_response,
         read_stream,
+        write_error,
         write_response,
         write_stream,
     )
@@ -162,6 +170,7 @@ __all__ = [
     "Message",
     "MessageMetadata",
     "NoCandidate",
+    "NotConfigured",
     "OpaqueBlock",
     "OriginRests",
     "Projection",
@@ -197,14 +206,18 @@ __all__ = [
     "load",
     "media",
     "project",
+    "read_error",
     "read_request",
     "read_response",
     "read_stream",
     "register_tools",
+    "registry",
     "strict_004",
+    "structured",
     "tool_input_violations",
     "tool_schema_violations",
     "visible",
+    "write_error",
     "write_response",
     "write_stream",
 ]

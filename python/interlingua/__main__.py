@@ -1,18 +1,72 @@
 """`interlingua` and `python -m interlingua`. The plug is started without loading the rest: it is started often."""
 
+import os
 import sys
+from collections.abc import Sequence
+
+_EXTRAS = {
+    "typer": "cli",
+    "rich": "cli",
+    "httpx": "client",
+    "grpc": "server",
+    "grpc_health": "server",
+    "grpc_reflection": "server",
+    "grpc_status": "server",
+    "google": "server",
+    "PIL": "images",
+}
+"""The extra that brings each module which the package alone does not."""
 
 
 def main() -> None:
     """Runs the command line."""
-    if sys.argv[1:2] == ["plug"] and not {"--help", "-h"} & set(sys.argv):
+    if sys.stderr is None:  # closed by whoever started us: what was meant for it must not go elsewhere
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 it stays open to the end
+    if sys.stdout is None:
+        sys.exit("interlingua: standard output is closed; send it to a file, or to /dev/null")
+    try:
+        status = _run(sys.argv[1:])
+        sys.stdout.flush()
+    except ModuleNotFoundError as problem:
+        extra = _EXTRAS.get((problem.name or "").partition(".")[0])
+        if extra is None:
+            raise
+        print(
+            f"interlingua: this needs {problem.name}, which the extra {extra} brings: "
+            f"pip install 'interlingua[{extra}]', or './python[{extra}]' in a checkout",
+            file=sys.stderr,
+        )
+        status = 2
+    except BrokenPipeError:
+        status = 0  # whoever read our output has seen enough
+        _give_up_output()
+    except OSError as problem:
+        if problem.filename is not None:
+            raise
+        print(f"interlingua: cannot write the output: {problem.strerror or type(problem).__name__}", file=sys.stderr)
+        status = 1
+        _give_up_output()
+    if status:
+        sys.exit(status)
+
+
+def _run(arguments: Sequence[str]) -> int:
+    if list(arguments[:1]) == ["plug"] and not {"--help", "-h"} & set(arguments):
+        if sys.stdin is None:
+            print("interlingua: standard input is closed; the plug reads its messages there", file=sys.stderr)
+            return 2
         from interlingua.plug import serve
 
         serve()
-        return
+        return 0
     from interlingua.cli import run
 
-    sys.exit(run(sys.argv[1:]))
+    return run(arguments)
+
+
+def _give_up_output() -> None:
+    """What is still in the buffer is not tried again when the process ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

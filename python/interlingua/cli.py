@@ -1,14 +1,14 @@
 """
 The command line. Every command is a plain function; what it needs is imported when it runs.
 
-Exit status: 0 well; 1 the provider or the network failed, or no model can answer; 2 the input or the command is wrong;
-3 the loss policy refuses, or something critical cannot be carried. An error is one line: what, where (JSON Pointer), and
-what to do. With `--json` it is a canonical error object on standard output.
+Exit status: 0 well; 1 the provider or the network failed, no model can answer, or the output cannot be written; 2 the
+input, the command or the configuration is wrong; 3 the loss policy refuses, or something critical cannot be carried. An
+error is one line: what, where (JSON Pointer), and what to do. With `--json` it is a canonical error object on standard
+output, unless events are printed there, of which it is the last.
 """
 
 import asyncio
 import logging
-import os
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -20,14 +20,25 @@ from typing import Annotated, Any
 import typer
 
 from interlingua.canonical import json
-from interlingua.canonical.errors import CannotAdapt, InterlinguaError, InvalidRequest, InvalidWire, LossRefused
+from interlingua.canonical.errors import (
+    CannotAdapt,
+    InterlinguaError,
+    InvalidRequest,
+    InvalidWire,
+    LossRefused,
+    NotConfigured,
+    too_deep,
+)
 
 Data = dict[str, Any]
 
 app = typer.Typer(
     name="interlingua",
     help="Carry conversations with language models between providers, with a complete account of what is lost.",
-    epilog="Exit status: 0 well, 1 a provider failed, 2 wrong input or usage, 3 refused because of what would be lost.",
+    epilog="Keys and addresses come from the environment: OPENAI_API_KEY, OPENAI_BASE_URL and the like, which "
+    "`interlingua providers` lists; LLM_<NAME>=scheme://key@host adds a provider. "
+    "Exit status: 0 well, 1 a provider failed, 2 wrong input, usage or configuration, "
+    "3 refused because of what would be lost.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -39,7 +50,9 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")
 Model = Annotated[
     str | None, typer.Option("--model", "-m", help="Model, as provider:name, an alias, or a chain of them.")
 ]
-Provider = Annotated[str | None, typer.Option(help="Row of the registry, e.g. groq; by default the wire's own.")]
+Provider = Annotated[
+    str | None, typer.Option(help="Row of the registry for the target, e.g. groq; by default the wire's own.")
+]
 Replay = Annotated[bool, typer.Option("--replay", help="Answer from recorded exchanges: no key, no network.")]
 Retries = Annotated[
     str, typer.Option("--retry", help="When a model is asked again: standard, strict, patient, once, none.")
@@ -57,12 +70,12 @@ def run(arguments: Sequence[str]) -> int:
         sys.stdout.flush()
     except InterlinguaError as problem:
         return _report(problem, as_json="--json" in arguments)
+    except RecursionError:
+        return _report(too_deep(), as_json="--json" in arguments)
     except (KeyboardInterrupt, asyncio.CancelledError):
         return 130
-    except BrokenPipeError:
-        # whoever read our output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    except OSError:
+        raise  # the output cannot be written: `main` tells it
     except Exception as problem:
         # usage errors of the parser have a status and can show themselves; anything else is a defect
         if not hasattr(problem, "exit_code") or not hasattr(problem, "show"):
@@ -71,7 +84,8 @@ def run(arguments: Sequence[str]) -> int:
             raise
         words = " ".join(problem.format_message().split())  # type: ignore[attr-defined]
         if words:  # without any, the help was shown
-            _say(f"interlingua: {words.rstrip('.')}; see interlingua --help")
+            told = InvalidRequest(f"{words.rstrip('.')}; see interlingua --help")
+            return _report(told, as_json="--json" in arguments)
         return 2
     return status if isinstance(status, int) else 0
 
@@ -84,8 +98,11 @@ def adapt(
     file: File = "-",
     source: Annotated[str, typer.Option("--from", help="Wire of the input, or canonical.")] = _CANONICAL,
     target: Annotated[str, typer.Option("--to", help="Wire of the output, or canonical.")] = _CANONICAL,
-    kind: Annotated[str, typer.Option(help="What the input is: request, response or stream.")] = "request",
+    kind: Annotated[str, typer.Option(help="What the input is: request, response, stream or error.")] = "request",
     provider: Provider = None,
+    from_provider: Annotated[
+        str | None, typer.Option("--from-provider", help="The same for the input: whose dialect of its wire it is.")
+    ] = None,
     model: Annotated[str | None, typer.Option("--model", "-m", help="The target's own name of the model.")] = None,
     strict: Annotated[
         str | None, typer.Option(help="Refuse, with status 3, when something is shape, weakened or lost.")
@@ -95,13 +112,19 @@ def adapt(
         bool,
         typer.Option("--state-in-ids", help="Put what other providers need back into the ids of an answer's calls."),
     ] = False,
+    raw: Annotated[
+        bool, typer.Option("--raw", help="Keep the provider's own words in a canonical error, alone or in a stream.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Carry a request, an answer or a stream from one form to another."""
+    """Carry a request, an answer, a stream or an error from one form to another.
+
+    An error of a wire is a body, or an object with its status, headers and body.
+    """
     from interlingua import adapters, registry
 
     _one_of("--strict", strict, ("shape", "weakened", "lost", None))
-    _one_of("--kind", kind, ("request", "response", "stream"))
+    _one_of("--kind", kind, ("request", "response", "stream", "error"))
     for wire in (source, target):
         if wire != _CANONICAL:
             adapters.get(wire)
@@ -109,16 +132,21 @@ def adapt(
         raise InvalidRequest("--provider, --model and --state-in-ids speak of the target: name its wire with --to")
     if kind == "stream" and (strict or loss):
         raise InvalidRequest("--strict and --loss go with requests and responses: a stream is written as it comes")
-    if provider is not None:
-        registry.provider(provider)  # the registry takes a name that it does not know; here it is a slip
+    if source == _CANONICAL and from_provider:
+        raise InvalidRequest("--from-provider speaks of the wire of the input: name it with --from")
+    _speaks("--provider", provider, target)
+    _speaks("--from-provider", from_provider, source)
     endpoint = None
     if target != _CANONICAL:
         endpoint = replace(registry.endpoint(adapter=target, provider=provider, model=model), state_in_ids=state_in_ids)
-    given = _read(file)
     if kind == "stream":
-        _adapt_stream(given, source, endpoint)
+        _adapt_stream(_read(file), source, from_provider, endpoint, raw=raw, as_json=as_json)
         return
-    value, report = (_adapt_request if kind == "request" else _adapt_response)(given, source, endpoint, strict)
+    if kind == "error":
+        value, report = _adapt_error(_read(file), source, from_provider, endpoint, strict, raw=raw)
+    else:
+        convert = _adapt_request if kind == "request" else _adapt_response
+        value, report = convert(_json_text(file), source, from_provider, endpoint, strict)
     if as_json:
         _print({"wire" if endpoint else kind: value, "loss": report})
         return
@@ -132,10 +160,29 @@ def adapt(
         _say(f"interlingua: {told}; --loss tells what")
 
 
-def _adapt_request(given: bytes, source: str, endpoint: Any, strict: str | None) -> tuple[Data, list[Data]]:
+def _speaks(option: str, provider: str | None, wire: str) -> None:
+    """A provider that is not known, or that does not speak the wire, is a slip of whoever typed it."""
+    from interlingua import registry
+
+    if provider is None:
+        return
+    row = registry.provider(provider)
+    spoken = [row["adapter"], *row.get("other_wires", {})]
+    if wire not in spoken:
+        raise InvalidRequest(f"{option}: {provider} does not speak {wire}; it speaks {', '.join(spoken)}")
+
+
+def _adapt_request(
+    given: bytes, source: str, owner: str | None, endpoint: Any, strict: str | None
+) -> tuple[Data, list[Data]]:
     from interlingua import translate
 
-    request, report = (translate.load(given), []) if source == _CANONICAL else translate.read_request(given, source)
+    request: Data
+    report: list[Any]
+    if source == _CANONICAL:
+        request, report = translate.load(given), []
+    else:
+        request, report = translate.read_request(given, source, provider=owner)
     if strict is not None:
         request = {**request, "loss_policy": {**request.get("loss_policy", {}), "strict": strict}}
     if endpoint is None:
@@ -144,14 +191,16 @@ def _adapt_request(given: bytes, source: str, endpoint: Any, strict: str | None)
     return projection.wire, report + projection.loss
 
 
-def _adapt_response(given: bytes, source: str, endpoint: Any, strict: str | None) -> tuple[Data, list[Data]]:
+def _adapt_response(
+    given: bytes, source: str, owner: str | None, endpoint: Any, strict: str | None
+) -> tuple[Data, list[Data]]:
     from interlingua import translate
     from interlingua.canonical.loss import SEVERITIES
 
     if source == _CANONICAL:
         response, report = translate.load(given, "Response"), []
     else:
-        response, report = translate.read_response(given, source)
+        response, report = translate.read_response(given, source, provider=owner)
     if endpoint is not None:
         response, more = translate.to_wire_response(response, endpoint)
         report = report + more
@@ -161,19 +210,80 @@ def _adapt_response(given: bytes, source: str, endpoint: Any, strict: str | None
     return response, report
 
 
-def _adapt_stream(given: bytes, source: str, endpoint: Any) -> None:
+def _adapt_error(
+    given: bytes, source: str, owner: str | None, endpoint: Any, strict: str | None, *, raw: bool
+) -> tuple[Data, list[Data]]:
     from interlingua import translate
+    from interlingua.canonical.loss import SEVERITIES
 
     if source == _CANONICAL:
-        events = [translate.load(line, "StreamEvent") for line in given.split(b"\n") if line.strip()]
+        error = translate.load(given, "Error")
     else:
-        events = list(translate.read_stream([given], source))
+        status, headers, body = _error_answer(given)
+        error = translate.read_error(status, headers, body, source, owner, raw=raw or endpoint is not None)
+    if endpoint is None:
+        return error, []
+    wire, report = translate.to_wire_error(error, endpoint)
+    for entry in report:
+        if strict is not None and SEVERITIES.index(entry["severity"]) >= SEVERITIES.index(strict):
+            raise LossRefused(f"the error would lose too much: {entry['message']}", report, path=entry["path"])
+    return wire, report
+
+
+def _error_answer(given: bytes) -> tuple[int | None, dict[str, str], bytes | str]:
+    """Status, headers and body of an error answer; of a lone body, whatever it is, no status is known."""
+    try:
+        value = json.loads(given)
+    except InvalidRequest:
+        return None, {}, given  # a page is an answer too
+    if not isinstance(value, dict) or type(value.get("status")) is not int or "body" not in value:
+        return None, {}, given
+    headers = value.get("headers") or {}
+    if not isinstance(headers, dict):
+        raise InvalidRequest("headers are an object of texts", path="/headers")
+    body = value["body"]
+    text = body if isinstance(body, str) else b"" if body is None else json.dumps(body)
+    return value["status"], {str(name): str(told) for name, told in headers.items()}, text
+
+
+def _adapt_stream(given: bytes, source: str, owner: str | None, endpoint: Any, *, raw: bool, as_json: bool) -> None:
+    from interlingua import translate
+
+    if as_json and endpoint is not None:
+        raise InvalidRequest("--json goes with requests, answers and canonical events: a stream is written as it comes")
+    if source == _CANONICAL:
+        events = _events(given)
+    else:
+        events = list(translate.read_stream([given], source, provider=owner, raw=raw or endpoint is not None))
+    first = events[0].get("error") if events else {"category": "stream_truncated"}
+    if source == _CANONICAL and not events:
+        raise InvalidRequest("the input holds no events")
+    if source != _CANONICAL and first and first["category"] in ("stream_truncated", "invalid_response"):
+        why = "nothing of it can be read" if first["category"] == "stream_truncated" else first["message"]
+        raise InvalidWire(f"the input is no stream of {source}: {why}")
     if endpoint is None:
         for event in events:
             _write(json.dumps(event) + b"\n")
-        return
-    for chunk in translate.encode_stream(events, endpoint):
-        _write(chunk)
+    else:
+        for chunk in translate.encode_stream(events, endpoint):
+            _write(chunk)
+    if events[-1]["type"] == "error":
+        # it was carried whole; that what was carried is no whole answer is told beside it
+        _say(f"interlingua: the stream ends with an error: {events[-1]['error']['message']}")
+        raise typer.Exit(1)
+
+
+def _events(given: bytes) -> list[Data]:
+    from interlingua import translate
+
+    events: list[Data] = []
+    for number, line in enumerate(given.split(b"\n"), start=1):
+        if line.strip():
+            try:
+                events.append(translate.load(line, "StreamEvent"))
+            except InvalidRequest as problem:
+                raise InvalidRequest(f"event in line {number}: {problem.message}", path=problem.path) from None
+    return events
 
 
 # ---------------------------------------------------------------------------------------------------- route
@@ -194,7 +304,7 @@ def route(
     from interlingua import translate
     from interlingua.client.routing import Routing
 
-    request = translate.load(_read(file))
+    request = translate.load(_json_text(file))
     routing = Routing(_registry(replay=replay), _object(policy, "a policy"))
     known = _object(context, "the context of a turn") if context else None
     decision = routing.decide(request, target=model, context=known, now=_now())
@@ -228,12 +338,16 @@ def generate(
     replay: Replay = False,
     as_json: AsJson = False,
 ) -> None:
-    """Ask a model. With --json: the response, or with --stream each event in a line."""
+    """
+    Ask a model. With --json: the response, or with --stream each event in a line.
+
+    Keys and addresses come from the environment: `interlingua providers` lists the variables.
+    """
     from interlingua import translate
 
     if (prompt is None) == (request is None):
         raise InvalidRequest("give a prompt or --request FILE, one of the two")
-    asked = _asked(prompt, system) if request is None else translate.load(_read(request))
+    asked = _asked(prompt, system) if request is None else translate.load(_json_text(request))
     if system is not None and request is not None:
         raise InvalidRequest("--system goes with a prompt; put instructions into the request")
     if max_tokens is not None:
@@ -261,19 +375,34 @@ async def _generate(client: Any, asked: Data, members: Data, *, stream: bool, as
             for block in response["message"]["content"]:
                 _show_block(block)
         else:
-            async with client.stream(asked, **members) as events:
-                async for event in events:
-                    if as_json:
-                        _write(json.dumps(event) + b"\n")
-                    else:
-                        _show_event(event)
-            response = events.response or {}
+            response = await _stream(client.stream(asked, **members), as_json=as_json)
     if not as_json:
         from interlingua import show
 
         for one in response.get("skipped", ()):
             _say(f"interlingua: {one['model']} passed over: {one['reason']}")
         _say(f"\n{response.get('model')}: {show.usage_line(response['usage'])}")
+
+
+async def _stream(stream: Any, *, as_json: bool) -> Data:
+    """Prints the events as they arrive; gives the response."""
+    event: Data = {}
+    try:
+        async with stream as events:
+            async for event in events:
+                if as_json:
+                    _write(json.dumps(event) + b"\n")
+                else:
+                    _show_event(event)
+    except InterlinguaError as problem:
+        if not event:
+            raise
+        if as_json:
+            raise typer.Exit(_status(problem)) from None  # its last event has told it
+        if event["type"] != "block_stop":
+            _write(b"\n")  # what had arrived stands in a line of its own
+        raise
+    return stream.response or {}
 
 
 def _show_event(event: Data) -> None:
@@ -376,9 +505,15 @@ def check(
 
     if kind not in validate.schema()["$defs"]:
         raise InvalidRequest(f"the schema has no type {kind!r}; try Request, Message or Response")
-    value = json.loads(_read(file))
+    if profile != "core" and kind not in _RULED:
+        raise InvalidRequest(f"--profile goes with the types {', '.join(_RULED)}, not with {kind}")
+    value = json.loads(_json_text(file))
+    if kind in _RULED:
+        check_rules([], profile)  # a profile that there is not is told first
     found = validate.violations(value, kind)
-    if not found and kind in ("Request", "Message"):
+    if not found and kind == "Response":
+        found = [{**one, "path": f"/message{one['path']}"} for one in check_rules(value["message"], profile)]
+    elif not found and kind in _RULED:
         found = check_rules(value, profile)
     if as_json:
         _print({"violations": found})
@@ -391,9 +526,13 @@ def check(
         raise typer.Exit(2)
 
 
+_RULED = ("Request", "Message", "Response")
+"""The types that have rules beside their schema."""
+
+
 @app.command()
 def plug() -> None:
-    """Speak the protocol of the conformance suite on standard input and output."""
+    """Speak the protocol of the conformance suite on standard input and output: JSON alone, so there is no --json."""
     from interlingua.plug import serve as serve_plug
 
     serve_plug()
@@ -426,7 +565,35 @@ def models(
     from interlingua import show
 
     lacks = {name: registry.missing(name) for name in {str(row["provider"]) for row in rows}}
+    if not rows:
+        whose = f" of {provider}" if provider else ""
+        such = f" that declare {capability}" if capability else ""
+        _say(
+            f"the registry lists no models{whose}{such}; any name that a provider knows can be asked for, and is unpriced "
+            "unless its provider has prices: see interlingua providers"
+        )
+        return
     show.console().print(show.models(rows, lacks))
+
+
+@app.command()
+def providers(
+    name: Annotated[str | None, typer.Argument(help="Only this one.", show_default=False)] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the providers: wires, address, the variables that are looked at, and what is lacking to call each here."""
+    from interlingua import registry
+
+    rows = [registry.standing(one) for one in ([name] if name is not None else registry.providers())]
+    if as_json:
+        _print({"providers": rows})
+        return
+    from interlingua import show
+
+    show.console().print(show.providers(rows))
+    for one, problem in registry.default().dsn_providers().items():
+        if problem is not None and name in (None, one):
+            _say(f"interlingua: {problem.message}")
 
 
 @app.command()
@@ -435,60 +602,107 @@ def cost(
     file: Annotated[
         str | None, typer.Argument(help="A usage, a response, or a request to estimate; - for standard input.")
     ] = None,
-    input_tokens: Annotated[int, typer.Option("--input", min=0, help="Prompt tokens that no cache served.")] = 0,
-    output_tokens: Annotated[int, typer.Option("--output", min=0, help="Generated tokens.")] = 0,
-    cached: Annotated[int, typer.Option(min=0, help="Prompt tokens read from a cache.")] = 0,
-    written: Annotated[int, typer.Option(min=0, help="Prompt tokens written to a cache.")] = 0,
+    input_tokens: Annotated[
+        int | None, typer.Option("--input", min=0, help="Prompt tokens that no cache served.")
+    ] = None,
+    output_tokens: Annotated[int | None, typer.Option("--output", min=0, help="Generated tokens.")] = None,
+    cached: Annotated[int | None, typer.Option(min=0, help="Prompt tokens read from a cache.")] = None,
+    written: Annotated[int | None, typer.Option(min=0, help="Prompt tokens written to a cache.")] = None,
     version: Annotated[str | None, typer.Option(help="Price table, e.g. 2026-05-08; the newest by default.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell what an answer cost, exactly, or what a request will cost. A model without a price is unpriced, never free."""
+    """
+    Tell what an answer cost, exactly, or what a request may cost.
+
+    A request costs at least its prompt, likely 500 tokens of answer as well, at most an answer as long as its limit.
+
+    A model without a price is unpriced, never free.
+    """
     from interlingua import registry
 
     name = str(registry.parse(model))
-    usage: Data = {
+    counts: Data = {
         "input_tokens": input_tokens,
         "output_tokens": output_tokens,
         "cached_input_tokens": cached,
         "cache_creation_input_tokens": written,
     }
+    counted = any(count is not None for count in counts.values())
+    if counted == (file is not None):
+        raise InvalidRequest("give counts (--input, --output, --cached, --written) or a file, one of the two")
+    usage: Any = {bucket: count or 0 for bucket, count in counts.items()}
+    expected: Data | None = None
     if file is not None:
-        usage = _usage(json.loads(_read(file)), name)
+        value = json.loads(_json_text(file))
+        if isinstance(value, dict) and "messages" in value:
+            expected = _expected(value, name, version)
+            usage = expected.pop("usage")
+        else:
+            usage = _usage(value)
     priced = registry.priced(usage, name, version)
     if as_json:
-        _print({"model": name, "usage": priced})
+        _print({"model": name, "usage": priced, **(expected or {})})
         return
     from interlingua import show
 
-    amount = priced["cost_usd"]
-    money = "unpriced" if amount is None else f"{amount} USD (prices of {priced['pricing_version']})"
-    _write(f"{name}: {show.tokens(priced)} → {money}\n".encode())
+    _write(f"{name}: {show.tokens(priced)} → {show.money(priced, expected)}\n".encode())
 
 
-def _usage(value: Any, model: str) -> Data:
-    from interlingua import registry, translate
+def _usage(value: Any) -> Data:
     from interlingua.canonical.validate import validate
 
-    if isinstance(value, dict) and "messages" in value:
-        name = registry.endpoint(model=model)
-        tokens = translate.estimate(translate.load(value), name.adapter, provider=name.provider, model=name.model)
-        limit = value.get("max_output_tokens", 0)
-        return {"input_tokens": tokens["likely"], "output_tokens": limit, "estimated": True}
     usage = value.get("usage", value) if isinstance(value, dict) else value
     validate(usage, "Usage")
     return usage
+
+
+def _expected(value: Any, model: str, version: str | None) -> Data:
+    """What a request may take and cost, counted as routing counts it, and the likely usage."""
+    from interlingua import registry, translate
+    from interlingua.router.preview import answer_lengths, cost_range
+
+    at = registry.endpoint(model=model)
+    request = translate.load(value)
+    tokens = translate.estimate(request, at.adapter, provider=at.provider, model=at.model)
+    limit: int | None = request.get("max_output_tokens")
+    return {
+        "usage": {
+            "input_tokens": tokens["likely"],
+            "output_tokens": answer_lengths(limit)["likely"],
+            "estimated": True,
+        },
+        "estimated_tokens": tokens,
+        "estimated_cost_usd": cost_range(tokens, registry.price(model, version), limit),
+    }
 
 
 # ---------------------------------------------------------------------------------------------------- what they share
 
 
 def _read(file: str) -> bytes:
-    if file == "-":
-        return sys.stdin.buffer.read()
     try:
-        return Path(file).read_bytes()
-    except OSError as problem:
-        raise InvalidRequest(f"cannot read {file}: {problem.strerror or type(problem).__name__}") from None
+        if file != "-":
+            return Path(file).read_bytes()
+        if sys.stdin is None:
+            raise InvalidRequest("standard input is closed; name a file")
+        return sys.stdin.buffer.read()
+    except (OSError, ValueError) as problem:
+        why = getattr(problem, "strerror", None) or type(problem).__name__
+        raise InvalidRequest(f"cannot read {_shown(file)}: {why}") from None
+
+
+def _shown(file: str) -> str:
+    return "standard input" if file == "-" else file
+
+
+def _json_text(file: str) -> bytes:
+    """The bytes of a file, which are JSON: else it is named beside what is wrong with it."""
+    given = _read(file)
+    try:
+        json.loads(given)
+    except InvalidRequest as problem:
+        raise InvalidRequest(f"{_shown(file)}: {problem.message}", path=problem.path) from None
+    return given
 
 
 def _write(text: bytes) -> None:
@@ -516,7 +730,7 @@ def _one_of(option: str, value: str | None, words: tuple[str | None, ...]) -> No
 
 
 def _object(file: Path | None, what: str) -> Data:
-    found = {} if file is None else json.loads(_read(str(file)))
+    found = {} if file is None else json.loads(_json_text(str(file)))
     if not isinstance(found, dict):
         raise InvalidRequest(f"{what} must be an object", path="")
     return found
@@ -567,10 +781,14 @@ def _report(problem: InterlinguaError, *, as_json: bool) -> int:
         if isinstance(problem, InvalidRequest):
             for one in problem.violations[1:]:
                 _say(f"  also {one['path'] or 'the root'}: {one['message']}")
+    return _status(problem)
+
+
+def _status(problem: InterlinguaError) -> int:
     match problem:
         case CannotAdapt():
             return 3
-        case InvalidRequest() | InvalidWire():
+        case InvalidRequest() | InvalidWire() | NotConfigured():
             return 2
         case _:
             return 1

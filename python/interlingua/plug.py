@@ -17,8 +17,7 @@ from typing import Any, BinaryIO
 from interlingua import adapters, registry, translate
 from interlingua.canonical import json
 from interlingua.canonical.check import check
-from interlingua.canonical.errors import InterlinguaError, InvalidRequest
-from interlingua.canonical.ids import DERIVED_IDS
+from interlingua.canonical.errors import InterlinguaError, InvalidRequest, too_deep
 from interlingua.canonical.validate import schema, violations
 
 Message = dict[str, Any]
@@ -30,6 +29,7 @@ _FUNCTIONS = {
     "stream": "stream_decoder",
     "stream_encode": "encode_stream",
     "error": "error",
+    "to_wire_error": "to_wire_error",
     "estimate": "estimate",
 }
 
@@ -47,6 +47,8 @@ def handle(message: Message) -> Message:
         return answer | {"output": operation(given, adapter)}
     except InterlinguaError as problem:
         return answer | {"error": problem.to_dict()}
+    except RecursionError:
+        return answer | {"error": too_deep().to_dict()}
     except KeyError as problem:
         return answer | {"error": InvalidRequest(f"the message lacks the member {problem}").to_dict()}
     except Exception as problem:  # noqa: BLE001 the process outlives its own bugs, and the suite counts them as such
@@ -89,6 +91,7 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
     "chunks": list,
     "events": list,
     "status": int,
+    "raw": bool,
     "state_in_ids": bool,
     "usage": dict,
     "price": (dict, type(None)),
@@ -132,7 +135,7 @@ def _from_wire_request(given: Message, adapter: str | None) -> Message:
 
 def _from_wire_response(given: Message, adapter: str | None) -> Message:
     endpoint = _endpoint(given, adapter)
-    response, loss = adapters.get(endpoint.adapter).from_wire_response(_member(given, "body"), endpoint, DERIVED_IDS)
+    response, loss = translate.from_wire_response(_member(given, "body"), endpoint)
     return {"response": response, "loss": loss}
 
 
@@ -176,12 +179,18 @@ def _error(given: Message, adapter: str | None) -> Message:
     endpoint = _endpoint(given, adapter)
     body = given.get("body")
     text = body if isinstance(body, str) else "" if body is None else json.dumps(body).decode()
-    return adapters.get(endpoint.adapter).error(_member(given, "status"), _headers(given), text, endpoint)
+    raw = _member(given, "raw", default=False)
+    return translate.from_wire_error(_member(given, "status"), _headers(given), text, endpoint, raw=raw)
+
+
+def _to_wire_error(given: Message, adapter: str | None) -> Message:
+    wire, loss = translate.to_wire_error(translate.load(given["error"], "Error"), _endpoint(given, adapter))
+    return {"wire": wire, "loss": loss}
 
 
 def _estimate(given: Message, adapter: str | None) -> Message:
     endpoint = _endpoint(given, adapter)
-    return adapters.get(endpoint.adapter).estimate(translate.load(given["request"]), endpoint)
+    return translate.estimate_for(translate.load(given["request"]), endpoint)
 
 
 @cache
@@ -276,6 +285,7 @@ _OPERATIONS: dict[str, Callable[[Message, str | None], Message]] = {
     "stream": _stream,
     "stream_encode": _stream_encode,
     "error": _error,
+    "to_wire_error": _to_wire_error,
     "estimate": _estimate,
     "generate": _generate,
     "cost": _cost,

@@ -16,9 +16,15 @@ OP_WORDS = {"drop": "dropped", "replace": "replaced", "move": "moved", "merge": 
 VERDICT_STYLES = {"chose": "bold green", "rejected": "red", "deferred": "yellow", "not_applicable": "dim"}
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        # whoever reads has seen enough: that is no failure, and `main` ends it quietly
+        raise BrokenPipeError
+
+
 def console(*, stderr: bool = False) -> Console:
     """A console that stays readable when it is piped: 80 to 100 columns."""
-    made = Console(stderr=stderr, highlight=False)
+    made = _Console(stderr=stderr, highlight=False)
     if not made.is_terminal or made.width > 100:
         made.width = 100
     return made
@@ -53,8 +59,8 @@ def loss_table(loss: Sequence[Data]) -> RenderableType:
         table.add_row(
             Text(entry["severity"], style=style),
             OP_WORDS[entry["op"]],
-            where,
-            f"{entry['message']} [{entry['code']}]",
+            Text(where),
+            Text(entry["message"]),
         )
     return Group(loss_summary(loss), table)
 
@@ -71,6 +77,11 @@ def usage_line(usage: Data) -> str:
     return f"{prompt} in, {answer} · {usage.get('latency_ms', 0)} ms · {money}"
 
 
+def prompt_tokens(usage: Data) -> int:
+    """The whole prompt of an answer: what was read, what came from a cache, what was written to one."""
+    return sum(usage.get(f"{bucket}_tokens") or 0 for bucket in ("input", "cached_input", "cache_creation_input"))
+
+
 def tokens(usage: Data) -> str:
     """The buckets of a usage that are not empty."""
     names = {
@@ -80,6 +91,49 @@ def tokens(usage: Data) -> str:
         "output_tokens": "out",
     }
     return ", ".join(f"{usage[name]} {word}" for name, word in names.items() if usage.get(name)) or "nothing"
+
+
+def money(usage: Data, expected: Data | None = None) -> str:
+    """What a usage cost, or, of a request, what it may cost."""
+    amount = usage.get("cost_usd")
+    if amount is None:
+        return "unpriced"
+    prices = f"prices of {usage['pricing_version']}"
+    if expected is None:
+        return f"{amount} USD ({prices})"
+    span, tokens = expected["estimated_cost_usd"], expected["estimated_tokens"]
+    most = f"at most {span['high']}" if span["high"] is not None else "no limit given, so no most"
+    return (
+        f"likely {amount} USD (at least {span['low']} without an answer, {most}; "
+        f"the prompt has {tokens['low']} to {tokens['high']} tokens; {prices})"
+    )
+
+
+def providers(rows: Sequence[Data]) -> RenderableType:
+    """The providers: what each speaks, where it is, and what is lacking to call it here."""
+    parts: list[RenderableType] = []
+    for row in rows:
+        wanted = "; ".join(row["missing"])
+        state = Text(wanted, style="yellow") if wanted else Text("ready", style="green")
+        parts.append(Text.assemble((row["name"], "bold"), f" · {row['title']} · ", state))
+        lines = {
+            "wires": ", ".join(row["adapters"]),
+            "address": row["base_url"] or "",
+            "set by": ", ".join(row["address_variables"]),
+            "key": _key(row),
+            "models": f"{row['models']} listed" if row["models"] else "",
+        }
+        parts += [Text(f"  {what:<8} {told}", style="dim") for what, told in lines.items() if told]
+    legend = "LLM_<NAME>=scheme://key@host adds a provider that is a copy of a row, elsewhere"
+    return Group(*parts, Text(legend, style="dim"))
+
+
+def _key(row: Data) -> str:
+    if not row["key_variables"]:
+        return "none"
+    wanted = "needed" if row["needs_key"] else "not needed"
+    signed = ", or calls are signed with credentials of AWS" if row["signing"] else ""
+    return f"{' or '.join(row['key_variables'])} ({wanted}{signed})"
 
 
 def decision(found: Data) -> RenderableType:
@@ -92,7 +146,9 @@ def decision(found: Data) -> RenderableType:
         reason = entry["reason"]
         if failure := entry.get("validation_failure"):
             reason += f": {failure}"
-        table.add_row(entry["policy"], Text(entry["verdict"], style=style), entry["candidate_model"] or "", reason)
+            reason += f" ({entry['missing']})" if entry.get("missing") else ""
+        verdict = Text(entry["verdict"], style=style)
+        table.add_row(entry["policy"], verdict, Text(entry["candidate_model"] or ""), Text(reason))
     head = Text.assemble(
         ("→ ", "bold green"), (found["chosen_model"], "bold green"), f"  ({found['record']['reason']})"
     )
@@ -108,7 +164,7 @@ def candidates(rows: Sequence[Data]) -> RenderableType:
         guess, cost = row["estimated_tokens"], row["estimated_cost_usd"]
         verdict = row.get("rejection") or (row["error"]["category"] if "error" in row else "")
         table.add_row(
-            row["model"],
+            Text(row["model"]),
             f"{guess['low']}–{guess['high']}" if guess else "?",
             f"${cost['likely']}" if cost else "unpriced",
             loss_summary(row["loss"]),

@@ -6,7 +6,7 @@ this module checks the input, applies the caller's loss policy, writes the log l
 """
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Final
@@ -14,7 +14,16 @@ from typing import Any, Final
 from interlingua import adapters, registry
 from interlingua.canonical import carriage, json
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import CannotAdapt, InvalidRequest, InvalidWire, LossRefused
+from interlingua.canonical.errors import (
+    CannotAdapt,
+    InterlinguaError,
+    InvalidAnswer,
+    InvalidRequest,
+    InvalidWire,
+    LossRefused,
+    ProviderError,
+    too_deep,
+)
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import SEVERITIES, Entry, parse_pointer
 from interlingua.canonical.validate import check_numbers, validate
@@ -63,7 +72,7 @@ def load(value: Any, name: str = "Request") -> dict[str, Any]:
         try:
             check_numbers(value)
         except RecursionError:
-            raise InvalidRequest("the value is nested too deeply") from None
+            raise too_deep() from None
         data = value
     elif callable(plain := getattr(value, "plain", None)):
         data = plain()  # one of the generated types
@@ -81,7 +90,10 @@ def project(request: dict[str, Any], endpoint: Endpoint) -> Projection:
     Raises `LossRefused` when the request's `loss_policy` forbids what would be lost, `CannotAdapt` when a critical block
     cannot be carried, `InvalidRequest` when no valid wire exists for the conversation.
     """
-    wire, loss = adapters.get(endpoint.adapter).to_wire(request, endpoint)
+    try:
+        wire, loss = adapters.get(endpoint.adapter).to_wire(request, endpoint)
+    except RecursionError:
+        raise too_deep() from None
     if loss:
         _account_for(request, loss, endpoint)
     return Projection(wire, loss)
@@ -124,8 +136,11 @@ def from_wire_request(
     wire: dict[str, Any], endpoint: Endpoint, ids: IdSource = DERIVED_IDS
 ) -> tuple[dict[str, Any], list[Entry]]:
     """A canonical request from a WireRequest of an endpoint, with the state that its call ids hold in its place."""
-    request, loss = adapters.get(endpoint.adapter).from_wire_request(wire, endpoint, ids)
-    return carriage.unload(request), loss
+    try:
+        request, loss = adapters.get(endpoint.adapter).from_wire_request(wire, endpoint, ids)
+        return carriage.unload(request), loss
+    except RecursionError:
+        raise too_deep() from None
 
 
 def _wire_data(wire: Any) -> dict[str, Any]:
@@ -143,7 +158,17 @@ def read_response(
 ) -> tuple[dict[str, Any], list[Entry]]:
     """A canonical response from an answer's body (JSON text or plain data). Raises `InvalidAnswer`."""
     endpoint = registry.endpoint(adapter=adapter, provider=provider)
-    return adapters.get(adapter).from_wire_response(_wire_data(body), endpoint, ids)
+    return from_wire_response(_wire_data(body), endpoint, ids)
+
+
+def from_wire_response(
+    body: dict[str, Any], endpoint: Endpoint, ids: IdSource = DERIVED_IDS
+) -> tuple[dict[str, Any], list[Entry]]:
+    """The same for an endpoint."""
+    try:
+        return adapters.get(endpoint.adapter).from_wire_response(body, endpoint, ids)
+    except RecursionError:
+        raise InvalidAnswer("the answer is nested too deeply", adapter=endpoint.adapter) from None
 
 
 def write_response(response: Any, adapter: str, *, provider: str | None = None) -> tuple[dict[str, Any], list[Entry]]:
@@ -153,9 +178,12 @@ def write_response(response: Any, adapter: str, *, provider: str | None = None) 
 
 def to_wire_response(response: dict[str, Any], endpoint: Endpoint) -> tuple[dict[str, Any], list[Entry]]:
     """The same for a validated response and an endpoint."""
-    if endpoint.state_in_ids:
-        response = carriage.load_response(response, endpoint)
-    return adapters.get(endpoint.adapter).to_wire_response(response, endpoint)
+    try:
+        if endpoint.state_in_ids:
+            response = carriage.load_response(response, endpoint)
+        return adapters.get(endpoint.adapter).to_wire_response(response, endpoint)
+    except RecursionError:
+        raise too_deep() from None
 
 
 class StreamReader:
@@ -163,15 +191,17 @@ class StreamReader:
 
     `feed` gives the events that a chunk completes, `end` those that the end of input brings: an error event when the
     stream broke off. After `message_complete` or `error` nothing more comes. Keeps no more than the message itself.
+    `raw`: an error comes with what the provider said, word by word.
     """
 
-    def __init__(self, endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> None:
+    def __init__(self, endpoint: Endpoint, ids: IdSource = DERIVED_IDS, *, raw: bool = False) -> None:
         adapter = adapters.get(endpoint.adapter)
         self._framing: Any = _FRAMINGS[framing(endpoint)].Decoder()
         decoder = adapter.stream_decoder(endpoint, ids)
         next(decoder)
         self._decode = decoder.send
         self._done = False
+        self._raw = raw
 
     def feed(self, chunk: bytes) -> list[dict[str, Any]]:
         """The events that this chunk completes."""
@@ -198,8 +228,13 @@ class StreamReader:
                 events += decode(frame)
         except StopIteration:
             self._done = True
+        except RecursionError:
+            self._done = True
+            raise InvalidAnswer("the stream is nested too deeply") from None
         if events and events[-1]["type"] in _LAST:
             self._done = True
+            if not self._raw and events[-1]["type"] == "error":
+                events[-1] = {**events[-1], "error": without_raw(events[-1]["error"])}
         return events
 
 
@@ -218,10 +253,15 @@ def _whole(data: str) -> bool:
 
 
 def read_stream(
-    chunks: Iterable[bytes], adapter: str, *, provider: str | None = None, ids: IdSource = DERIVED_IDS
+    chunks: Iterable[bytes],
+    adapter: str,
+    *,
+    provider: str | None = None,
+    ids: IdSource = DERIVED_IDS,
+    raw: bool = False,
 ) -> Iterator[dict[str, Any]]:
     """The canonical events of a streamed answer, as they are completed by the chunks."""
-    reader = StreamReader(registry.endpoint(adapter=adapter, provider=provider), ids)
+    reader = StreamReader(registry.endpoint(adapter=adapter, provider=provider), ids, raw=raw)
     for chunk in chunks:
         yield from reader.feed(chunk)
     yield from reader.end()
@@ -237,6 +277,72 @@ def encode_stream(events: Iterable[dict[str, Any]], endpoint: Endpoint) -> Itera
     if endpoint.state_in_ids:
         events = carriage.load_events(events, endpoint)
     return map(_FRAMINGS[framing(endpoint)].encode, adapters.get(endpoint.adapter).encode_stream(events, endpoint))
+
+
+# ---------------------------------------------------------------------------------------------------- failures
+
+
+def read_error(
+    status: int | None,
+    headers: Mapping[str, str],
+    body: bytes | str,
+    adapter: str,
+    provider: str | None = None,
+    *,
+    raw: bool = False,
+) -> dict[str, Any]:
+    """The canonical error for a provider's error answer; without a status its body alone tells.
+
+    `raw` keeps the body in it: what the provider said may hold content, and is what the same wire is given back from.
+    """
+    return from_wire_error(status, headers, body, registry.endpoint(adapter=adapter, provider=provider), raw=raw)
+
+
+error = read_error
+
+
+def from_wire_error(
+    status: int | None, headers: Mapping[str, str], body: bytes | str, endpoint: Endpoint, *, raw: bool = False
+) -> dict[str, Any]:
+    """The same for an endpoint."""
+    adapter = adapters.get(endpoint.adapter)
+    try:
+        found = adapter.error(_OK if status is None else status, dict(headers), body, endpoint)
+    except RecursionError:
+        raise InvalidAnswer("the error is nested too deeply", adapter=endpoint.adapter) from None
+    if status is None and found.get("status") == _OK:
+        del found["status"]
+    return found if raw else without_raw(found)
+
+
+def write_error(error: Any, adapter: str, *, provider: str | None = None) -> tuple[dict[str, Any], list[Entry]]:
+    """The answer (`status`, `headers`, `body`) with which a provider of this wire would have told a failure.
+
+    `error` is canonical (JSON text, plain data) or an `InterlinguaError`, so that a gateway can tell its clients of its
+    own failures too. The second value is what the wire cannot say. Raises `InvalidRequest` for what is no error.
+    """
+    endpoint = registry.endpoint(adapter=adapter, provider=provider)
+    if isinstance(error, ProviderError):
+        return to_wire_error(error.error, endpoint)
+    if isinstance(error, InterlinguaError):
+        return to_wire_error(error.to_dict(), endpoint)
+    return to_wire_error(load(error, "Error"), endpoint)
+
+
+def to_wire_error(error: dict[str, Any], endpoint: Endpoint) -> tuple[dict[str, Any], list[Entry]]:
+    """The same for a validated error and an endpoint."""
+    adapter = adapters.get(endpoint.adapter)
+    if not hasattr(adapter, "to_wire_error"):
+        raise CannotAdapt("this adapter writes no errors", adapter=endpoint.adapter)
+    return adapter.to_wire_error(error, endpoint)
+
+
+def without_raw(error: dict[str, Any]) -> dict[str, Any]:
+    """A canonical error without what the provider said word by word (spec/8-errors.md#raw)."""
+    return {name: value for name, value in error.items() if name != "raw"} if "raw" in error else error
+
+
+_OK: Final = 200
 
 
 # ---------------------------------------------------------------------------------------------------- the policy
@@ -295,20 +401,19 @@ def _dropped_block(request: dict[str, Any], entry: Entry) -> tuple[Entry, dict[s
     return entry, message, block
 
 
-def error(
-    status: int, headers: dict[str, str], body: bytes | str, adapter: str, provider: str | None = None
-) -> dict[str, Any]:
-    """The canonical error for a provider's error answer."""
-    endpoint = registry.endpoint(adapter=adapter, provider=provider)
-    return adapters.get(adapter).error(status, headers, body, endpoint)
-
-
 def estimate(request: Any, adapter: str, *, provider: str | None = None, model: str | None = None) -> dict[str, int]:
     """How many prompt tokens a canonical request takes at an endpoint: low, likely, high. No network."""
     if not isinstance(request, dict):
         request = load(request)
-    endpoint = registry.endpoint(adapter=adapter, provider=provider, model=model)
-    return adapters.get(adapter).estimate(request, endpoint)
+    return estimate_for(request, registry.endpoint(adapter=adapter, provider=provider, model=model))
+
+
+def estimate_for(request: dict[str, Any], endpoint: Endpoint) -> dict[str, int]:
+    """The same for a validated request and an endpoint."""
+    try:
+        return adapters.get(endpoint.adapter).estimate(request, endpoint)
+    except RecursionError:
+        raise too_deep() from None
 
 
 __all__ = [
@@ -320,9 +425,11 @@ __all__ = [
     "estimate",
     "load",
     "project",
+    "read_error",
     "read_request",
     "read_response",
     "read_stream",
+    "write_error",
     "write_response",
     "write_stream",
 ]

@@ -214,11 +214,12 @@ def test_what_the_model_does_not_take_is_dropped() -> None:
 
     body, loss = write(request, endpoint)
 
+    assert '{"type":"object","additionalProperties":false}' in body.pop("system")[0]["text"]
     assert body == {
         "messages": [{"role": "user", "content": [{"text": "a"}]}],
         "inferenceConfig": {"temperature": 0.5, "maxTokens": 4096},
     }
-    assert sorted(codes(loss)) == ["combination", "limit_exceeded", *["unsupported_model"] * 3]
+    assert sorted(codes(loss)) == ["combination", "limit_exceeded", "response_format", *["unsupported_model"] * 2]
 
 
 def test_an_effort_becomes_a_budget_for_a_model_without_efforts() -> None:

@@ -251,15 +251,31 @@ def test_results_leave_other_turns_where_they_are() -> None:
         said("system", "Be brief."),
         result("tu_01", "A"),
         said("assistant", "Done."),
-        result("tu_02", "late"),
     ]
 
     body, loss = write({"messages": messages})
 
     assert [message["content"] for message in body["messages"]] == [
-        "Hi.", "", "A", "B", "Hurry.", "Be brief.", "Done.", "late"
+        "Hi.", "", "A", "B", "Hurry.", "Be brief.", "Done."
     ]  # fmt: skip
     assert {entry["code"] for entry in loss} == {"reordered"}
+
+
+def test_calls_and_results_that_do_not_pair_go_back_as_they_came() -> None:
+    wire = [
+        {"role": "user", "content": "Add."},
+        {"role": "tool", "content": "4", "tool_name": "add", "tool_call_id": "call_0"},
+        {"role": "assistant", "content": "", "tool_calls": [{"id": "call_1", "function": {"name": "add", "arguments": {}}}]},
+        {"role": "user", "content": "Never mind."},
+    ]  # fmt: skip
+    body = read(*wire)
+
+    assert write(body)[0]["messages"] == wire
+
+    body["messages"][2]["content"][0]["provider_state"].pop("form")
+    with pytest.raises(InvalidRequest, match="no result") as refusal:
+        write(body)
+    assert refusal.value.path == "/messages/2/content/0"
 
 
 def test_arguments_as_text_are_kept_unless_the_call_was_edited() -> None:
@@ -372,6 +388,7 @@ def test_a_model_that_takes_less() -> None:
 
     body, loss = write(request, small)
 
+    assert '{"type":"object"}' in body["messages"].pop(0)["content"]
     assert body == {
         "model": "small",
         "messages": [{"role": "user", "content": "Look."}],
@@ -379,7 +396,7 @@ def test_a_model_that_takes_less() -> None:
         "stream": False,
         "options": {"num_predict": 100},
     }
-    assert {entry["code"] for entry in loss} == {"unsupported_model", "limit_exceeded"}
+    assert {entry["code"] for entry in loss} == {"unsupported_model", "limit_exceeded", "response_format"}
 
     own = read({"role": "user", "content": "Look.", "images": [PNG]}, think=True)
     assert codes(write(own, small)[1]) == [

@@ -80,10 +80,10 @@ def test_what_stands_between_calls_and_results_comes_after_them() -> None:
     ]
     body, loss = lawful({"messages": messages})
 
-    assert roles(body) == ["assistant", "call_02", "call_01", "system", "user"]
+    assert roles(body) == ["assistant", "call_01", "call_02", "system", "user"]
     assert [(entry["path"], entry["to"]) for entry in loss] == [
-        ("/messages/1", "/messages/5"),
-        ("/messages/3", "/messages/5"),
+        ("/messages/4", "/messages/2"),
+        ("/messages/1", "/messages/3"),
     ]
 
 
@@ -733,7 +733,7 @@ def test_calls_are_streamed_whole_where_the_provider_does() -> None:
 # ---------------------------------------------------------------------------------------------------- edits of own turns
 
 
-def test_a_result_keeps_no_name_of_a_call_that_is_gone() -> None:
+def test_a_result_keeps_no_name_that_its_call_has_lost() -> None:
     """The name of a result is a spelling while its call says it too."""
     body = {
         "model": "gpt-x",
@@ -748,9 +748,13 @@ def test_a_result_keeps_no_name_of_a_call_that_is_gone() -> None:
         ],
     }
     read = again(body)
-    del read["messages"][1]
+    read["messages"][1]["content"][0]["name"] = "see"
     written, _ = lawful(read)
-    assert "name" not in written["messages"][1]
+    assert "name" not in written["messages"][2]
+
+    del read["messages"][1]
+    with pytest.raises(InvalidRequest, match="no call before"):
+        lawful(read)
 
 
 def test_an_own_turn_without_its_calls_is_an_empty_text() -> None:

@@ -179,6 +179,47 @@ def test_registration_names_tool_path_and_keyword() -> None:
     assert "/0/input_schema/properties/a/oneOf" == caught.value.path
 
 
+SCHEMA: Data = {"type": "object", "properties": {}}
+
+
+@pytest.mark.parametrize("name", ["a", "Look_Up2", "a" * 64])
+def test_good_names_are_registered(name: str) -> None:
+    """The whole tool stands under its name."""
+    tool = {"name": name, "input_schema": SCHEMA}
+    assert register_tools([tool]) == {name: tool}
+
+
+@pytest.mark.parametrize(
+    ("tool", "path"),
+    [
+        *(
+            ({"name": name, "input_schema": SCHEMA}, "/0/name")
+            for name in ("", "1x", "a b", "a-b", "_a", "a" * 65, "a\n")
+        ),
+        ({"name": None, "input_schema": SCHEMA}, "/0/name"),
+        ({}, "/0/name"),
+        ("look_up", "/0"),
+        ({"name": "look_up"}, "/0"),
+        ({"name": "look_up", "input_schema": None}, "/0"),
+        ({"name": "look_up", "input_schema": {}}, "/0"),
+        ({"name": "look_up", "input_schema": {"type": "array"}}, "/0/input_schema/type"),
+    ],
+)
+def test_what_cannot_be_registered(tool: Any, path: str) -> None:
+    """Names and schemas are looked at when a tool is defined, not when a provider refuses them."""
+    with pytest.raises(InvalidRequest) as caught:
+        register_tools([tool])
+    assert caught.value.path == path
+
+
+def test_other_kinds_of_tools_are_registered() -> None:
+    """A provider's own keeps its name, one of free text has no schema."""
+    tools = [{"kind": "provider", "name": "$web_search"}, {"kind": "custom", "name": "shell"}]
+    assert list(register_tools(tools)) == ["$web_search", "shell"]
+    with pytest.raises(InvalidRequest, match="two tools"):
+        register_tools([tools[1], tools[1]])
+
+
 def test_arguments_are_asked_twice() -> None:
     """A call that fitted when it was read is told when the tool has changed before the call is carried out."""
     schema = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}

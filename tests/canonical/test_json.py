@@ -30,6 +30,33 @@ def test_what_json_cannot_mean_is_refused(text: str) -> None:
         json.loads(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "words", "path"),
+    [
+        (b"", "nothing to read", None),
+        (b" \n", "nothing to read", None),
+        (b"\xef\xbb\xbf{}", "byte order mark; save it as UTF-8", None),
+        (b"\xff\xfe{\x00", "UTF-16", None),
+        ('{"ä": 1}'.encode("utf-16-be"), "UTF-16", None),
+        (b"\n<html>", "HTML", None),
+        (b'{"a": [', "ends before it is complete", None),
+        (b'{"a":\n  NaN}', "NaN and infinities are not numbers of JSON; write null or a text (line 2, column 3)", None),
+        (b'{"a": -Infinity}', "NaN and infinities", None),
+        ('{"ä":\n "ä" x}', "(line 2, column 6)", None),
+        (b'{"a/b": [1, {"c": -1e400}]}', "too large", "/a~1b/1/c"),
+        (b"1e999", "too large", ""),
+    ],
+)
+def test_the_error_says_what_to_mend(text: bytes | str, words: str, path: str | None) -> None:
+    """In the words of whoever made the file, and never with a part of it."""
+    with pytest.raises(InvalidRequest) as error:
+        json.loads(text)
+    assert error.value.message.startswith("not valid JSON: ")
+    assert words in error.value.message
+    assert "malformed" not in error.value.message
+    assert error.value.path == path
+
+
 def test_deep_nesting_is_a_typed_error() -> None:
     """No recursion error escapes."""
     with pytest.raises(InvalidRequest):

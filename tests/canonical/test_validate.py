@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from interlingua import InvalidRequest, load
+from interlingua.canonical.validate import violations
 
 SECRET = "the launch code is 0000"
 
@@ -47,6 +48,27 @@ def test_violations_point_at_the_member(value: Any, path: str) -> None:
 
     assert path == caught.value.path
     assert SECRET not in str(caught.value) + repr(caught.value.violations)
+
+
+def test_broken_media_are_violations() -> None:
+    """In a request, a message and a response, every one with its place."""
+    good, bad = ({"type": "image", "source": {"kind": "base64", "data": data}} for data in ("aGk=", "#"))
+    message = {
+        "role": "user",
+        "content": [good, bad, {"type": "tool_result", "tool_use_id": "tu_1", "content": [good, bad]}],
+    }
+    places = ["/content/1/source/data", "/content/2/content/1/source/data"]
+    for value, name, prefix in (
+        (message, "Message", ""),
+        ({"message": message, "finish_reason": "stop"}, "Response", "/message"),
+        ({"messages": [message]}, "Request", "/messages/0"),
+    ):
+        found = violations(value, name)
+        assert [one["path"] for one in found] == [prefix + place for place in places]
+        assert {one["rule"] for one in found} == {"schema.contentEncoding"}
+    with pytest.raises(InvalidRequest) as caught:
+        load({"messages": [message]})
+    assert len(caught.value.violations) == 2
 
 
 def test_numbers_that_json_does_not_have_are_refused_in_plain_data() -> None:

@@ -1,6 +1,7 @@
 """The command line, as a shell sees it."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -41,6 +42,38 @@ def run(*arguments: str, given: Any = None, **environment: str) -> subprocess.Co
         check=False,
         env={**os.environ, "COLUMNS": "100", **environment},
     )
+
+
+def test_adapt_carries_errors() -> None:
+    """A body alone, an answer with its status, a canonical error; a whole answer comes out, and goes in again."""
+    body = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}, "request_id": "req_1"}
+    chat = run("adapt", "--kind", "error", "--from", "anthropic_messages", "--to", "openai_chat", given=body)
+    answer = json.loads(chat.stdout)
+    assert (chat.returncode, answer["status"], answer["headers"]) == (0, 503, {"x-request-id": "req_1"})
+    assert answer["body"]["error"]["message"] == "Overloaded"
+    back = run("adapt", "--kind", "error", "--from", "openai_chat", given=answer)
+    assert json.loads(back.stdout)["category"] == "overloaded"
+    assert "raw" not in json.loads(back.stdout)
+    raw = run("adapt", "--kind", "error", "--from", "openai_chat", "--raw", given=answer)
+    assert json.loads(raw.stdout)["raw"] == answer["body"]
+    error = {"category": "internal", "message": "a bug", "retryable": False}
+    told = run("adapt", "--kind", "error", "--to", "ollama_chat", "--json", given=error)
+    assert [entry["path"] for entry in json.loads(told.stdout)["loss"]] == ["/category", "/retryable"]
+    strict = run("adapt", "--kind", "error", "--to", "ollama_chat", "--strict", "weakened", given=error)
+    assert (strict.returncode, strict.stdout) == (3, b"")
+    page = run("adapt", "--kind", "error", "--from", "gemini_generate", given=b"<html>502</html>")
+    assert page.returncode == 0
+
+
+def test_nesting_without_end_is_one_line() -> None:
+    """A schema four hundred deep is refused or carried, and never a traceback."""
+    deep: Any = {"type": "string"}
+    for _ in range(400):
+        deep = {"type": "object", "properties": {"a": deep}}
+    given = {**CANONICAL, "tools": [{"name": "f", "input_schema": deep}]}
+    told = run("adapt", "--to", "ollama_chat", given=given)
+    assert told.returncode in (0, 2)
+    assert len(told.stderr.splitlines()) <= 1
 
 
 def test_adapt_prints_the_wire() -> None:
@@ -284,3 +317,12 @@ def test_the_demo_runs() -> None:
         assert words in shown
     assert "NOT equal" not in shown
     assert max(len(line) for line in shown.splitlines()) <= 100
+    # what is said in one place holds in the others
+    calls = re.findall(r"the prompt took (\d+); (\d+)–(\d+) were expected", shown)
+    assert len(calls) == 4
+    for taken, low, high in calls:
+        assert int(low) <= int(taken) <= int(high)
+    pieces = re.search(r"What became of each piece: (.*), \d+ kept", shown)
+    assert pieces is not None
+    assert f"\n{pieces[1]}\n" in shown
+    assert shown.count(pieces[1]) >= 3  # the pieces, the report, and the candidates of the route

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from interlingua.canonical import json
-from interlingua.canonical.errors import Cancelled, NoCandidate, ProviderError, StreamTruncated
+from interlingua.canonical.errors import Cancelled, NoCandidate, NotConfigured, ProviderError, StreamTruncated
 from interlingua.canonical.validate import violations
 from interlingua.client import Bytes, Client, Fail, FakeTransport, Limits, Refuse, Retry, Say
 from interlingua.client.retry import CATEGORIES, PRESETS
@@ -306,7 +306,7 @@ async def test_the_first_to_wake_is_asked_when_all_rest() -> None:
 
 
 async def test_who_is_not_configured_is_passed_over(caplog: pytest.LogCaptureFixture) -> None:
-    """While another is left; alone it is asked, and its provider says what is missing."""
+    """While another is left. Alone it is not asked: what is missing is told, and nobody is called."""
     registry = Registry(environment={"OPENAI_API_KEY": KEY})
     fake = FakeTransport(Say("x"), Refuse(401))
     caplog.set_level(logging.INFO)
@@ -320,8 +320,34 @@ async def test_who_is_not_configured_is_passed_over(caplog: pytest.LogCaptureFix
         assert response["skipped"][0]["message"] == "no key: set ANTHROPIC_API_KEY"
         assert response["model"] == GPT
         assert f"{CLAUDE} passed over: not_configured" in caplog.text
-        error = (await failed(client.generate(ask(), model=CLAUDE))).error
-        assert error["category"] == "authentication"
+        sent = len(fake.sent)
+        for asked in (
+            client.generate(ask(), model=CLAUDE),
+            client.generate(ask(), model=CLAUDE, fallbacks=["azure-openai:x"]),
+        ):
+            with pytest.raises(
+                NotConfigured, match="anthropic is not configured; no key: set ANTHROPIC_API_KEY"
+            ) as told:
+                await asked
+            assert told.value.to_dict()["category"] == "authentication"
+        assert told.value.to_dict()["skipped"][0]["model"] == "azure-openai:x"
+        assert len(fake.sent) == sent
+
+
+async def test_a_key_that_is_refused_is_named() -> None:
+    """By its variable; the error names provider and status."""
+    fake = FakeTransport(Refuse(401), Refuse(502), Refuse(401))
+    async with Client(registry=Registry(environment={"OPENAI_API_KEY": KEY}), retry="none") as client:
+        client._opened["http"] = fake
+        error = (await failed(client.generate(ask(), model=GPT))).error
+        assert error["message"].startswith("openai answered 401: ")
+        assert error["message"].endswith("; the key is that of OPENAI_API_KEY")
+        error = (await failed(client.generate(ask(), model=GPT))).error
+        assert error["message"].startswith("openai answered 502: ")
+    async with Client(registry=Registry(environment={}), base_urls={"openai": "http://box.example"}) as client:
+        client._opened["http"] = fake
+        error = (await failed(client.generate(ask(), model=GPT))).error
+        assert error["message"].endswith("; no key was sent: set OPENAI_API_KEY")
 
 
 async def test_who_begins_to_rest_is_logged(caplog: pytest.LogCaptureFixture) -> None:

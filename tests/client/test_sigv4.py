@@ -9,7 +9,7 @@ import botocore.credentials
 import pytest
 from botocore.awsrequest import AWSRequest
 
-from interlingua.canonical.errors import ProviderError
+from interlingua.canonical.errors import NotConfigured, ProviderError
 from interlingua.client import Client, FakeTransport, Refuse, Say
 from interlingua.client.sigv4 import Wallet, signed
 from interlingua.registry import Registry
@@ -134,13 +134,16 @@ async def test_nothing_secret_is_told(caplog: pytest.LogCaptureFixture) -> None:
 
 @pytest.mark.asyncio
 async def test_credentials_outside_of_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
-    """Those of a profile are found by the library of AWS; without any the call goes unsigned, and the provider says so."""
+    """Those of a profile are found by the library of AWS; without any nobody is called."""
     for name in (*ENVIRONMENT, "AWS_PROFILE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "credentials"))
     assert await Wallet().credentials() is None
+    async with Client(registry=registry(AWS_REGION="ap-south-1")) as client:
+        with pytest.raises(NotConfigured, match="AWS_BEARER_TOKEN_BEDROCK"):
+            await client.generate(ask(), model=NOVA)
     (tmp_path / "credentials").write_text(
         f"[work]\naws_access_key_id = AKIDEXAMPLE\naws_secret_access_key = {SECRET}\naws_session_token = the-token\n"
     )

@@ -14,7 +14,16 @@ from typing import Any
 from urllib.parse import urlsplit
 
 Data = dict[str, Any]
-OPERATIONS = ["to_wire", "from_wire_request", "from_wire_response", "to_wire_response", "stream", "error", "generate"]
+OPERATIONS = [
+    "to_wire",
+    "from_wire_request",
+    "from_wire_response",
+    "to_wire_response",
+    "stream",
+    "error",
+    "to_wire_error",
+    "generate",
+]
 MEMBERS = {"model", "messages", "max_output_tokens", "options", "stream"}
 
 
@@ -143,7 +152,17 @@ def answer(texts: list[str], finish: str) -> Data:
 
 def op_error(given: Data) -> Data:
     busy = given["status"] == 503
-    return {"category": "overloaded" if busy else "other", "message": "the provider failed", "retryable": busy}
+    raw = {"raw": given["body"]} if given.get("raw") and given.get("body") else {}
+    return {"category": "overloaded" if busy else "other", "message": "the provider failed", "retryable": busy, **raw}
+
+
+def op_to_wire_error(given: Data) -> Data:
+    error = given["error"]
+    body = error.get("raw", {"why": error["message"]})
+    return {
+        "wire": {"status": 503 if error["category"] == "overloaded" else 418, "headers": {}, "body": body},
+        "loss": [],
+    }
 
 
 def op_generate(given: Data) -> Data:

@@ -27,8 +27,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "conformance"))
 ORACLES = pytest.importorskip("runner.oracles")
 
 CASES = Path(__file__).resolve().parents[2] / "conformance" / "cases"
-SEED = os.environ.get("EDIT_SEED", "20261121")
-ROUNDS = int(os.environ.get("EDIT_ROUNDS", "2"))
+SEED = os.environ["EDIT_SEED"]
+ROUNDS = int(os.environ["EDIT_ROUNDS"])
+NOTED = ("anthropic_messages", "bedrock_converse", "ollama_chat", "openai_chat", "openai_responses")
 ALLOWED = {"known_block", "tool_input_invalid"}
 
 
@@ -94,14 +95,14 @@ def test_an_edited_conversation_obeys_the_law(adapter: str) -> None:
                     assert law(changed, *result, target) is None, f"{what} to {target.adapter}"
 
 
-@pytest.mark.parametrize("adapter", ["anthropic_messages", "bedrock_converse"])
+@pytest.mark.parametrize("adapter", NOTED)
 def test_an_edited_conversation_is_valid_where_it_came_from(adapter: str) -> None:
     """An oddity is kept where it was read and repaired where it was made: no rule is broken that was not broken."""
     home = standard_json.loads((CASES / adapter / "adapter.json").read_bytes())["provider"]
     for name, request, endpoint, wrong in conversations(adapter):
-        if not ORACLES.judges(adapter, endpoint.provider, home):
-            continue
+        # the rules are not those of the vendors that speak a dialect of the wire
+        judged = ORACLES.judges(adapter, endpoint.provider, home)
         for what, changed in edits(request, f"{adapter}/{name}", EDITS + WISHES):
             if (result := written(changed, endpoint)) is not None:
                 assert law(changed, *result, endpoint) is None, what
-                assert broken(adapter, result[0]) <= wrong, what
+                assert not judged or broken(adapter, result[0]) <= wrong, what

@@ -2,13 +2,14 @@
 
 import copy
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interlingua import CannotAdapt, InvalidRequest, LossRefused, adapt, apply, media, registry
+from interlingua import CannotAdapt, InvalidRequest, LossRefused, Request, adapt, apply, media, registry
 from interlingua.canonical import json
 from interlingua.canonical.validate import validate
 
@@ -635,3 +636,32 @@ def test_the_result_fits(given_blocks: list[Data], limits: Data) -> None:
         assert after["media_type"] in limits.get("accepted_image_media_types", FORMATS)
         assert now.width <= was.width and now.height <= was.height
     assert (result, []) == fitted(result, **limits)
+
+
+# ---------------------------------------------------------------------------------------------------- objects
+
+
+def test_what_is_an_object_stays_one() -> None:
+    """A `Request` in, a `Request` out: changed, or the very same."""
+    plain = asking(image(picture(size=(64, 48))))
+    request = Request.of(plain)
+    result, changes = media.fit(request, {"max_image_dimension": 32})
+    assert isinstance(result, Request)
+    assert result.plain() == apply(plain, changes)
+    assert changes
+    same, nothing = media.fit(request, {})
+    assert same is request
+    assert nothing == []
+    assert media.mismatches(request) == []
+
+
+def test_objects_are_resolved(tmp_path: Path) -> None:
+    """The same for sources."""
+    (tmp_path / "a.png").write_bytes(picture())
+    request = Request.of(asking(medium("file_ref", "a.png", "image")))
+    resolved = media.resolve(request, root=tmp_path)
+    assert isinstance(resolved, Request)
+    assert resolved.plain()["messages"][0]["content"][0]["source"]["kind"] == "base64"
+    assert media.resolve(request) is request
+    with pytest.raises(InvalidRequest, match="not int"):
+        media.fit(7, {})

@@ -57,6 +57,9 @@ def test_the_others_do(name):
     assert not EMPTY.configured(name)
 
 
+VERTEX = "GOOGLE_CLOUD_PROJECT or ANTHROPIC_VERTEX_PROJECT_ID or VERTEX_BASE_URL"
+
+
 @pytest.mark.parametrize(
     ("name", "environment", "lacks"),
     [
@@ -65,13 +68,50 @@ def test_the_others_do(name):
         ("groq", {"GROQ_API_KEY": "k"}, []),
         ("gpustack", {}, ["no address: set GPUSTACK_BASE_URL"]),
         ("cloudflare", {"CLOUDFLARE_API_KEY": "k"}, ["no address: set CLOUDFLARE_ACCOUNT_ID or CLOUDFLARE_BASE_URL"]),
-        ("box", {"LLM_BOX": "openai://h"}, ["no key in its DSN"]),
+        ("box", {"LLM_BOX": "openai://api.openai.com"}, ["no key: write scheme://key@host into LLM_BOX"]),
+        ("vertex", {"VERTEX_ACCESS_TOKEN": "t"}, [f"no address: set {VERTEX}"]),
+        # a server of the caller's choice may want none
+        ("box", {"LLM_BOX": "openai://h"}, []),
+        ("openai", {"OPENAI_BASE_URL": "http://localhost:8000/v1"}, []),
+        ("openai", {"OPENAI_BASE_URL": "https://API.openai.com/v1/"}, ["no key: set OPENAI_API_KEY"]),
+        ("azure-openai", {"AZURE_OPENAI_BASE_URL": "https://x.example"}, ["no key: set AZURE_OPENAI_API_KEY"]),
+        ("bedrock", {"BEDROCK_BASE_URL": "http://localhost:4566"}, []),
     ],
 )
 def test_what_a_provider_lacks_is_said(name, environment, lacks):
     own = Registry(environment=environment)
     assert own.missing(name) == lacks
     assert own.configured(name) is not bool(lacks)
+
+
+def test_what_the_caller_gives_stands_over_the_environment():
+    assert EMPTY.missing("groq", key="k") == []
+    assert EMPTY.missing("groq", base_url="http://localhost:1") == []
+    assert EMPTY.missing("groq", base_url="https://api.groq.com/x") == ["no key: set GROQ_API_KEY"]
+
+
+def test_how_things_stand_with_a_provider():
+    """Every row can be told, and no key stands in what is told."""
+    address = "https://user:pa55@proxy.example/v1?key=s3cret"
+    own = Registry(
+        environment={
+            "GROQ_API_KEY": "k-secret",
+            "LLM_BOX": "openai://t0ken@box.example",
+            "MISTRAL_BASE_URL": address,
+        }
+    )
+    told = {name: own.standing(name) for name in own.providers()}
+    assert told["groq"]["configured"]
+    assert (told["openai"]["key_variables"], told["openai"]["needs_key"]) == (["OPENAI_API_KEY"], True)
+    assert (told["box"]["base_url"], told["box"]["key_variables"]) == ("https://box.example/v1", ["LLM_BOX"])
+    assert told["azure-openai"]["address_variables"] == ["AZURE_OPENAI_BASE_URL", "AZURE_OPENAI_ENDPOINT"]
+    assert "GOOGLE_CLOUD_LOCATION" in told["vertex"]["address_variables"]
+    assert told["vllm"]["needs_key"] is False
+    assert told["vllm"]["models"] == 0
+    assert told["anthropic"]["models"] > 5
+    assert told["mistral"]["base_url"] == "https://proxy.example/v1"
+    for secret in ("secret", "t0ken", "pa55", "s3cret"):
+        assert secret not in json.dumps(told)
 
 
 def test_every_dialect_switch_and_capability_is_one_that_a_page_or_the_vocabulary_names():
@@ -294,7 +334,7 @@ def test_base_urls_come_from_the_environment():
     assert own.connection("azure-openai").base_url == "https://thing.openai.azure.com/openai/v1"
     assert own.configured("azure-openai")
     assert EMPTY.connection("openai").url("/v1/chat/completions") == "https://api.openai.com/v1/chat/completions"
-    with pytest.raises(InvalidRequest, match="no base URL"):
+    with pytest.raises(InvalidRequest, match="no base URL; set AZURE_OPENAI_BASE_URL or AZURE_OPENAI_ENDPOINT"):
         EMPTY.connection("azure-openai").url("/chat/completions")
 
 

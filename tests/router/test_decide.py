@@ -229,6 +229,14 @@ def test_a_time_that_is_none_is_refused(value, catalog):
 # ------------------------------------------------------------------------------------------------ nothing left
 
 
+def test_what_a_provider_lacks_is_told_where_the_catalogue_tells(catalog):
+    catalog["providers"]["off"]["missing"] = ["no key: set OFF_API_KEY"]
+    decision = decide({}, catalog, {"global": {"default": "off:m,a:x"}})
+    assert decision["chain"][-2]["missing"] == "no key: set OFF_API_KEY"
+    with pytest.raises(NoCandidate, match=r"off:m \(not_configured: no key: set OFF_API_KEY\)"):
+        decide({}, catalog, {"global": {"default": "off:m"}})
+
+
 def test_nothing_left_is_an_error_that_lists_what_was_tried(catalog):
     asked, policy = setting(manual_sticky="off:m", workspace_default="a:blind", global_default="nobody:m")
     asked["needs"] = {"images": 1}

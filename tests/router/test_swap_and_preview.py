@@ -52,6 +52,8 @@ def test_a_swap_to_several_models_or_to_none_is_refused(catalog):
 def test_a_model_without_a_title_is_called_by_its_name(catalog):
     verdict = router.check_swap(HISTORY, "off:some-model", catalog)
     assert verdict["message"].startswith("Cannot swap to some-model: its provider has no key")
+    catalog["providers"]["off"]["missing"] = ["no key: set OFF_API_KEY"]
+    assert "(no key: set OFF_API_KEY)" in router.check_swap(HISTORY, "off:some-model", catalog)["message"]
 
 
 @pytest.mark.parametrize(

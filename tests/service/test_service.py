@@ -157,6 +157,48 @@ async def test_answers_streams_and_failures(start: Any) -> None:
         assert error.error.retry_after == 3
 
 
+async def test_errors_go_from_wire_to_wire(start: Any) -> None:
+    """A provider's failure for a client of another wire, of the same wire, and a failure of the gateway's own."""
+    body = '{"error":{"message":"Slow down.","type":"requests","param":null,"code":"rate_limit_exceeded","odd":1}}'
+    answer = service.ErrorAnswer(status=429, headers={"Retry-After": "3", "x-request-id": "req_1"}, body=body)
+    async with start() as served:
+        adapt = served.stub.Adapt
+        there = await adapt(service.AdaptRequest(error_answer=answer, source=TO_OPENAI, target=TO_ANTHROPIC))
+        assert there.error_answer.status == 429
+        assert there.error_answer.headers["retry-after"] == "3"
+        assert json.loads(there.error_answer.body) == {
+            "type": "error",
+            "error": {"type": "rate_limit_error", "message": "Slow down."},
+            "request_id": "req_1",
+        }
+        back = await adapt(service.AdaptRequest(error_answer=answer, source=TO_OPENAI, target=TO_OPENAI))
+        assert (back.error_answer.status, back.error_answer.body) == (429, body)
+        own = types.Error(category=types.ERROR_CATEGORY_LOSS_REFUSED, message="too much would be lost", path="/tools/0")
+        refused = await adapt(service.AdaptRequest(error=own, target=service.Side(adapter="ollama_chat")))
+        assert refused.error_answer.status == 400
+        assert {entry.path for entry in refused.loss} == {"/category", "/path"}
+        text = await adapt(service.AdaptRequest(error_json='{"category":"timeout","message":"late"}', target=TO_OPENAI))
+        assert text.error_answer.status == 408
+        bad = await failure(adapt(service.AdaptRequest(error_json='{"category":7}', target=TO_OPENAI)))
+        assert bad.code() is grpc.StatusCode.INVALID_ARGUMENT
+
+
+async def test_what_a_provider_said_is_given_on_request(start: Any) -> None:
+    """`raw` stands in no error unless it is asked for, alone or at the end of a stream."""
+    answer = service.ErrorAnswer(status=400, body='{"error":{"message":"said"}}')
+    chunk = b'data: {"error":{"message":"said","code":"server_error"}}\n\n'
+    async with start() as served:
+        for wanted in (False, True):
+            alone = await served.stub.Adapt(
+                service.AdaptRequest(error_answer=answer, source=TO_OPENAI, include_raw=wanted)
+            )
+            assert (alone.error.raw_json != "") is wanted
+            stream = await served.stub.Adapt(
+                service.AdaptRequest(chunks=service.Chunks(chunks=[chunk]), source=TO_OPENAI, include_raw=wanted)
+            )
+            assert (stream.events.events[-1].error.error.raw_json != "") is wanted
+
+
 async def test_a_refused_loss_is_told_whole(start: Any) -> None:
     """The loss policy of the call stands over the request's; the report comes along."""
     async with start() as served:

@@ -1,8 +1,8 @@
 """Checked by pyright, never run: what the types promise to those who write adapters and to those who use them."""
 
-from typing import assert_type
+from typing import Any, assert_type
 
-from interlingua import Message, TextBlock, ToolUseBlock, UnknownBlock
+from interlingua import Message, Request, TextBlock, ToolUseBlock, UnknownBlock, media
 from interlingua.canonical import types
 
 
@@ -34,6 +34,12 @@ def an_event_narrows(event: types.StreamEvent) -> str:
             return event["response"]["finish_reason"]
         case _:
             return ""
+
+
+def media_come_back_as_they_were_given(plain: dict[str, Any], request: Request) -> None:
+    assert_type(media.fit(plain, {})[0], dict[str, Any])
+    assert_type(media.fit(request, {})[0], Request)
+    assert_type(media.resolve(request), Request)
 
 
 def required_members_are_required() -> None:

@@ -33,6 +33,8 @@ def check_error_row(session: Session, case: Case) -> Note:
     error = error.get("error", error)
     valid("Error", error)
     same(visible_error(golden, golden), visible_error(error, golden), "", case.comparators("error"))
+    if "raw" in error:
+        raise Failure("the error has the provider's body, and nobody asked for it")
     if "retryable" in golden and "retryable" not in error:
         raise Failure("the error does not say whether it is retryable")
     return None

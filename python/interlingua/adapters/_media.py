@@ -46,6 +46,14 @@ def is_image_address(block: Mapping[str, Any]) -> bool:
     return source["kind"] != "base64" or (block.get("media_type") or "image/").startswith("image/")
 
 
+WORKSPACE: Final = "a file of the workspace cannot be sent as such; media.resolve makes bytes of it"
+
+
+def source_refused(block: Mapping[str, Any], message: str) -> str:
+    """Why the source of a medium cannot be written: a path of the workspace means nothing to any provider."""
+    return WORKSPACE if block["source"]["kind"] == "file_ref" else message
+
+
 def is_web_address(url: str) -> bool:
     """Whether a server can fetch it: a bucket's address, or one of some other scheme, is none."""
     return url.startswith(("https://", "http://"))

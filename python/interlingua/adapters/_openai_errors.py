@@ -1,10 +1,12 @@
-"""Errors as OpenAI and those who speak its wires tell them: every shape in which they say that something failed."""
+"""Errors as OpenAI and those who speak its wires tell them: every shape in which they say that something failed, and the one to write."""
 
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import error_body, retry_after
+from interlingua.adapters import _failures as failures
+from interlingua.adapters._kit import Wire, error_body, retry_after
 from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.loss import Entry
 
 Error = dict[str, Any]
 
@@ -80,6 +82,17 @@ _BY_WORD: Final[dict[str, tuple[str, bool]]] = {
     "invalid_request_error": ("invalid_request", False),
     "badrequesterror": ("invalid_request", False),
     "timeout": ("timeout", True),
+    "server_is_overloaded": ("overloaded", True),
+    "slow_down": ("overloaded", True),
+    "insufficient_permissions": ("permission", False),
+    "cancelled": ("cancelled", False),
+    "unsupported": ("unsupported", False),
+    "loss_refused": ("loss_refused", False),
+    "no_candidate": ("no_candidate", False),
+    "network": ("network", True),
+    "invalid_response": ("invalid_response", False),
+    "stream_truncated": ("stream_truncated", True),
+    "other": ("other", False),
 }
 """Codes and types. Those of the first group say more than the status; the others count only where there is none."""
 
@@ -112,6 +125,13 @@ _DECISIVE: Final = frozenset(
         "unknown_model",
         "model_not_supported",
         "invalid_api_key",
+        "loss_refused",
+        "no_candidate",
+        "network",
+        "invalid_response",
+        "stream_truncated",
+        "unsupported",
+        "other",
     )
 )
 
@@ -171,6 +191,11 @@ _TEXTS: Final[dict[str, str]] = {
     "overloaded": "the provider is overloaded; wait and try again",
     "cancelled": "the call was cancelled",
     "other": "the provider answered with an error",
+    "loss_refused": "the projection would lose more than the policy allows",
+    "no_candidate": "no model can take the turn",
+    "network": "the connection to the provider failed; try again",
+    "invalid_response": "the answer of the provider cannot be read",
+    "stream_truncated": "the answer ended before its end",
 }
 
 
@@ -179,7 +204,8 @@ def error(status: int, headers: Mapping[str, str], body: bytes | str | None, end
 
     The provider's own text may hold content, so it is only in `raw`.
     """
-    return error_from_body(status, headers, error_body(body) if body else None, endpoint)
+    number = status if status >= 400 else None  # a failure that came as a success
+    return error_from_body(number, headers, error_body(body) if body else None, endpoint)
 
 
 def is_failure(body: Mapping[str, Any]) -> bool:
@@ -210,8 +236,12 @@ def error_from_body(status: int | None, headers: Mapping[str, str], body: Any, e
         found["status"] = number
     if words:
         found["code"] = words[0]
+    if (place := _place(body)) is not None:
+        found["path"] = place
     if (seconds := retry_after(lower)) is not None:
         found["retry_after"] = seconds
+    if (identity := failures.identity(lower.get("x-request-id"))) is not None:
+        found["request_id"] = identity
     if body is not None:
         found["raw"] = body
     return found
@@ -254,6 +284,14 @@ def _places(body: Any) -> list[Any]:
     return [inner, body] if isinstance(inner, str) else [body]
 
 
+def _place(body: Any) -> str | None:
+    """Where something is wrong, `param`, as a pointer."""
+    for place in _places(body):
+        if isinstance(place, dict) and (found := failures.place_of(place.get("param"))) is not None:
+            return found
+    return None
+
+
 def _upstream(inner: Mapping[str, Any]) -> list[Any]:
     """What the provider behind a gateway said, as the gateway passes it on: a text (OpenRouter)."""
     metadata = inner.get("metadata")
@@ -289,3 +327,55 @@ def _verdict(status: int | None, words: list[str], text: str) -> tuple[str, bool
             return _BY_STATUS[status]
         return ("server_error", True) if status >= 500 else ("invalid_request", False)
     return _BY_WORD[known[0]] if known else ("other", False)
+
+
+# ---------------------------------------------------------------------------------------------------- to the wire
+
+_WRITTEN: Final[dict[str, tuple[int, str, str | None]]] = {
+    "invalid_request": (400, "invalid_request_error", None),
+    "unsupported": (400, "invalid_request_error", "unsupported"),
+    "loss_refused": (400, "invalid_request_error", "loss_refused"),
+    "no_candidate": (400, "invalid_request_error", "no_candidate"),
+    "context_overflow": (400, "invalid_request_error", "context_length_exceeded"),
+    "content_filter": (400, "invalid_request_error", "content_policy_violation"),
+    "authentication": (401, "invalid_request_error", "invalid_api_key"),
+    "permission": (403, "invalid_request_error", "insufficient_permissions"),
+    "not_found": (404, "invalid_request_error", "model_not_found"),
+    "timeout": (408, "timeout", None),
+    "rate_limit": (429, "requests", "rate_limit_exceeded"),
+    "billing": (429, "insufficient_quota", "insufficient_quota"),
+    "cancelled": (499, "invalid_request_error", "cancelled"),
+    "server_error": (500, "server_error", "server_error"),
+    "network": (502, "server_error", "network"),
+    "invalid_response": (502, "server_error", "invalid_response"),
+    "stream_truncated": (502, "server_error", "stream_truncated"),
+    "overloaded": (503, "service_unavailable_error", "server_is_overloaded"),
+    "other": (500, "server_error", "other"),
+}
+_TYPES: Final = frozenset(("requests", "tokens", "timeout", "insufficient_quota"))
+"""Words of OpenAI that are types, beside those that end so."""
+_FAMILY: Final = ("openai_chat", "openai_responses")
+
+
+def to_wire_error(failure: Error, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
+    """The answer with which OpenAI would have told a canonical error, and what its wires cannot say of it."""
+    return failures.write(failure, endpoint, _spell, error_from_body, hint=True, family=_FAMILY)
+
+
+def error_in_stream(failure: Error, endpoint: Endpoint) -> Wire:
+    """The members of the error with which OpenAI would have told it inside a stream: message, type, param and code."""
+    return to_wire_error(failures.in_stream(failure), endpoint)[0]["body"]["error"]
+
+
+def _spell(told: failures.Told) -> Wire:
+    status, kind, code = _WRITTEN.get(told.category, (500, "server_error", "server_error"))
+    param = None if told.path is None else failures.bracketed(told.path)
+    headers = failures.wait_headers(told.retry_after, exact=True)
+    if told.request_id is not None:
+        headers["x-request-id"] = told.request_id
+    if told.word is not None and (told.word in _TYPES or told.word.endswith("_error")):
+        kind = told.word
+    elif told.word is not None:
+        code = told.word
+    inner = {"message": told.text, "type": kind, "param": param, "code": code}
+    return {"status": told.status or status, "headers": headers, "body": {"error": inner}}

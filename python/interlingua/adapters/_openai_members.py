@@ -1,12 +1,14 @@
 """Members of a request that both wires of OpenAI have and mean alike: what is written, and above all what is not."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from decimal import Decimal
 from typing import Any, Final, Generic, TypeVar
 
-from interlingua.adapters._kit import Wire
-from interlingua.adapters._openai_writing import TOOL_NAME, Target
+from interlingua.adapters._kit import Wire, within
+from interlingua.adapters._openai_writing import TOOL_NAME, Target, fits_name
+from interlingua.adapters._results import note
 from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.loss import Entry
 
 Request = dict[str, Any]
 
@@ -59,7 +61,7 @@ def scalar(name: str, value: Any, request: Request, body: Wire, writing: Target)
 def sampling(name: str, value: Any, request: Request, body: Wire, writing: Target) -> None:
     """A setting that is brought into the range of the wire; some models take none while they reason."""
     lowest, highest = writing.dialect.get("ranges", _NOTHING).get(name) or _RANGES[name]
-    if not writing.own and not writing.refuses(name) and not lowest <= value <= highest:
+    if not (lowest <= value <= highest or writing.keeps(name) or writing.refuses(name)):
         value = max(lowest, min(value, highest))
         message = f"the wire takes {lowest} to {highest}"
         writing.loss.replace((name,), value, "unsupported_value", "weakened", message)
@@ -77,7 +79,7 @@ def top_logprobs(name: str, value: int, request: Request, body: Wire, writing: T
         code = "unsupported_field" if name in writing.dialect.get("unsupported", ()) else "unsupported_model"
         writing.loss.drop((name,), code, "weakened", "the target gives no log probabilities")
         return
-    if value > _MOST_LOGPROBS and not writing.own:
+    if value > _MOST_LOGPROBS and not writing.keeps(name):
         value = _MOST_LOGPROBS
         writing.loss.replace((name,), value, "limit_exceeded", "weakened", f"the wire gives {value} of them")
     body[name] = value
@@ -87,7 +89,7 @@ def word(name: str, value: str, words: tuple[str, ...] | list[str], body: Wire, 
     """A member that takes some words."""
     if writing.refuses(name):
         writing.report_refused(name)
-    elif value in words or writing.own:
+    elif value in words or writing.keeps(name):
         body[name] = value
     else:
         writing.loss.drop((name,), "unsupported_value", "weakened", "the wire has no such word")
@@ -100,7 +102,7 @@ def verbosity(name: str, value: str, request: Request, body: Wire, writing: Targ
 
 def metadata(name: str, value: dict[str, Any], request: Request, body: Wire, writing: Target) -> None:
     """Texts that the provider keeps with the answer."""
-    if writing.own:
+    if writing.keeps(name) or (writing.own and not value):
         body[name] = value
     elif value and writing.refuses(name):
         writing.report_refused(name)
@@ -135,11 +137,11 @@ def effort(value: Mapping[str, Any], writing: Target) -> str | None:
         else:
             return None
     accepted = writing.capabilities.get("reasoning_efforts")
-    if writing.own or (accepted and asked in accepted):
+    if (accepted and asked in accepted) or writing.keeps("reasoning"):
         return asked
     if asked not in EFFORTS:
         return None
-    if not accepted:
+    if writing.own or not accepted:
         return asked
     wanted = EFFORTS.index(asked)
     known = [word for word in accepted if word in EFFORTS] or list(accepted)
@@ -164,17 +166,18 @@ def schema_to_wire(value: dict[str, Any], writing: Target) -> Wire:
     """Name, description, schema and strictness of a form of answer; the wire demands a name with a grammar."""
     name = value.get("name")
     path = ("response_format", "name")
-    if not writing.own and name is None:
+    kept = writing.keeps("response_format")
+    if name is None and not kept:
         name = "response"
         writing.loss.replace(path, name, "required_default", "shape", "the wire demands a name of the schema")
-    elif not writing.own and name is not None and not TOOL_NAME.fullmatch(name):
+    elif name is not None and not kept and not TOOL_NAME.fullmatch(name):
         name = "".join(letter if TOOL_NAME.fullmatch(letter) else "_" for letter in name)[:64] or "response"
         writing.loss.replace(path, name, "name_rewritten", "shape", "the name does not fit the wire's grammar")
     schema: Wire = {} if name is None else {"name": name}
     for member in ("description", "schema", "strict"):
         if value.get(member) is not None:
             schema[member] = value[member]
-    if schema.get("strict") and writing.refuses_strict(schema.get("schema"), ("response_format", "strict")):
+    if schema.get("strict") and writing.refuses_strict(schema.get("schema"), ("response_format", "strict"), kept=kept):
         del schema["strict"]
     return schema
 
@@ -182,6 +185,7 @@ def schema_to_wire(value: dict[str, Any], writing: Target) -> Wire:
 # ---------------------------------------------------------------------------------------------------- from the wire
 
 R = TypeVar("R")
+Writer = Callable[[Request, Endpoint], tuple[Wire, list[Entry]]]
 
 
 class Members(Generic[R]):
@@ -256,6 +260,69 @@ def read_metadata(name: str, value: Any, members: Members[Any]) -> bool:
         return False
     members.request[name] = value
     return True
+
+
+_PLAIN_TOOL: Final = frozenset(("name", "description", "input_schema", "strict", "provider_state"))
+
+
+def proofread(
+    request: Request, called: Iterable[str], even: Container[str], body: Wire, endpoint: Endpoint, to_wire: Writer
+) -> None:
+    """Notes in a request that was just read what a writer would change in it, messages apart: it is left alone then.
+
+    `called` are the names of its calls. Names of tools that do not fit go to `names` of the request's form, its members to
+    `odd`; a tool is marked itself.
+    A request of members that are always `even`, or usual in their values, with plain tools, is not looked at.
+    """
+    tools: list[dict[str, Any]] = request.get("tools") or []
+    found = {tool["name"] for tool in tools}
+    found.update(called)
+    form: dict[str, Any] = request["provider_state"].get("form") or {}
+    if names := [name for name in found if not fits_name(name, endpoint.dialect)]:
+        form["names"] = sorted(names)
+    if form:
+        request["provider_state"]["form"] = form
+    plain = all(within(tool, _PLAIN_TOOL) and not tool.get("strict") for tool in tools)
+    if plain and all(name in even or _is_usual(name, value, body) for name, value in body.items()):
+        return
+    # of a model nothing is known here: what was written for it is not measured by what we know of it
+    reader = Endpoint(endpoint.adapter, endpoint.provider, None, endpoint.dialect)
+    alone = {**request, "messages": [{"role": "user", "content": [{"type": "text", "text": "."}]}]}
+    if plain and tools and (request.get("tool_choice") or _NOTHING).get("type") not in ("tool", "allowed"):
+        alone["tools"] = tools[:1]  # that there are some is all that matters to the others
+    for entry in to_wire(alone, reader)[1]:
+        match entry["path"].split("/")[1:]:
+            case ["tools", position, *_]:
+                note(tools[int(position)], "odd", endpoint.state)
+            case ["options", _, name, *_] | [name, *_]:
+                odd = form.setdefault("odd", [])
+                if name not in odd:
+                    odd.append(name)
+            case _:
+                pass
+    if form:
+        request["provider_state"]["form"] = form
+
+
+def _is_usual(name: str, value: Any, body: Wire) -> bool:
+    """Whether a member says what every writer writes so. It need not know all that is fine."""
+    match name:
+        case "temperature" | "top_p":
+            return is_number(value) and 0 <= value <= 1
+        case "tool_choice":
+            return (value == "auto" or value == "required") and bool(body.get("tools"))
+        case "parallel_tool_calls":
+            return bool(body.get("tools"))
+        case "stream_options":
+            return body.get("stream") is True
+        case "reasoning_effort":
+            return value in EFFORTS
+        case "reasoning":
+            return type(value) is dict and value.get("effort") in EFFORTS
+        case "text":
+            return type(value) is dict and len(value) == 1 and value.get("verbosity") in _VERBOSITIES
+        case _:
+            return value is None
 
 
 _SCHEMA_TYPES: Final[dict[str, type]] = {"name": str, "description": str, "schema": dict, "strict": bool}

@@ -20,7 +20,8 @@ _NOTHING: Final[Mapping[str, Any]] = {}
 class Target:
     """The endpoint that is written for, and what is lost on the way.
 
-    `own` says that the whole request was read from this wire: it is written back as it was, not mended.
+    `own` says that the whole came from this wire: it is spelt as it was, and what is known of the model is not held
+    against it. `as_read` says that it is not mended at all; of a request that is left to what was noted on reading it.
     `folds_custom` says that tools with free text are written as functions, because the provider has no others.
     `breakpoints` counts the cache marks that are written. `grammar` is that of the wire's ids of calls.
     """
@@ -30,7 +31,9 @@ class Target:
         "_grammar",
         "_ids",
         "_names",
+        "_odd",
         "_short_ids",
+        "as_read",
         "breakpoints",
         "capabilities",
         "dialect",
@@ -46,6 +49,8 @@ class Target:
         self.capabilities = endpoint.capabilities
         self.loss = loss
         self.own = own
+        self.as_read = own
+        self._odd: tuple[str, ...] = ()
         self.folds_custom = dialect.get("custom_tools") is False and not own
         self.breakpoints = 0
         told: Mapping[str, Any] = dialect.get("tool_id") or _NOTHING
@@ -64,6 +69,22 @@ class Target:
         """How an item was spelt here, or nothing."""
         return self.owns(item).get("form") or _NOTHING
 
+    def recall(self, request: dict[str, Any]) -> None:
+        """Takes up what was noted when a request of this wire was read: that alone is not mended."""
+        self.as_read = False
+        if self.own:
+            form = self.form(request)
+            self._odd = tuple(form.get("odd") or ())
+            self._names.update((name, name) for name in form.get("names") or ())
+
+    def keeps(self, member: str) -> bool:
+        """Whether a member of the request is written as it is, because it was as odd when it was read."""
+        return self.as_read or member in self._odd
+
+    def noted(self, item: dict[str, Any], oddity: str = "odd", value: Any = True) -> bool:
+        """Whether an item was read with an oddity, which is then kept."""
+        return self.as_read or (self.own and "provider_state" in item and self.form(item).get(oddity) == value)
+
     def refuses(self, name: str) -> bool:
         """Whether the provider's wire or the model does not take a member of the request."""
         if self.own:
@@ -77,9 +98,9 @@ class Target:
         else:
             self.loss.drop((name,), "unsupported_model", "weakened", f"the model takes no {name}")
 
-    def refuses_strict(self, schema: Any, path: Path) -> bool:
+    def refuses_strict(self, schema: Any, path: Path, *, kept: bool = False) -> bool:
         """Whether a schema cannot be enforced as it is; it is then sent without the demand, and that is reported."""
-        if self.own or schema is None:
+        if kept or schema is None:
             return False
         try:
             if misfit(schema, OPENAI_STRICT) is None:
@@ -122,24 +143,20 @@ class Target:
 
         The caller reports a name that is not the given one with `report_name`.
         """
-        if self.own:
-            return name
         wire = self._names.get(name)
         if wire is None:
-            self._names[name] = wire = name if self._fits(name) else self._rewritten(name, request)
+            fits = self.as_read or fits_name(name, self.dialect)
+            self._names[name] = wire = name if fits else self._rewritten(name, request)
         return wire
 
     def report_name(self, path: Path, wire: str) -> None:
         """Reports a name that was rewritten."""
         self.loss.replace(path, wire, "name_rewritten", "shape", "the name does not fit the target's grammar")
 
-    def _fits(self, name: str) -> bool:
-        pattern = self.dialect.get("tool_name")
-        return bool(re.fullmatch(pattern, name) if pattern else TOOL_NAME.fullmatch(name))
-
     def _rewritten(self, name: str, request: dict[str, Any]) -> str:
         if self._all_names is None:
-            self._all_names = {found for found in _names(request) if self._fits(found)}
+            self._all_names = {found for found in _names(request) if fits_name(found, self.dialect)}
+            self._all_names.update(self._names)
         base = re.sub(r"[^a-zA-Z0-9_-]", "_", name)
         wire, turn = base[:64], 1
         while wire in self._all_names or not wire:
@@ -147,6 +164,12 @@ class Target:
             wire = f"{base[: 63 - len(str(turn))]}_{turn}"
         self._all_names.add(wire)
         return wire
+
+
+def fits_name(name: str, dialect: Mapping[str, Any]) -> bool:
+    """Whether the provider takes the name of a tool."""
+    pattern = dialect.get("tool_name")
+    return bool(re.fullmatch(pattern, name) if pattern else TOOL_NAME.fullmatch(name))
 
 
 def _names(request: dict[str, Any]) -> list[str]:

@@ -15,7 +15,7 @@ from typing import Any
 import jsonschema_rs
 
 from interlingua.canonical import json
-from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.errors import InvalidRequest, too_deep
 from interlingua.canonical.loss import Path as Where
 from interlingua.canonical.loss import pointer
 
@@ -38,6 +38,7 @@ _KNOWN_BLOCKS = frozenset(
 )
 _ULID_TOOL_ID = re.compile(r"^tu_[0-7][0-9A-HJKMNP-TV-Z]{25}$")
 _SNAKE_CASE = re.compile(r"^[a-z][a-z0-9_]{0,63}$")
+_TOOL_NAME = re.compile(r"^[A-Za-z][A-Za-z0-9_]{0,63}\Z")
 _ENVELOPE = ("id", "session_id", "role", "content", "metadata", "created_at", "schema_version")
 
 
@@ -59,6 +60,13 @@ def check(value: Any, profile: str = "core") -> list[Violation]:
         limits = profiles()[profile]
     except KeyError:
         raise InvalidRequest(f"there is no profile {profile!r}; there are {', '.join(profiles())}") from None
+    try:
+        return _found(value, limits)
+    except RecursionError:
+        raise too_deep() from None
+
+
+def _found(value: Any, limits: Data) -> list[Violation]:
     if isinstance(value, list):
         return list(_conversation(value, (), limits))
     if "messages" in value:
@@ -295,7 +303,10 @@ def tool_schema_violations(schema: Any, *, extended: bool = False) -> list[Viola
     The strict subset is exactly the seed's list; `extended` also takes the keywords that most providers take.
     """
     found: list[Violation] = []
-    _schema_node(schema, (), _EXTENDED_KEYWORDS if extended else _STRICT_KEYWORDS, extended, found.append)
+    try:
+        _schema_node(schema, (), _EXTENDED_KEYWORDS if extended else _STRICT_KEYWORDS, extended, found.append)
+    except RecursionError:
+        raise too_deep() from None
     if isinstance(schema, dict) and schema.get("type", "object") != "object":
         found.append(_broken("tool_schema", ("type",), "the arguments of a tool are an object"))
     return found
@@ -334,16 +345,40 @@ def _schema_node(
                 pass
 
 
-def register_tools(tools: list[Data], *, extended: bool = False) -> dict[str, Data]:
-    """The tools by name, when every name is new and every schema is in the subset; else `InvalidRequest`.
+def _check_name(name: Any, kind: str, position: int) -> None:
+    if not isinstance(name, str) or not name:
+        raise InvalidRequest("a tool needs a name", path=pointer((position, "name")))
+    if kind != "provider" and not _TOOL_NAME.match(name):
+        raise InvalidRequest(
+            f"the tool name {name[:80]!r} cannot be registered: a letter first, then letters, digits and underscores, "
+            "at most 64 in all",
+            path=pointer((position, "name")),
+        )
 
-    The error names the tool, the pointer into its schema and the keyword.
+
+def register_tools(tools: list[Data], *, extended: bool = False) -> dict[str, Data]:
+    """The tools by name, when every name is good and new and every schema is in the subset; else `InvalidRequest`.
+
+    The error names the tool, the pointer into its schema and the keyword. A tool of kind `provider` is its provider's:
+    only its name is looked at, and that it is new; one of kind `custom` has no schema.
     """
     registered: dict[str, Data] = {}
     for position, tool in enumerate(tools):
+        if not isinstance(tool, dict):
+            raise InvalidRequest("a tool is an object", path=pointer((position,)))
+        kind = tool.get("kind") or "function"
+        _check_name(tool.get("name"), kind, position)
         if tool["name"] in registered:
             raise InvalidRequest(f"there are two tools {tool['name']!r}", path=pointer((position, "name")))
-        found = tool_schema_violations(tool.get("input_schema", {}), extended=extended)
+        schema = tool.get("input_schema")
+        if kind == "function" and (not isinstance(schema, dict) or schema.get("type") != "object"):
+            where = (position, "input_schema", "type") if isinstance(schema, dict) and "type" in schema else (position,)
+            raise InvalidRequest(
+                f"the tool {tool['name']!r} needs an input_schema, of the type object; for a tool without arguments "
+                'write {"type": "object", "properties": {}}',
+                path=pointer(where),
+            )
+        found = tool_schema_violations(schema, extended=extended) if kind == "function" else []
         if found:
             raise InvalidRequest(
                 f"the input schema of the tool {tool['name']!r} cannot be registered: {found[0]['message']}",

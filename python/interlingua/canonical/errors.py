@@ -8,6 +8,7 @@ InterlinguaError
 │   └── LossRefused      … and the caller's policy refuses the loss; carries the whole report
 ├── NoCandidate          the policy: no model can serve the turn; carries the chain
 │   └── OriginRests      … for the policy keeps its state where it belongs, and that rests
+├── NotConfigured        the operator: a provider's key or address is not set here; nobody was called
 ├── ProviderError        the provider: it answered with an error, or not at all
 │   └── StreamTruncated  … or its stream ended without its end; carries what had arrived
 └── Cancelled            the caller went away
@@ -69,6 +70,11 @@ class InvalidRequest(InterlinguaError):
         return error
 
 
+def too_deep() -> InvalidRequest:
+    """What stands in the place of a `RecursionError`: nesting is the input's fault (spec/8-errors.md#nesting)."""
+    return InvalidRequest("the value is nested too deeply; flatten it")
+
+
 class InvalidWire(InterlinguaError):
     """A wire body cannot be read: a member is missing or has the wrong type. `path` points into the body."""
 
@@ -76,9 +82,30 @@ class InvalidWire(InterlinguaError):
 
 
 class InvalidAnswer(InvalidWire):
-    """A provider's answer cannot be read. `path` points into the body."""
+    """A provider's answer cannot be read. `path` points into the body.
+
+    When it does not have the form that was asked for, `path` points into its value, and `violations` lists all that is
+    wrong, each with rule, path and message.
+    """
 
     category = "invalid_response"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        path: str | None = None,
+        adapter: str | None = None,
+        violations: list[dict[str, str]] | None = None,
+    ) -> None:
+        super().__init__(message, path=path, adapter=adapter)
+        self.violations = violations or []
+
+    def to_dict(self) -> dict[str, Any]:
+        error = super().to_dict()
+        if self.violations:
+            error["violations"] = self.violations
+        return error
 
 
 class CannotAdapt(InterlinguaError):
@@ -124,6 +151,24 @@ class OriginRests(NoCandidate):
         return dict(self.error)
 
 
+class NotConfigured(InterlinguaError):
+    """A provider cannot be called, for it has no key or no address here. The message names the variables to set.
+
+    `error` is the canonical error object. Nobody was called.
+    """
+
+    category = "authentication"
+
+    def __init__(self, provider: str, lacks: str, *, adapter: str | None = None) -> None:
+        super().__init__(f"the provider {provider} is not configured; {lacks}", adapter=adapter)
+        self.provider = provider
+        self.lacks = lacks
+        self.error = super().to_dict() | {"provider": provider}
+
+    def to_dict(self) -> dict[str, Any]:
+        return dict(self.error)
+
+
 class Cancelled(InterlinguaError):
     """The caller went away before the answer was complete."""
 
@@ -148,7 +193,8 @@ class ProviderError(InterlinguaError):
         return self.error.get("retry_after")
 
     def to_dict(self) -> dict[str, Any]:
-        return dict(self.error)
+        """The error without what the provider said word by word; that is in `error["raw"]`."""
+        return {name: value for name, value in self.error.items() if name != "raw"}
 
 
 class StreamTruncated(ProviderError):

@@ -9,6 +9,7 @@ import hashlib
 from typing import Any
 
 from interlingua.canonical import json
+from interlingua.canonical.errors import too_deep
 
 _NOT_COMPARED = frozenset(("provider_raw", "provider_state", "cache"))
 _HASHED = ("role", "name", "content")
@@ -31,5 +32,8 @@ def content_hash(message: dict[str, Any]) -> str:
 
     Equal across processes, platforms and key orders; it differs whenever a block, its order, the role or the name differs.
     """
-    said = {key: comparable(message[key]) for key in _HASHED if message.get(key) is not None}
+    try:
+        said = {key: comparable(message[key]) for key in _HASHED if message.get(key) is not None}
+    except RecursionError:
+        raise too_deep() from None
     return hashlib.sha256(json.dumps_sorted(said)).hexdigest()

@@ -7,7 +7,9 @@ NaN, infinities, numbers out of range and lone surrogates are refused on the way
 msgspec reads (exact integers), orjson writes (fastest on long base64 text); what orjson cannot write, msgspec does.
 """
 
+import json as standard_json
 import math
+import re
 from decimal import Decimal
 from typing import Any, Final
 
@@ -22,13 +24,16 @@ _SAFE_DIGITS: Final = 15  # a binary float holds every decimal of up to fifteen 
 def _number(text: str) -> float | Decimal:
     value = float(text)
     if math.isinf(value):
-        raise ValueError("number out of range")
+        raise ValueError(_TOO_LARGE)
     if len(text) <= _SAFE_DIGITS or repr(value) == text:
         return value
     exact = Decimal(text)
     return value if Decimal(repr(value)) == exact else exact
 
 
+_TOO_LARGE: Final = "number out of range"
+_BYTE: Final = re.compile(r"\(byte (\d+)\)")
+_NOT_A_NUMBER: Final = re.compile(rb"-?(?:NaN|Infinity)", re.IGNORECASE)
 _decoder: Final = msgspec.json.Decoder(float_hook=_number)
 _encoder: Final = msgspec.json.Encoder(decimal_format="number")
 _sorted_encoder: Final = msgspec.json.Encoder(decimal_format="number", order="deterministic")
@@ -41,7 +46,60 @@ def loads(text: bytes | str) -> Any:
     except RecursionError:
         raise InvalidRequest("the JSON is nested too deeply") from None
     except (msgspec.MsgspecError, UnicodeError, ValueError) as problem:
-        raise InvalidRequest(f"not valid JSON: {problem}") from None
+        data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+        why = str(problem)
+        path = _out_of_range(data) if _TOO_LARGE in why else None
+        raise InvalidRequest(f"not valid JSON: {_why(data, why)}", path=path) from None
+
+
+def _why(text: bytes, problem: str) -> str:
+    """What is wrong with a text, in words for whoever has to mend it. They hold nothing of the text."""
+    if not text.strip():
+        return "there is nothing to read"
+    if text.startswith(b"\xef\xbb\xbf"):
+        return "it begins with a byte order mark; save it as UTF-8 without one"
+    if text.startswith((b"\xff\xfe", b"\xfe\xff")) or (len(text) > 1 and 0 in text[:2]):
+        return "it is UTF-16 or UTF-32; save it as UTF-8"
+    if text.lstrip().startswith(b"<"):
+        return "it begins with <, as HTML and XML do"
+    if _TOO_LARGE in problem:
+        return "a number is too large for a binary float; write it as text"
+    if "truncated" in problem:
+        return "it ends before it is complete"
+    found = _BYTE.search(problem)
+    if found is None:
+        return problem.removeprefix("JSON is malformed: ")
+    at = int(found[1])
+    line = text.count(b"\n", 0, at) + 1
+    column = len(text[text.rfind(b"\n", 0, at) + 1 : at].decode("utf-8", "replace")) + 1
+    what = problem[: found.start()].removeprefix("JSON is malformed: ").strip()
+    if _NOT_A_NUMBER.match(text, at):
+        what = "NaN and infinities are not numbers of JSON; write null or a text"
+    return f"{what} (line {line}, column {column})"
+
+
+def _out_of_range(text: bytes) -> str | None:
+    """The pointer of the first number that no binary float holds; None when there is none, or when that cannot be told."""
+    try:
+        found = _infinite(standard_json.loads(text))
+    except (ValueError, RecursionError):
+        return None
+    return None if found is None else "".join(f"/{key.replace('~', '~0').replace('/', '~1')}" for key in found)
+
+
+def _infinite(value: Any) -> list[str] | None:
+    if isinstance(value, float):
+        return [] if math.isinf(value) else None
+    items: Any = ()
+    if isinstance(value, dict):
+        items = value.items()
+    elif isinstance(value, list):
+        items = enumerate(value)
+    for key, item in items:
+        deeper = _infinite(item)
+        if deeper is not None:
+            return [str(key), *deeper]
+    return None
 
 
 def dumps(value: Any) -> bytes:

@@ -11,7 +11,7 @@ put before or after them, and the tree is frozen back into plain data at the end
 import re
 from typing import Any, Final
 
-from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.errors import InvalidRequest, too_deep
 
 Path = tuple[str | int, ...]
 Entry = dict[str, Any]
@@ -154,6 +154,13 @@ def apply(request: dict[str, Any], loss: list[Entry]) -> dict[str, Any]:
 
     Raises `InvalidRequest` with the pointer of the entry when the report does not fit the request.
     """
+    try:
+        return _applied(request, loss)
+    except RecursionError:
+        raise too_deep() from None
+
+
+def _applied(request: dict[str, Any], loss: list[Entry]) -> dict[str, Any]:
     tree = _thaw(request)
     for position, entry in enumerate(loss):
         try:
@@ -260,6 +267,13 @@ _TOOL_ID: Final = re.compile(r"^tu_[0-9A-Za-z]+$")
 
 def visible(request: dict[str, Any]) -> dict[str, Any]:
     """What of a request a model can see, in a comparable form (spec/6-loss.md#loss-visible)."""
+    try:
+        return _visible(request)
+    except RecursionError:
+        raise too_deep() from None
+
+
+def _visible(request: dict[str, Any]) -> dict[str, Any]:
     ids: dict[str, str] = {}
     messages = [_message(message, ids) for message in request.get("messages", [])]
     if request.get("system"):
@@ -325,17 +339,24 @@ def _value(value: Any, ids: dict[str, str]) -> Any:
 
 def difference(left: Any, right: Any, at: str = "") -> str | None:
     """The JSON Pointer of the first place where two values differ, or None. Numbers compare by value, `true` is not 1."""
+    try:
+        return _difference(left, right, at)
+    except RecursionError:
+        raise too_deep() from None
+
+
+def _difference(left: Any, right: Any, at: str) -> str | None:
     if isinstance(left, dict) and isinstance(right, dict):
         for key in left | right:
             here = at + pointer((key,))
             if key not in left or key not in right:
                 return here
-            if (found := difference(left[key], right[key], here)) is not None:
+            if (found := _difference(left[key], right[key], here)) is not None:
                 return found
         return None
     if isinstance(left, list) and isinstance(right, list):
         for position, (a, b) in enumerate(zip(left, right, strict=False)):
-            if (found := difference(a, b, f"{at}/{position}")) is not None:
+            if (found := _difference(a, b, f"{at}/{position}")) is not None:
                 return found
         return None if len(left) == len(right) else f"{at}/{min(len(left), len(right))}"
     if isinstance(left, bool) is isinstance(right, bool) and left == right:

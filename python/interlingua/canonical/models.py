@@ -1129,6 +1129,8 @@ class Error(Model):
     """HTTP status of the provider."""
     code: Maybe[str] = None
     """The provider's own error word."""
+    request_id: Maybe[str] = None
+    """The provider's id of the call that failed, for whoever asks the provider about it."""
     provider: Maybe[str] = None
     """The provider that failed."""
     adapter: Maybe[str] = None

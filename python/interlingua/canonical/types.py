@@ -1043,6 +1043,8 @@ class Error(TypedDict, total=False):
     """HTTP status of the provider."""
     code: str
     """The provider's own error word."""
+    request_id: str
+    """The provider's id of the call that failed, for whoever asks the provider about it."""
     provider: str
     """The provider that failed."""
     adapter: str

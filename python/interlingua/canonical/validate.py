@@ -16,10 +16,11 @@ import jsonschema_rs
 import pybase64
 
 from interlingua.canonical import json
-from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.errors import InvalidRequest, too_deep
 from interlingua.canonical.loss import Path, pointer
 
 _SCHEMA: Final = "interlingua.schema.json"
+_DEEPEST: Final = 500
 _MOST: Final = 20  # violations in one report: enough to mend an input, too few to flood a log
 
 
@@ -57,7 +58,11 @@ def validate(value: Any, name: str = "Request") -> None:
     Checked are the shape and the base64 text of media.
     What a schema cannot say is in `check`.
     """
-    if not _quick_validator(name).is_valid(value):
+    try:
+        valid = _quick_validator(name).is_valid(value)
+    except (RecursionError, ValueError):  # deeper than the validator goes
+        raise too_deep() from None
+    if not valid:
         found = violations(value, name)
         first = found[0]
         raise InvalidRequest(
@@ -68,7 +73,10 @@ def validate(value: Any, name: str = "Request") -> None:
 
 
 def violations(value: Any, name: str = "Request") -> list[dict[str, str]]:
-    """All places where a value breaks the schema, as Violation objects; the gravest first."""
+    """All places where a value breaks the schema, as Violation objects; the gravest first.
+
+    Of a request, a response or a message that fits the schema, the media whose data is no base64 text.
+    """
     found: dict[str, dict[str, str]] = {}
     for error in _validator(name).iter_errors(value):
         for leaf in _leaves(error):
@@ -76,6 +84,8 @@ def violations(value: Any, name: str = "Request") -> list[dict[str, str]]:
             found.setdefault(path, {"rule": f"schema.{leaf.kind.name}", "path": path, "message": _message(leaf)})
             if len(found) == _MOST:
                 return list(found.values())
+    if not found:
+        return [_broken_media(path) for path in _media(value, name)]
     return list(found.values())
 
 
@@ -131,11 +141,11 @@ def _check_media(request: dict[str, Any]) -> None:
         for block in message["content"]:
             if "source" in block:
                 if _is_broken(block["source"]):
-                    raise _broken_media(request)
+                    raise _refused_media(request)
             elif block["type"] == "tool_result":
                 for inner in block["content"]:
                     if "source" in inner and _is_broken(inner["source"]):
-                        raise _broken_media(request)
+                        raise _refused_media(request)
 
 
 def _is_broken(source: Any) -> bool:
@@ -143,19 +153,36 @@ def _is_broken(source: Any) -> bool:
     return isinstance(source, dict) and source.get("kind") == "base64" and not is_base64(source.get("data"))
 
 
-def _broken_media(request: dict[str, Any]) -> InvalidRequest:
-    for i, message in enumerate(request["messages"]):
-        for j, block in enumerate(message["content"]):
-            found: list[Path] = [("source", "data")] if "source" in block and _is_broken(block["source"]) else []
-            for k, inner in enumerate(block["content"] if block["type"] == "tool_result" else ()):
+def _refused_media(request: dict[str, Any]) -> InvalidRequest:
+    found = [_broken_media(path) for path in _media(request, "Request")]
+    return InvalidRequest(found[0]["message"], path=found[0]["path"], violations=found)
+
+
+def _broken_media(path: Path) -> dict[str, str]:
+    message = "the data is not base64 text (standard alphabet, padded); encode the bytes again"
+    return {"rule": "schema.contentEncoding", "path": pointer(path), "message": message}
+
+
+def _media(value: Any, name: str) -> Iterator[Path]:
+    """Where the data of a medium is no base64 text."""
+    if name == "Message":
+        yield from _media_of(value, ())
+    elif name == "Response":
+        yield from _media_of(value["message"], ("message",))
+    elif name == "Request":
+        for position, message in enumerate(value["messages"]):
+            yield from _media_of(message, ("messages", position))
+
+
+def _media_of(message: dict[str, Any], path: Path) -> Iterator[Path]:
+    for position, block in enumerate(message["content"]):
+        here: Path = (*path, "content", position)
+        if "source" in block and _is_broken(block["source"]):
+            yield (*here, "source", "data")
+        elif block["type"] == "tool_result":
+            for place, inner in enumerate(block["content"]):
                 if "source" in inner and _is_broken(inner["source"]):
-                    found.append(("content", k, "source", "data"))
-            if found:
-                return InvalidRequest(
-                    "the data is not base64 text (standard alphabet, padded); encode the bytes again",
-                    path=pointer(("messages", i, "content", j, *found[0])),
-                )
-    raise AssertionError("there is a broken medium")
+                    yield (*here, "content", place, "source", "data")
 
 
 def is_base64(data: Any) -> bool:
@@ -170,7 +197,9 @@ def is_base64(data: Any) -> bool:
 
 
 def check_numbers(value: Any, path: tuple[str | int, ...] = ()) -> None:
-    """Refuses NaN and infinities in data that did not come from JSON text (which cannot hold them)."""
+    """Refuses NaN, infinities and endless nesting in data that did not come from JSON text (which cannot hold them)."""
+    if len(path) > _DEEPEST:
+        raise too_deep()
     if isinstance(value, float) and not math.isfinite(value):
         raise InvalidRequest("NaN and infinities are not numbers of JSON", path=pointer(path))
     if isinstance(value, dict):

@@ -6,7 +6,9 @@ No error holds content or a key: what a provider says is in `raw`, with the key 
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
+from interlingua import translate
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import (
@@ -15,9 +17,9 @@ from interlingua.canonical.errors import (
     InterlinguaError,
     InvalidRequest,
     InvalidWire,
+    NotConfigured,
     ProviderError,
 )
-from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.client.call import Call
 from interlingua.client.interrupt import Interrupted
 from interlingua.client.transport import Answer, TransportFailed
@@ -27,6 +29,7 @@ Response = dict[str, Any]
 ERROR_BODY_LIMIT = 1 << 20
 """How much of an error answer is read, in bytes."""
 
+_ABOUT_KEYS = frozenset(("authentication", "permission"))
 _PASS_OVER = frozenset(("not_found", "unsupported", "context_overflow"))
 
 
@@ -48,7 +51,7 @@ def read(call: Call, answer: Answer, body: bytes) -> Response:
         data = json.loads(body)
         if not isinstance(data, dict):
             raise InvalidWire("the answer must be an object", path="")
-        response, _ = call.adapter.from_wire_response(data, call.endpoint, DERIVED_IDS)
+        response, _ = translate.from_wire_response(data, call.endpoint)
     except (InvalidWire, InvalidRequest) as problem:
         if b'"error"' in body:
             raise ProviderError(refusal(call, answer, body)) from None
@@ -78,9 +81,13 @@ def in_band(call: Call, error: dict[str, Any]) -> dict[str, Any]:
 
 def refusal(call: Call, answer: Answer, body: bytes) -> dict[str, Any]:
     """The canonical error for an error answer, without the caller's key."""
-    error: dict[str, Any] = call.adapter.error(answer.status, dict(answer.headers), body, call.endpoint)
+    error: dict[str, Any] = translate.from_wire_error(answer.status, answer.headers, body, call.endpoint, raw=True)
     if call.endpoint.provider is not None:
         error.setdefault("provider", call.endpoint.provider)
+    if answer.status >= 400:
+        error["message"] = f"{_name(call.endpoint)} answered {answer.status}: {error['message']}"
+    if error["category"] in _ABOUT_KEYS and call.key:
+        error["message"] += f"; {call.key}"
     return _without_secrets(call, error)
 
 
@@ -106,7 +113,7 @@ def failure(problem: TransportFailed | Interrupted, call: Call | None) -> Interl
     endpoint = call.endpoint if call is not None else None
     match problem:
         case TransportFailed():
-            return unreached(problem, endpoint)
+            return unreached(problem, call)
         case Interrupted(reason="deadline"):
             return ProviderError(
                 _error(endpoint, "timeout", "the deadline passed before the answer was complete", retryable=True)
@@ -117,9 +124,24 @@ def failure(problem: TransportFailed | Interrupted, call: Call | None) -> Interl
             )
 
 
-def unreached(problem: TransportFailed, endpoint: Endpoint | None) -> ProviderError:
-    """What a failure of the network is to the caller."""
-    return ProviderError(_error(endpoint, problem.category, problem.message, retryable=problem.retryable))
+def unreached(problem: TransportFailed, call: Call | None) -> ProviderError:
+    """What a failure of the network is to the caller: with the name and the host of whom it tells."""
+    if call is None:
+        return ProviderError(_error(None, problem.category, problem.message, retryable=problem.retryable))
+    message = f"{_name(call.endpoint)}{_host(call.url)}: {problem.message}"
+    return ProviderError(_error(call.endpoint, problem.category, message, retryable=problem.retryable))
+
+
+def _name(endpoint: Endpoint) -> str:
+    return endpoint.provider or endpoint.adapter
+
+
+def _host(url: str) -> str:
+    """The host of an address, and no more of it: a user, a path or a query may be secret."""
+    if not url.startswith(("http://", "https://")):
+        return ""
+    host = urlsplit(url).netloc.rpartition("@")[2]
+    return f" at {host}" if host else ""
 
 
 def served(routing: Mapping[str, Any] | None, model: str, skipped: list[dict[str, Any]]) -> dict[str, Any] | None:
@@ -134,4 +156,4 @@ def another_may_do(error: InterlinguaError) -> bool:
     """Whether the next candidate is worth a try after this failure. A request that is wrong is wrong for all."""
     if isinstance(error, ProviderError):
         return error.retryable or error.error["category"] in _PASS_OVER
-    return isinstance(error, CannotAdapt)
+    return isinstance(error, (CannotAdapt, NotConfigured))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any, TypeVar
 
-from interlingua.canonical.errors import CannotAdapt, NoCandidate, ProviderError
+from interlingua.canonical.errors import CannotAdapt, NoCandidate, NotConfigured, ProviderError
 from interlingua.client.answers import another_may_do, failure, unreached
 from interlingua.client.call import Call, Limits, Plan, Trail
 from interlingua.client.interrupt import Interrupt, Interrupted
@@ -69,10 +69,10 @@ class Asking:
                 call.trail = trail
                 answer, received = await self._persist(call, interrupt, due, receive, others=others)
                 return call, answer, received
-            except (CannotAdapt, ProviderError) as problem:
+            except (CannotAdapt, NotConfigured, ProviderError) as problem:
                 if not others or not another_may_do(problem):
                     raise trail.told(problem) from None
-                reason = problem.to_dict()["category"]
+                reason = "not_configured" if isinstance(problem, NotConfigured) else problem.to_dict()["category"]
                 self._pass_over(plan, model, trail, reason, problem.message, logging.WARNING)
             except Interrupted as problem:
                 raise trail.told(failure(problem, call), cut_short=True) from None
@@ -83,8 +83,9 @@ class Asking:
     def _able(self, plan: Plan, trail: Trail) -> tuple[str, ...]:
         """The candidates that are worth a call: without those that rest, and those whose provider is not configured.
 
-        When that leaves nobody, the one whose rest ends first, else the first that is only not configured: refusing what
-        might succeed helps nobody. Raises `NoCandidate` when all were put to rest until they are called back.
+        When that leaves nobody, the one whose rest ends first: refusing what might succeed helps nobody; else the first,
+        which tells what it lacks when it is called. Raises `NoCandidate` when all were put to rest until they are called
+        back.
         """
         marks = self.health.snapshot()
         if len(plan.models) == 1 and not marks["models"] and not marks["providers"]:
@@ -163,7 +164,7 @@ def _judged(problem: ProviderError | TransportFailed, call: Call) -> tuple[Provi
     """A failed attempt as an error, and whether the provider may have carried the call out all the same."""
     if isinstance(problem, ProviderError):
         return problem, problem.error["category"] == "timeout"
-    return unreached(problem, call.endpoint), problem.sent
+    return unreached(problem, call), problem.sent
 
 
 def _tell(call: Call, attempt: int, error: Data, pause: float | None) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from interlingua import translate
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InterlinguaError, ProviderError
+from interlingua.canonical.errors import InterlinguaError, NotConfigured, ProviderError
 from interlingua.registry.signing import Signing
 
 Request = dict[str, Any]
@@ -46,7 +46,7 @@ class Trail:
 
     def told(self, error: InterlinguaError, *, cut_short: bool = False) -> InterlinguaError:
         """The error that ends the call, with the trail when there was more than what the error itself tells."""
-        if isinstance(error, ProviderError):
+        if isinstance(error, (ProviderError, NotConfigured)):
             if self.skipped:
                 error.error["skipped"] = self.skipped
             if self.attempts and (self.skipped or cut_short or len(self.attempts) > 1):
@@ -56,7 +56,11 @@ class Trail:
 
 @dataclass(slots=True)
 class Call:
-    """One call to one model. Headers and secrets hold the key and are not printed."""
+    """One call to one model. Headers and secrets hold the key and are not printed.
+
+    `key` tells where the key comes from, or what to set when there is none; `lacks` what the provider wants beside
+    what an unsigned call carries.
+    """
 
     plan: Plan
     endpoint: Endpoint
@@ -68,4 +72,6 @@ class Call:
     headers: dict[str, str] = field(repr=False)
     secrets: tuple[str, ...] = field(repr=False)
     signing: Signing | None = None
+    key: str = ""
+    lacks: str = ""
     trail: Trail = field(default_factory=Trail)

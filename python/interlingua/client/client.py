@@ -17,7 +17,7 @@ from typing import Any, Self
 from interlingua import adapters, translate
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidRequest, ProviderError
+from interlingua.canonical.errors import InvalidRequest, NotConfigured, ProviderError
 from interlingua.canonical.ids import UlidSource
 from interlingua.client.answers import ERROR_BODY_LIMIT, refusal, served, whole
 from interlingua.client.asking import Asking, log_rest
@@ -128,7 +128,8 @@ class Client:
         `deadline` is the time for the whole call in seconds, `routing` the record of why this model was chosen.
         `raw` keeps the provider's whole answer in `response.raw`; `validated` says that the request has been through
         the door already.
-        Raises `InvalidRequest`, `CannotAdapt` and `LossRefused` before anything is sent, `ProviderError` after.
+        Raises `InvalidRequest`, `NotConfigured`, `CannotAdapt` and `LossRefused` before anything is sent, `ProviderError`
+        after.
         """
         plan = self._plan(request, model, adapter, fallbacks, routing, stream=False, validated=validated)
         interrupt = Interrupt(deadline)
@@ -204,13 +205,20 @@ class Client:
         """What the provider of a candidate lacks to be called, as far as is known; empty when it lacks nothing."""
         endpoint = self._endpoint(plan, model)
         provider = endpoint.provider or endpoint.adapter
-        given = self._transport is not None or provider in self._keys or provider in self._base_urls
-        return "" if given else "; ".join(self._registry.missing(provider))
+        if self._transport is not None:
+            return ""
+        given = {"key": self._keys.get(provider), "base_url": self._base_urls.get(provider)}
+        return "; ".join(self._registry.missing(provider, **given))
 
     def _prepare(self, plan: Plan, model: str) -> Call:
-        """What is sent to a candidate. Raises `CannotAdapt` when the conversation cannot be carried to it."""
+        """What is sent to a candidate. Raises `CannotAdapt` when the conversation cannot be carried to it, and
+        `NotConfigured` when its provider cannot be called."""
         endpoint = self._endpoint(plan, model)
+        lacks = self._lacks(plan, model)
         connection = self.connection(endpoint)
+        # credentials to sign with may be found where no variable tells: they are looked for when the call is sent
+        if lacks and connection.signing is None:
+            raise NotConfigured(connection.provider, lacks, adapter=endpoint.adapter)
         endpoint = connection.located(endpoint)
         requested = endpoint.model_id(endpoint.model) or model
         # a copy: the caller's request stays as it is and can be used again
@@ -235,7 +243,20 @@ class Client:
             headers=headers,
             secrets=tuple(value.rpartition(" ")[2] for value in connection.headers.values()),
             signing=connection.signing,
+            key=self._key_from(connection.provider),
+            lacks=lacks,
         )
+
+    def _key_from(self, provider: str) -> str:
+        """Where the key of a provider comes from, in words; empty when none is ever wanted."""
+        if provider in self._keys:
+            return "the key is the one given to the client"
+        if not self._registry.is_provider(provider):
+            return ""
+        if variable := self._registry.key_variable(provider):
+            return f"the key is that of {variable}"
+        wanted = " or ".join(self._registry.standing(provider)["key_variables"])
+        return f"no key was sent: set {wanted}" if wanted else ""
 
     def _endpoint(self, plan: Plan, model: str) -> Endpoint:
         return self._registry.endpoint(model=model, adapter=plan.adapter)
@@ -271,8 +292,12 @@ class Client:
         if call.signing is None:
             return call.headers
         credentials = call.signing.credentials or await self._wallet.credentials()
+        if credentials is None and call.lacks:
+            raise NotConfigured(
+                call.endpoint.provider or call.endpoint.adapter, call.lacks, adapter=call.endpoint.adapter
+            )
         if credentials is None:
-            return call.headers  # the provider answers for that, as for a missing key
+            return call.headers  # the address is one of the caller's own
         if credentials.token is not None:
             call.secrets = (*call.secrets, credentials.token)
         return signed(call.url, call.headers, body, call.signing, credentials, self.now())
@@ -328,8 +353,8 @@ class Client:
 def _estimated_usage(response: Response, call: Call) -> dict[str, Any]:
     """Usage for an answer whose provider gave none: estimates, marked as such."""
     _LOG.warning("no usage from %s, estimated", call.endpoint.provider, extra={"message_id": call.plan.message_id})
-    prompt = call.adapter.estimate(call.request, call.endpoint)["likely"]
-    answer = call.adapter.estimate({"messages": [response["message"]]}, call.endpoint)["likely"]
+    prompt = translate.estimate_for(call.request, call.endpoint)["likely"]
+    answer = translate.estimate_for({"messages": [response["message"]]}, call.endpoint)["likely"]
     return {"input_tokens": prompt, "output_tokens": answer, "estimated": True}
 
 

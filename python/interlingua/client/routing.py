@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from interlingua import adapters, router
+from interlingua import adapters, router, translate
 from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import too_deep
 from interlingua.registry import Connection, Registry, default
 
 Data = dict[str, Any]
@@ -128,8 +129,11 @@ class Routing:
         # not through the door: nothing is dropped yet, so nothing is to be logged or refused
         endpoint = self.registry.endpoint(model=model)
         endpoint = self._connect(endpoint).located(endpoint)
-        return adapters.get(endpoint.adapter).to_wire({**request, "model": model}, endpoint)[1]
+        try:
+            return adapters.get(endpoint.adapter).to_wire({**request, "model": model}, endpoint)[1]
+        except RecursionError:
+            raise too_deep() from None
 
     def _tokens(self, request: Any, model: str) -> Mapping[str, int]:
         endpoint = self.registry.endpoint(model=model)
-        return adapters.get(endpoint.adapter).estimate(request, endpoint)
+        return translate.estimate_for(request, endpoint)

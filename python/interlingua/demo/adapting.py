@@ -20,7 +20,7 @@ from interlingua.v1 import service_pb2 as service
 from interlingua.v1 import types_pb2 as types
 from interlingua.v1.service_pb2_grpc import InterlinguaServiceStub
 
-FATE_STYLES = {"kept": "green", "reshaped": "cyan", "moved": "cyan", "weakened": "yellow", "lost": "bold red"}
+FATE_STYLES = {**show.SEVERITY_STYLES, "kept": "green"}
 SOURCE = service.Side(adapter="anthropic_messages", provider="replay")
 TARGET = service.Side(adapter="openai_chat", model="gpt-5.4")
 

@@ -61,10 +61,16 @@ def text(role: str, words: str) -> Data:
     return {"role": role, "content": [{"type": "text", "text": words}]}
 
 
+def _cached(message: Data) -> Data:
+    """The message with a mark behind it: what stands before the mark may be kept for the next call."""
+    message["content"][-1]["cache"] = {}
+    return message
+
+
 def play(console: Console, stub: InterlinguaServiceStub) -> None:
     """Two turns, each until no more tools are called; the second by another model over another wire."""
     conversation: Data = {
-        "messages": [text("system", "You watch the pumps of a water works. Be brief.")],
+        "messages": [_cached(text("system", "You watch the pumps of a water works. Be brief."))],
         "tools": TOOLS,
         "max_output_tokens": 1024,
     }
@@ -110,6 +116,8 @@ def _run(console: Console, call: Data) -> Data:
 
 def _ask(console: Console, stub: InterlinguaServiceStub, conversation: Data, model: str) -> Data:
     """One streamed answer, printed as it arrives; gives the response of the last event."""
+    asked = service.EstimateRequest(request_json=json.dumps(conversation), model=model)
+    expected = stub.Estimate(asked).tokens
     request = service.GenerateStreamRequest(request_json=json.dumps(conversation), target=model, json_output=True)
     began = time.monotonic()
     first: float | None = None
@@ -124,6 +132,8 @@ def _ask(console: Console, stub: InterlinguaServiceStub, conversation: Data, mod
                 f"      {show.usage_line(response['usage'])} · {count} events, first at {first:.2f} s",
                 style="dim",
             )
+            taken = show.prompt_tokens(response["usage"])
+            console.print(f"      the prompt took {taken}; {expected.low}–{expected.high} were expected", style="dim")
             return response
     raise SystemExit("the stream ended without its end")
 

@@ -135,17 +135,9 @@ def _named(block: Data) -> str:
 
 
 def fate(pointer: str, loss: list[Data]) -> tuple[str, str]:
-    """What became of a piece, `kept`, `moved`, `reshaped`, `weakened` or `lost`, and why."""
+    """What became of a piece, and why: `kept`, or the severity of the entry that speaks of it."""
     for entry in loss:
         path: str = entry["path"]
         if pointer == path or pointer.startswith(path + "/"):
-            match entry["severity"], entry["op"]:
-                case "lost", _:
-                    return "lost", entry["message"]
-                case _, "move" | "merge":
-                    return "moved", entry["message"]
-                case "weakened", _:
-                    return "weakened", entry["message"]
-                case _:
-                    return "reshaped", entry["message"]
+            return entry["severity"], entry["message"]
     return "kept", ""

@@ -8,7 +8,7 @@ The core carries media as they are: it fetches nothing and decodes nothing. Who 
     media.resolve(request, fetch=…, root=…)    URLs and files of a workspace as bytes
     media.fit(request, capabilities)           images within the limits of a target, with the report of what changed
 
-Plain data in, plain data out; the input is never changed. Pillow (`pip install 'interlingua[images]'`) is imported
+What goes in comes out, plain data or `Request`; the input is never changed. Pillow (`pip install 'interlingua[images]'`) is imported
 when a picture must be converted, and not before.
 """
 

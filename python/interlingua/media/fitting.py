@@ -16,7 +16,7 @@ from interlingua.canonical.errors import CannotAdapt, InvalidRequest, LossRefuse
 from interlingua.canonical.loss import PLACEHOLDER, SEVERITIES, Entry, Loss, Path, pointer
 from interlingua.canonical.magic import dimensions, sniff
 from interlingua.media import picture
-from interlingua.media.places import Data, Place, checked, decoded, places, plain_type, with_values
+from interlingua.media.places import Data, Place, R, checked, decoded, like, places, plain_type, with_values
 
 _LOG = logging.getLogger("interlingua.media")
 
@@ -29,10 +29,10 @@ class _Limits:
     most: int | None
 
 
-def fit(request: Data, limits: Mapping[str, Any]) -> tuple[Data, list[Entry]]:
+def fit(request: R, limits: Mapping[str, Any]) -> tuple[R, list[Entry]]:
     """A request whose images a target takes, and the report of what was changed: `apply(request, changes)` is the result.
 
-    `limits` are a model's capabilities (`Endpoint.capabilities`, `registry.capabilities`); read are `supports_images`,
+    The request is plain data or a `Request`, and the result is of the same kind. `limits` are a model's capabilities (`Endpoint.capabilities`, `registry.capabilities`); read are `supports_images`,
     `accepted_image_media_types`, `max_image_bytes`, `max_image_dimension` and `max_images_per_request`, each of which
     may be absent. Without changes the result is the request itself.
 
@@ -40,7 +40,8 @@ def fit(request: Data, limits: Mapping[str, Any]) -> tuple[Data, list[Entry]]:
     Raises `LossRefused` when the request's `loss_policy` forbids the change, `InvalidRequest` when the request is not canonical.
     """
     bounds = _limits(limits)
-    images = [place for place in places(checked(request)) if place.block["type"] == "image"]
+    data = checked(request)
+    images = [place for place in places(data) if place.block["type"] == "image"]
     if images and limits.get("supports_images") is False:
         raise CannotAdapt("the target takes no images", path=pointer(images[0].path))
     kept = _kept(images, bounds.most)
@@ -51,10 +52,10 @@ def fit(request: Data, limits: Mapping[str, Any]) -> tuple[Data, list[Entry]]:
             _fit_image(place, bounds, values, loss)
         else:
             _leave_out(place, bounds, values, loss)
-    _obey(request.get("loss_policy") or {}, loss.entries)
+    _obey(data.get("loss_policy") or {}, loss.entries)
     for place in (place for position, place in enumerate(images) if position not in kept):
         _log(place)
-    return with_values(request, values), loss.entries
+    return like(request, data, with_values(data, values)), loss.entries
 
 
 def _limits(limits: Mapping[str, Any]) -> _Limits:

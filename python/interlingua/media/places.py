@@ -1,7 +1,7 @@
 """Where media stand in a request, and a request with other blocks in some of these places."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar, cast
 
 import pybase64
 
@@ -11,6 +11,8 @@ from interlingua.canonical.magic import sniff
 from interlingua.canonical.validate import validate
 
 Data = dict[str, Any]
+R = TypeVar("R")
+"""A request as plain data or as `Request`."""
 
 _DEEPEST = 100  # steps from the request to a block; a report could not be applied much further down
 
@@ -25,14 +27,23 @@ class Place(NamedTuple):
 
 
 def checked(request: Any) -> Data:
-    """The request, when it is canonical plain data; else `InvalidRequest`."""
-    if not isinstance(request, dict):
-        raise InvalidRequest(f"a request is plain data, not {type(request).__name__}; take plain() of a model", path="")
+    """The plain data of a request, plain itself or one of the generated types, when it is canonical; else `InvalidRequest`."""
+    plain = getattr(request, "plain", None)
+    data: Any = plain() if callable(plain) else request
+    if not isinstance(data, dict):
+        raise InvalidRequest(f"a request is plain data or a Request, not {type(request).__name__}", path="")
     try:
-        validate(request)
+        validate(data)
     except RecursionError:
         raise InvalidRequest("the value is nested too deeply") from None
-    return request
+    return data
+
+
+def like(given: R, data: Data, made: Data) -> R:
+    """What was made of the data of a request, in the form in which it was given; the given itself when nothing was changed."""
+    if made is data:
+        return given
+    return cast("R", made) if isinstance(given, dict) else cast("Any", type(given)).of(made)
 
 
 def places(request: Data) -> Iterator[Place]:
@@ -92,7 +103,7 @@ def decoded(place: Place) -> bytes:
         ) from None
 
 
-def mismatches(request: Data) -> list[dict[str, str]]:
+def mismatches(request: Any) -> list[dict[str, str]]:
     """Where the declared media type is not what the bytes are, as Violation objects with the rule `media_type`.
 
     Looks only at bytes (sources of kind base64) and only at types that `sniff` knows for this kind of block.

@@ -17,7 +17,7 @@ import pybase64
 
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.loss import Path, pointer
-from interlingua.media.places import Data, Place, checked, fitting_type, places, with_values
+from interlingua.media.places import Place, R, checked, fitting_type, like, places, with_values
 
 Fetch: TypeAlias = Callable[[str], bytes | tuple[bytes, str | None]]
 """Takes a URL and gives its bytes, or its bytes and their media type."""
@@ -34,13 +34,13 @@ class CannotResolve(InvalidRequest):
 
 
 def resolve(
-    request: Data,
+    request: R,
     *,
     fetch: Fetch | None = None,
     root: str | os.PathLike[str] | None = None,
     max_bytes: int = MOST_BYTES,
-) -> Data:
-    """A request in which sources of kind `url` and `file_ref` are base64.
+) -> R:
+    """A request in which sources of kind `url` and `file_ref` are base64; plain data or a `Request`, as it was given.
 
     `fetch` reads URLs; without it they stay as they are. `root` is the folder that paths are relative to; without it
     they stay as they are. Each medium may have `max_bytes`. The media type is that of the bytes where `sniff` knows it,
@@ -52,7 +52,8 @@ def resolve(
     values: dict[Path, Any] = {}
     known: dict[tuple[str, str], _Content] = {}
     folder = None if root is None else _folder(root)
-    for place in places(checked(request)):
+    data = checked(request)
+    for place in places(data):
         source = place.block["source"]
         kind, where = source["kind"], pointer((*place.path, "source", "data"))
         if not (kind == "url" and fetch is not None) and not (kind == "file_ref" and folder is not None):
@@ -66,7 +67,7 @@ def resolve(
             elif fetch is not None:
                 known[key] = _fetched(fetch, source["data"], max_bytes, where)
         _settle(place, known[key], values)
-    return with_values(request, values)
+    return like(request, data, with_values(data, values))
 
 
 def _settle(place: Place, content: _Content, values: dict[Path, Any]) -> None:

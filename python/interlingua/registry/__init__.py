@@ -48,6 +48,7 @@ __all__ = [
     "provider",
     "providers",
     "snapshot",
+    "standing",
     "vocabulary",
 ]
 
@@ -150,17 +151,20 @@ class Registry:
         """Whether a provider can be called: it has an address where it needs one, and a key where it needs one."""
         return self.is_provider(provider) and not self.missing(provider)
 
-    def missing(self, provider: str) -> list[str]:
+    def missing(self, provider: str, *, key: str | None = None, base_url: str | None = None) -> list[str]:
         """What a provider lacks to be called, in words that name the variables to set; empty when it is configured.
 
+        A `key` and a `base_url` of the caller's stand over those of the environment. Where an address leads elsewhere
+        than the provider's own, no key is asked for: whether it takes one is known to whoever chose it.
         Raises `InvalidRequest` for an unknown provider.
         """
         if not self.is_provider(provider):
             raise names.unknown_provider(provider)
         try:
             row = self.provider(provider)
-            address = _connection.base_url(provider, row, None, self._environment)
-            key = _connection.key(row, self._environment)
+            address = base_url or _connection.base_url(provider, row, None, self._environment)
+            key = key or _connection.key(row, self._environment)
+            elsewhere = _connection.is_elsewhere(row, address, self._environment)
         except InvalidRequest as problem:
             return [problem.message]
         auth = row["auth"]
@@ -169,15 +173,48 @@ class Registry:
         wanted: list[str] = []
         if address is None:
             wanted.append(f"no address: set {' or '.join(_connection.address_variables(row, self._environment))}")
-        if auth["required"] and key is None and not signing.can_sign(row, self._environment):
-            wanted.append(f"no key: set {' or '.join(auth['env'])}" if auth["env"] else "no key in its DSN")
+        if auth["required"] and key is None and not elsewhere and not signing.can_sign(row, self._environment):
+            variable = row.get("dsn_variable")
+            way = f"write scheme://key@host into {variable}" if variable else f"set {' or '.join(auth['env'])}"
+            wanted.append(f"no key: {way}")
         return wanted
+
+    def standing(self, provider: str) -> Row:
+        """How things stand with a provider here, for a person: wires, address, variables, what is lacking. No key.
+
+        `needs_key` is what its row says; `missing` is empty when it can be called. Raises `InvalidRequest` for an
+        unknown provider.
+        """
+        row = self.provider(provider)
+        try:
+            address = _connection.base_url(provider, row, None, self._environment)
+        except InvalidRequest:
+            address = None  # `missing` tells it
+        missing = self.missing(provider)
+        return {
+            "name": provider,
+            "title": row["title"],
+            "adapters": [row["adapter"], *row.get("other_wires", {})],
+            "base_url": _connection.shown(address),
+            "address_variables": _connection.every_address_variable(row),
+            "needs_key": bool(row["auth"] and row["auth"]["required"]),
+            "key_variables": _connection.key_variables(row),
+            "signing": row["auth"]["signing"]["scheme"] if row["auth"] and "signing" in row["auth"] else None,
+            "local": bool(row.get("local")),
+            "models": sum(1 for model in self._models if model.partition(":")[0] == provider),
+            "configured": not missing,
+            "missing": missing,
+        }
+
+    def key_variable(self, provider: str) -> str | None:
+        """The variable that holds the key of a provider; None when there is no key. Raises `InvalidRequest` if unknown."""
+        return _connection.key_variable(self.provider(provider), self._environment)
 
     def connection(self, provider: str, adapter: str | None = None, *, key: str | None = None) -> Connection:
         """Address and headers for calling a provider over one of its wires, with a `key` or that of the environment.
 
-        A missing key is no error here: the provider answers for that. Raises `InvalidRequest` for an unknown provider
-        and for a malformed base URL.
+        A missing key is no error here (see `missing`). Raises `InvalidRequest` for an unknown provider and for a malformed
+        base URL.
         """
         row = self.provider(provider)
         address = _connection.base_url(provider, row, adapter, self._environment)
@@ -185,7 +222,8 @@ class Registry:
         signed = None if key else signing.signing(row, address, self._environment)
         bound = _state_on(row, adapter).get("bound_to") == "credential"
         boundary = _connection.boundary(provider, self._environment) if bound else None
-        return Connection(provider, address, _connection.headers(row, adapter, key), signed, bound, boundary)
+        variables = tuple(_connection.address_variables(row, self._environment))
+        return Connection(provider, address, _connection.headers(row, adapter, key), signed, bound, boundary, variables)
 
     # ------------------------------------------------------------------------------------------ models
 
@@ -402,7 +440,7 @@ class Registry:
         return {
             "providers": {
                 name: {
-                    "configured": self.configured(name),
+                    **self._reachable(name),
                     "adapter": self.provider(name)["adapter"],
                     "wires": self._wires(name, connect or self.connection_of),
                     "capabilities": self.provider(name).get("capabilities", {}),
@@ -413,6 +451,10 @@ class Registry:
             "aliases": dict(self.aliases),
             "undeclared": dict(self.undeclared),
         }
+
+    def _reachable(self, provider: str) -> Row:
+        missing = self.missing(provider)
+        return {"configured": False, "missing": missing} if missing else {"configured": True}
 
     def connection_of(self, endpoint: Endpoint) -> Connection:
         """The connection of an endpoint, with the key of the environment (see `connection`)."""
@@ -473,6 +515,11 @@ def configured(name: str) -> bool:
 def missing(name: str) -> list[str]:
     """What a provider lacks to be called (see `Registry.missing`)."""
     return default().missing(name)
+
+
+def standing(name: str) -> Row:
+    """How things stand with a provider here (see `Registry.standing`)."""
+    return default().standing(name)
 
 
 def connection(name: str, adapter: str | None = None, *, key: str | None = None) -> Connection:

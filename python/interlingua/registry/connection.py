@@ -26,7 +26,7 @@ class Connection:
 
     `bound` says that state which comes over it means nothing at another host or with another key; a `boundary` names
     what stands for the key, where keys change or several mean the same.
-    `signing` says that each call is signed, for want of a key.
+    `signing` says that each call is signed, for want of a key. `address_variables` are those that may hold the address.
     """
 
     provider: str
@@ -35,6 +35,7 @@ class Connection:
     signing: Signing | None = None
     bound: bool = False
     boundary: str | None = field(default=None, repr=False)
+    address_variables: tuple[str, ...] = ()
 
     def url(self, path: str) -> str:
         """The address of a wire's path. A version that both end and begin with stands once.
@@ -42,7 +43,8 @@ class Connection:
         Raises `InvalidRequest` when the provider has no address.
         """
         if self.base_url is None:
-            raise InvalidRequest(f"the provider {self.provider!r} has no base URL; set one in the environment")
+            wanted = " or ".join(self.address_variables) or "one in the environment"
+            raise InvalidRequest(f"the provider {self.provider!r} has no base URL; set {wanted}")
         base, path = self.base_url.rstrip("/"), "/" + path.lstrip("/")
         first = path.split("/", 2)[1]
         if base.endswith("/" + first):
@@ -115,7 +117,7 @@ def dsn_row(dsn: Dsn, rows: Mapping[str, Mapping[str, Any]], where: str) -> dict
     # the base URLs of the environment belong to the original
     address = _same_server(given, own, own, known)
     here = {"base_url": address, "base_url_env": {}, "places": {}, "other_wires": moved, "auth": auth}
-    return {**row, **here, "like": like, "dsn_variable": where}
+    return {**row, **here, "like": like, "dsn_variable": where, "moved_from": own}
 
 
 def dsn_variables(environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -139,6 +141,15 @@ def base_url(name: str, row: Mapping[str, Any], adapter: str | None, environment
             known = [own, *(each["base_url"] for each in others.values())]
             return _same_server(given if given.endswith(suffix) else given + suffix, own, wanted, known)
     return None if wanted is None else _filled(wanted, row.get("places", {}), environment)
+
+
+def is_elsewhere(row: Mapping[str, Any], address: str | None, environment: Mapping[str, str]) -> bool:
+    """Whether an address leads to another host than the provider's own: to a server of the caller's choice."""
+    own: str | None = row.get("moved_from", row["base_url"])
+    if own is None or address is None:
+        return False
+    home = _filled(own, row.get("places", {}), environment)
+    return home is None or urlsplit(home).netloc.lower() != urlsplit(address).netloc.lower()
 
 
 def _same_server(given: str, own: str | None, wanted: str | None, known: Iterable[str | None]) -> str:
@@ -184,6 +195,21 @@ def address_variables(row: Mapping[str, Any], environment: Mapping[str, str]) ->
     return [*empty, *row.get("base_url_env", {})]
 
 
+def shown(address: str | None) -> str | None:
+    """An address as it may be printed: a user and a query can be secrets."""
+    if address is None:
+        return None
+    parts = urlsplit(address)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
+
+
+def every_address_variable(row: Mapping[str, Any]) -> list[str]:
+    """All variables that have a say in the address, set or not."""
+    places: Mapping[str, Mapping[str, Any]] = row.get("places", {})
+    named = [name for told in places.values() for name in told["env"]]
+    return list(dict.fromkeys([*named, *row.get("base_url_env", {})]))
+
+
 def headers(row: Mapping[str, Any], adapter: str | None, key: str | None) -> dict[str, str]:
     """The headers that show the key on one wire; none without a key, or where none is wanted."""
     if not key or not row["auth"]:
@@ -200,8 +226,24 @@ def boundary(name: str, environment: Mapping[str, str]) -> str | None:
 
 def key(row: Mapping[str, Any], environment: Mapping[str, str]) -> str | None:
     """The key of a provider: from its DSN, else from the first of its variables that is set."""
+    variable = key_variable(row, environment)
+    if variable is None:
+        return None
+    if variable == row.get("dsn_variable"):
+        return parse_dsn(environment[variable], variable).token
+    return environment[variable].strip()
+
+
+def key_variable(row: Mapping[str, Any], environment: Mapping[str, str]) -> str | None:
+    """The variable that holds the key of a provider; None when there is no key."""
     if variable := row.get("dsn_variable"):
-        return parse_dsn(environment[variable], variable).token if variable in environment else None
-    auth = row["auth"]
-    names: list[str] = auth["env"] if auth else []
-    return next((value for name in names if (value := environment.get(name, "").strip())), None)
+        has = variable in environment and parse_dsn(environment[variable], variable).token
+        return variable if has else None
+    return next((name for name in key_variables(row) if environment.get(name, "").strip()), None)
+
+
+def key_variables(row: Mapping[str, Any]) -> list[str]:
+    """The variables in which the key of a provider is looked for, its DSN or those of its row."""
+    if variable := row.get("dsn_variable"):
+        return [variable]
+    return list(row["auth"]["env"]) if row["auth"] else []

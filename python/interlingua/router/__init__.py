@@ -83,10 +83,8 @@ def _decide(given: Mapping[str, Any]) -> dict[str, Any]:
 def demand_policy(policy: Any, catalog: Mapping[str, Any]) -> None:
     """Raises `InvalidRequest`, with all that is wrong, for a policy that is not valid with this catalogue."""
     if violations := check_policy(policy, catalog):
-        first = violations[0]
-        raise InvalidRequest(
-            f"the policy is not valid: {first['message']}", path=f"/policy{first['path']}", violations=violations
-        )
+        found = [{**one, "path": f"/policy{one['path']}"} for one in violations]
+        raise InvalidRequest(f"the policy is not valid: {found[0]['message']}", path=found[0]["path"], violations=found)
 
 
 def event(

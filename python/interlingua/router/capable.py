@@ -29,6 +29,12 @@ def capabilities(model: str, catalog: Mapping[str, Any]) -> Mapping[str, Any]:
     return catalog["providers"].get(model.partition(":")[0], {}).get("capabilities") or {}
 
 
+def missing(provider: str, catalog: Mapping[str, Any]) -> str:
+    """What a provider lacks to be called, in words; empty when the catalogue tells nothing."""
+    told = catalog["providers"].get(provider, {}).get("missing")
+    return "; ".join(str(one) for one in told) if isinstance(told, list) else ""
+
+
 def failures(
     turn: Mapping[str, Any], model: str, catalog: Mapping[str, Any], health: Mapping[str, Any], now: datetime
 ) -> list[str]:

@@ -53,12 +53,16 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One model of a proposal, or a target that leads to none, and all that speaks against it."""
+    """One model of a proposal, or a target that leads to none, and all that speaks against it.
+
+    `missing` says what its provider lacks to be called, where the catalogue tells.
+    """
 
     slot: str
     proposal: Proposal
     model: str | None
     failures: tuple[str, ...]
+    missing: str = ""
 
     @property
     def serves(self) -> bool:
@@ -194,7 +198,10 @@ def _candidates(
         return [Candidate(slot, proposal, proposal.spec, ("unknown_target",))]
     if proposal.single and len(targets) > 1:
         return [Candidate(slot, proposal, proposal.spec, ("chain_not_allowed",))]
-    return [Candidate(slot, proposal, str(target), check(str(target))) for target in targets]
+    return [
+        Candidate(slot, proposal, str(target), check(str(target)), capable.missing(target.provider, catalog))
+        for target in targets
+    ]
 
 
 def _check_override(turn: Turn, catalog: Mapping[str, Any], aliases: Mapping[str, str], policy: Policy) -> None:
@@ -275,6 +282,11 @@ def _decision(turn: Turn, candidates: list[Candidate]) -> Decision:
     }
 
 
+def _first_reason(candidate: Candidate) -> str:
+    reason = candidate.failures[0] if candidate.failures else "confidence too small"
+    return f"{reason}: {candidate.missing}" if reason == "not_configured" and candidate.missing else reason
+
+
 def _verdict(candidate: Candidate, *, won: bool) -> str:
     if candidate.failures:
         return "rejected"
@@ -309,6 +321,8 @@ def _entry(candidate: Candidate, verdict: str) -> dict[str, Any]:
         entry["pattern_alternatives"] = list(proposal.alternatives)
     if candidate.failures:
         entry["validation_failure"] = candidate.failures[0]
+        if candidate.missing and candidate.failures[0] == "not_configured":
+            entry["missing"] = candidate.missing
     return entry
 
 
@@ -332,7 +346,7 @@ def _slots(candidates: list[Candidate], winner: int) -> list[dict[str, Any]]:
 
 
 def _nothing_left(candidates: list[Candidate]) -> str:
-    tried = {c.model or "no model": c.failures[0] if c.failures else "confidence too small" for c in candidates}
+    tried = {c.model or "no model": _first_reason(c) for c in candidates}
     if not tried:
         return "no model can serve the turn: the policy names none; set a default, or name a model"
     listed = ", ".join(f"{model} ({reason})" for model, reason in tried.items())

@@ -66,13 +66,18 @@ def cost_range(
     tokens: Mapping[str, int], rates: Mapping[str, Any] | None, limit: int | None, answer_tokens: int = ANSWER_TOKENS
 ) -> dict[str, str | None] | None:
     """What a request may cost in US dollars; None when the model is unpriced."""
-    outputs = {"low": 0, "likely": min(answer_tokens, limit or answer_tokens), "high": limit}
+    outputs = answer_lengths(limit, answer_tokens)
     amounts: dict[str, str | None] = {}
     for which, output in outputs.items():
         usage = {"input_tokens": tokens[which], "output_tokens": output or 0}
         amount = prices.cost(usage, rates)
         amounts[which] = None if amount is None or output is None else prices.text(amount)
     return amounts if amounts["low"] is not None else None
+
+
+def answer_lengths(limit: int | None, answer_tokens: int = ANSWER_TOKENS) -> dict[str, int | None]:
+    """How long an answer is taken to be for each of the three estimates; None when nothing limits it."""
+    return {"low": 0, "likely": min(answer_tokens, limit or answer_tokens), "high": limit}
 
 
 def worst(loss: Iterable[Mapping[str, Any]]) -> str | None:

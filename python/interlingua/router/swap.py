@@ -69,7 +69,10 @@ def check_swap(
             "alternatives_considered": [],
         }
         return {"allowed": True, "model": target, "active_model": target, "failures": [], "record": record}
-    message = f"Cannot swap to {title(target, catalog)}: {_CLAUSES[failures[0]]}. Active model unchanged."
+    clause = _CLAUSES[failures[0]]
+    if failures[0] == "not_configured" and (lacks := capable.missing(targets[0].provider, catalog)):
+        clause += f" ({lacks})"
+    message = f"Cannot swap to {title(target, catalog)}: {clause}. Active model unchanged."
     return {
         "allowed": False,
         "model": target,

@@ -14,7 +14,6 @@ from interlingua import adapters, registry, translate
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
-from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.validate import validate
 from interlingua.service import convert
 from interlingua.v1 import service_pb2 as service
@@ -38,6 +37,8 @@ def adapt(request: service.AdaptRequest) -> service.AdaptResponse:
     """Carries one value. Raises the typed errors of reading and writing."""
     carried = _read(request)
     target = endpoint(request.target) if request.HasField("target") else None
+    if target is None and carried.kind == "error" and not request.include_raw:
+        carried.value = translate.without_raw(carried.value)
     return _write(carried, target, as_json=request.json_output)
 
 
@@ -99,23 +100,28 @@ def _read(request: service.AdaptRequest) -> Carried:
             return Carried("response", translate.load(request.response_json, "Response"))
         case "events":
             return Carried("events", _events(request.events))
+        case "error":
+            return Carried("error", message_data(request.error, "Error"))
+        case "error_json":
+            return Carried("error", translate.load(request.error_json, "Error"))
         case _:
             raise InvalidRequest("there is no input; set one of the oneof", path="")
 
 
 def _read_wire(request: service.AdaptRequest, kind: str, side: Endpoint) -> Carried:
-    adapter = adapters.get(side.adapter)
     match kind:
         case "chunks":
-            reader = translate.StreamReader(side)
+            # what goes on to a wire goes with the provider's own words
+            reader = translate.StreamReader(side, raw=request.include_raw or request.HasField("target"))
             per_chunk = [reader.feed(chunk) for chunk in request.chunks.chunks]
             per_chunk.append(reader.end())
             events = [(event, position) for position, events in enumerate(per_chunk) for event in events]
             return Carried("events", [event for event, _ in events], completed_by=[at for _, at in events])
         case "error_answer":
             answer = request.error_answer
-            headers = {name.lower(): value for name, value in answer.headers.items()}
-            return Carried("error", adapter.error(answer.status, headers, answer.body, side))
+            return Carried(
+                "error", translate.from_wire_error(answer.status or None, answer.headers, answer.body, side, raw=True)
+            )
         case _:
             pass
     body = json.loads(request.wire_json)
@@ -127,7 +133,7 @@ def _read_wire(request: service.AdaptRequest, kind: str, side: Endpoint) -> Carr
             value, loss = translate.from_wire_request(wire, side)
             return Carried("request", _with_policy(value, request), loss)
         case service.KIND_RESPONSE:
-            value, loss = adapter.from_wire_response(body, side, DERIVED_IDS)
+            value, loss = translate.from_wire_response(body, side)
             return Carried("response", value, loss)
         case service.KIND_ERROR:
             raise InvalidRequest("a failure is given as error_answer, with its status", path="/kind")
@@ -179,7 +185,11 @@ def _write(carried: Carried, target: Endpoint | None, *, as_json: bool) -> servi
         case "events":
             _write_events(carried, response.events, as_json=as_json)
         case "error" if target is not None:
-            raise InvalidRequest("a failure is only read, not written; leave the target out", path="/target")
+            wire, more = translate.to_wire_error(carried.value, target)
+            loss += more
+            body = wire["body"] if isinstance(wire["body"], str) else _text(wire["body"])
+            answer = service.ErrorAnswer(status=wire["status"], headers=wire["headers"], body=body)
+            response.error_answer.CopyFrom(answer)
         case kind if as_json:
             setattr(response, f"{kind}_json", _text(carried.value))
         case kind:
@@ -214,7 +224,8 @@ class StreamAdapter:
     def __init__(self, start: service.AdaptStreamRequest.Start) -> None:
         source = endpoint(start.source) if start.HasField("source") else None
         target = endpoint(start.target) if start.HasField("target") else None
-        self._reader = None if source is None else translate.StreamReader(source)
+        raw = start.include_raw or target is not None
+        self._reader = None if source is None else translate.StreamReader(source, raw=raw)
         self._writer = None if target is None else _Writer(target)
         self._as_json = start.json_output
         self._position = 0

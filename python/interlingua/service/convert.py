@@ -2110,6 +2110,8 @@ def _read_error(message: pb.Error) -> Data:
         data["status"] = message.status
     if message.HasField("code"):
         data["code"] = message.code
+    if message.HasField("request_id"):
+        data["request_id"] = message.request_id
     if message.HasField("provider"):
         data["provider"] = message.provider
     if message.HasField("adapter"):
@@ -2151,6 +2153,8 @@ def _write_error(data: Data, message: pb.Error) -> None:
                 message.status = value
             case "code" if is_text(value):
                 message.code = value
+            case "request_id" if is_text(value):
+                message.request_id = value
             case "provider" if is_text(value):
                 message.provider = value
             case "adapter" if is_text(value):

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import UTC
 from typing import Any
 
-from interlingua import adapters, router, translate
+from interlingua import router, translate
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.registry import Registry, prices
 from interlingua.service import adapting, convert
@@ -35,7 +35,7 @@ def _before(conversation: Data, request: service.EstimateRequest, models: Regist
     if model is None:
         raise InvalidRequest("name a model, as provider:name", path="/model")
     endpoint = models.endpoint(model=model, adapter=adapting.wire(request.adapter))
-    tokens = adapters.get(endpoint.adapter).estimate(conversation, endpoint)
+    tokens = translate.estimate_for(conversation, endpoint)
     price = _price(request, endpoint.model_id(endpoint.model) or model, models)
     amounts = router.cost_range(tokens, price, conversation.get("max_output_tokens"))
     version = price.get("version") if price is not None else None

@@ -16,10 +16,10 @@ import grpc
 import grpc.aio
 from google.protobuf.message import DecodeError
 
-from interlingua import adapters
+from interlingua import adapters, translate
 from interlingua.canonical import json
 from interlingua.canonical.check import check
-from interlingua.canonical.errors import InterlinguaError, InvalidRequest
+from interlingua.canonical.errors import InterlinguaError, InvalidRequest, too_deep
 from interlingua.canonical.fold import buffered
 from interlingua.canonical.validate import schema, violations
 from interlingua.client import Client
@@ -83,6 +83,8 @@ def _parser(kind: Any) -> Callable[[bytes], Any]:
 
 async def _fail(context: Context, problem: Exception) -> NoReturn:
     """Ends a call with the status of an error. What is not one of ours is a defect: logged without its text."""
+    if isinstance(problem, RecursionError):
+        problem = too_deep()
     if not isinstance(problem, InterlinguaError):
         # the text of a foreign exception may quote content
         where = "".join(traceback.format_tb(problem.__traceback__))
@@ -207,6 +209,8 @@ class Servicer:
             async for event in stream:
                 if request.buffered and not any(buffered([event])):
                     continue
+                if event["type"] == "error" and not request.include_raw:
+                    event = {**event, "error": translate.without_raw(event["error"])}
                 if request.json_output:
                     yield service.GenerateStreamResponse(event_json=json.dumps(event).decode())
                 else:

@@ -89,6 +89,7 @@ def _info(data: dict[str, Any]) -> error_details_pb2.ErrorInfo:
         "path": data.get("path"),
         "status": data.get("status"),
         "code": data.get("code"),
+        "request_id": data.get("request_id"),
         "loss_entries": len(data["loss"]) if "loss" in data else None,
         "violations": len(data["violations"]) if "violations" in data else None,
     }

@@ -104,7 +104,7 @@ class ErrorAnswer(_message.Message):
     def __init__(self, status: _Optional[int] = ..., headers: _Optional[_Mapping[str, str]] = ..., body: _Optional[str] = ...) -> None: ...
 
 class AdaptRequest(_message.Message):
-    __slots__ = ("request", "response", "request_json", "response_json", "wire_json", "chunks", "events", "error_answer", "kind", "source", "target", "loss_policy", "json_output")
+    __slots__ = ("request", "response", "request_json", "response_json", "wire_json", "chunks", "events", "error_answer", "error", "error_json", "kind", "source", "target", "loss_policy", "json_output", "include_raw")
     REQUEST_FIELD_NUMBER: _ClassVar[int]
     RESPONSE_FIELD_NUMBER: _ClassVar[int]
     REQUEST_JSON_FIELD_NUMBER: _ClassVar[int]
@@ -113,11 +113,14 @@ class AdaptRequest(_message.Message):
     CHUNKS_FIELD_NUMBER: _ClassVar[int]
     EVENTS_FIELD_NUMBER: _ClassVar[int]
     ERROR_ANSWER_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    ERROR_JSON_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
     SOURCE_FIELD_NUMBER: _ClassVar[int]
     TARGET_FIELD_NUMBER: _ClassVar[int]
     LOSS_POLICY_FIELD_NUMBER: _ClassVar[int]
     JSON_OUTPUT_FIELD_NUMBER: _ClassVar[int]
+    INCLUDE_RAW_FIELD_NUMBER: _ClassVar[int]
     request: _types_pb2.Request
     response: _types_pb2.Response
     request_json: str
@@ -126,15 +129,18 @@ class AdaptRequest(_message.Message):
     chunks: Chunks
     events: Events
     error_answer: ErrorAnswer
+    error: _types_pb2.Error
+    error_json: str
     kind: Kind
     source: Side
     target: Side
     loss_policy: _types_pb2.LossPolicy
     json_output: bool
-    def __init__(self, request: _Optional[_Union[_types_pb2.Request, _Mapping]] = ..., response: _Optional[_Union[_types_pb2.Response, _Mapping]] = ..., request_json: _Optional[str] = ..., response_json: _Optional[str] = ..., wire_json: _Optional[str] = ..., chunks: _Optional[_Union[Chunks, _Mapping]] = ..., events: _Optional[_Union[Events, _Mapping]] = ..., error_answer: _Optional[_Union[ErrorAnswer, _Mapping]] = ..., kind: _Optional[_Union[Kind, str]] = ..., source: _Optional[_Union[Side, _Mapping]] = ..., target: _Optional[_Union[Side, _Mapping]] = ..., loss_policy: _Optional[_Union[_types_pb2.LossPolicy, _Mapping]] = ..., json_output: _Optional[bool] = ...) -> None: ...
+    include_raw: bool
+    def __init__(self, request: _Optional[_Union[_types_pb2.Request, _Mapping]] = ..., response: _Optional[_Union[_types_pb2.Response, _Mapping]] = ..., request_json: _Optional[str] = ..., response_json: _Optional[str] = ..., wire_json: _Optional[str] = ..., chunks: _Optional[_Union[Chunks, _Mapping]] = ..., events: _Optional[_Union[Events, _Mapping]] = ..., error_answer: _Optional[_Union[ErrorAnswer, _Mapping]] = ..., error: _Optional[_Union[_types_pb2.Error, _Mapping]] = ..., error_json: _Optional[str] = ..., kind: _Optional[_Union[Kind, str]] = ..., source: _Optional[_Union[Side, _Mapping]] = ..., target: _Optional[_Union[Side, _Mapping]] = ..., loss_policy: _Optional[_Union[_types_pb2.LossPolicy, _Mapping]] = ..., json_output: _Optional[bool] = ..., include_raw: _Optional[bool] = ...) -> None: ...
 
 class AdaptResponse(_message.Message):
-    __slots__ = ("request", "response", "request_json", "response_json", "wire_json", "chunks", "events", "error", "error_json", "loss", "loss_json")
+    __slots__ = ("request", "response", "request_json", "response_json", "wire_json", "chunks", "events", "error", "error_json", "error_answer", "loss", "loss_json")
     REQUEST_FIELD_NUMBER: _ClassVar[int]
     RESPONSE_FIELD_NUMBER: _ClassVar[int]
     REQUEST_JSON_FIELD_NUMBER: _ClassVar[int]
@@ -144,6 +150,7 @@ class AdaptResponse(_message.Message):
     EVENTS_FIELD_NUMBER: _ClassVar[int]
     ERROR_FIELD_NUMBER: _ClassVar[int]
     ERROR_JSON_FIELD_NUMBER: _ClassVar[int]
+    ERROR_ANSWER_FIELD_NUMBER: _ClassVar[int]
     LOSS_FIELD_NUMBER: _ClassVar[int]
     LOSS_JSON_FIELD_NUMBER: _ClassVar[int]
     request: _types_pb2.Request
@@ -155,21 +162,24 @@ class AdaptResponse(_message.Message):
     events: Events
     error: _types_pb2.Error
     error_json: str
+    error_answer: ErrorAnswer
     loss: _containers.RepeatedCompositeFieldContainer[_types_pb2.LossEntry]
     loss_json: str
-    def __init__(self, request: _Optional[_Union[_types_pb2.Request, _Mapping]] = ..., response: _Optional[_Union[_types_pb2.Response, _Mapping]] = ..., request_json: _Optional[str] = ..., response_json: _Optional[str] = ..., wire_json: _Optional[str] = ..., chunks: _Optional[_Union[Chunks, _Mapping]] = ..., events: _Optional[_Union[Events, _Mapping]] = ..., error: _Optional[_Union[_types_pb2.Error, _Mapping]] = ..., error_json: _Optional[str] = ..., loss: _Optional[_Iterable[_Union[_types_pb2.LossEntry, _Mapping]]] = ..., loss_json: _Optional[str] = ...) -> None: ...
+    def __init__(self, request: _Optional[_Union[_types_pb2.Request, _Mapping]] = ..., response: _Optional[_Union[_types_pb2.Response, _Mapping]] = ..., request_json: _Optional[str] = ..., response_json: _Optional[str] = ..., wire_json: _Optional[str] = ..., chunks: _Optional[_Union[Chunks, _Mapping]] = ..., events: _Optional[_Union[Events, _Mapping]] = ..., error: _Optional[_Union[_types_pb2.Error, _Mapping]] = ..., error_json: _Optional[str] = ..., error_answer: _Optional[_Union[ErrorAnswer, _Mapping]] = ..., loss: _Optional[_Iterable[_Union[_types_pb2.LossEntry, _Mapping]]] = ..., loss_json: _Optional[str] = ...) -> None: ...
 
 class AdaptStreamRequest(_message.Message):
     __slots__ = ("start", "chunk", "event", "event_json")
     class Start(_message.Message):
-        __slots__ = ("source", "target", "json_output")
+        __slots__ = ("source", "target", "json_output", "include_raw")
         SOURCE_FIELD_NUMBER: _ClassVar[int]
         TARGET_FIELD_NUMBER: _ClassVar[int]
         JSON_OUTPUT_FIELD_NUMBER: _ClassVar[int]
+        INCLUDE_RAW_FIELD_NUMBER: _ClassVar[int]
         source: Side
         target: Side
         json_output: bool
-        def __init__(self, source: _Optional[_Union[Side, _Mapping]] = ..., target: _Optional[_Union[Side, _Mapping]] = ..., json_output: _Optional[bool] = ...) -> None: ...
+        include_raw: bool
+        def __init__(self, source: _Optional[_Union[Side, _Mapping]] = ..., target: _Optional[_Union[Side, _Mapping]] = ..., json_output: _Optional[bool] = ..., include_raw: _Optional[bool] = ...) -> None: ...
     START_FIELD_NUMBER: _ClassVar[int]
     CHUNK_FIELD_NUMBER: _ClassVar[int]
     EVENT_FIELD_NUMBER: _ClassVar[int]
@@ -315,7 +325,7 @@ class GenerateResponse(_message.Message):
     def __init__(self, response: _Optional[_Union[_types_pb2.Response, _Mapping]] = ..., response_json: _Optional[str] = ..., decision: _Optional[_Union[RouteDecision, _Mapping]] = ...) -> None: ...
 
 class GenerateStreamRequest(_message.Message):
-    __slots__ = ("request", "request_json", "target", "policy_json", "json_output", "buffered", "adapter", "context_json")
+    __slots__ = ("request", "request_json", "target", "policy_json", "json_output", "buffered", "adapter", "context_json", "include_raw")
     REQUEST_FIELD_NUMBER: _ClassVar[int]
     REQUEST_JSON_FIELD_NUMBER: _ClassVar[int]
     TARGET_FIELD_NUMBER: _ClassVar[int]
@@ -324,6 +334,7 @@ class GenerateStreamRequest(_message.Message):
     BUFFERED_FIELD_NUMBER: _ClassVar[int]
     ADAPTER_FIELD_NUMBER: _ClassVar[int]
     CONTEXT_JSON_FIELD_NUMBER: _ClassVar[int]
+    INCLUDE_RAW_FIELD_NUMBER: _ClassVar[int]
     request: _types_pb2.Request
     request_json: str
     target: str
@@ -332,7 +343,8 @@ class GenerateStreamRequest(_message.Message):
     buffered: bool
     adapter: str
     context_json: str
-    def __init__(self, request: _Optional[_Union[_types_pb2.Request, _Mapping]] = ..., request_json: _Optional[str] = ..., target: _Optional[str] = ..., policy_json: _Optional[str] = ..., json_output: _Optional[bool] = ..., buffered: _Optional[bool] = ..., adapter: _Optional[str] = ..., context_json: _Optional[str] = ...) -> None: ...
+    include_raw: bool
+    def __init__(self, request: _Optional[_Union[_types_pb2.Request, _Mapping]] = ..., request_json: _Optional[str] = ..., target: _Optional[str] = ..., policy_json: _Optional[str] = ..., json_output: _Optional[bool] = ..., buffered: _Optional[bool] = ..., adapter: _Optional[str] = ..., context_json: _Optional[str] = ..., include_raw: _Optional[bool] = ...) -> None: ...
 
 class GenerateStreamResponse(_message.Message):
     __slots__ = ("decision", "event", "event_json")

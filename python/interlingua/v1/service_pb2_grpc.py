@@ -98,6 +98,8 @@ class InterlinguaServiceServicer:
         stream a list of events, one provider's request another's.
 
         Example: `request` with `target.adapter = "anthropic_messages"` gives `wire_json` and `loss`.
+        Example: `error_answer` with `source.adapter = "openai_chat"` and `target.adapter = "anthropic_messages"` gives the
+        `error_answer` that Anthropic would have sent.
         Example: `wire_json` with `kind = KIND_REQUEST`, `source.adapter = "openai_chat"` and no target gives `request`.
 
         Fails with INVALID_ARGUMENT when the input breaks its contract, and with FAILED_PRECONDITION when the loss policy

@@ -15,7 +15,7 @@ Sections: tables · requests and reasoning (members) · turns (messages) · bloc
 responses · streams · errors · estimates.
 """
 
-from interlingua.adapters.anthropic_messages.errors import error
+from interlingua.adapters.anthropic_messages.errors import error, to_wire_error
 from interlingua.adapters.anthropic_messages.estimates import estimate
 from interlingua.adapters.anthropic_messages.requests import from_wire_request, to_wire
 from interlingua.adapters.anthropic_messages.responses import from_wire_response, to_wire_response
@@ -32,5 +32,6 @@ __all__ = [
     "from_wire_response",
     "stream_decoder",
     "to_wire",
+    "to_wire_error",
     "to_wire_response",
 ]

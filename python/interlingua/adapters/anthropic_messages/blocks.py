@@ -26,7 +26,7 @@ from interlingua.adapters._kit import (
     report_foreign_state,
     report_unknown,
 )
-from interlingua.adapters._media import may_be_base64
+from interlingua.adapters._media import may_be_base64, source_refused
 from interlingua.adapters.anthropic_messages.tables import IMAGE_TYPES, MEDIA_TYPE, NAME, Writing, cache_from_wire
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.loss import Path, pointer
@@ -383,6 +383,8 @@ def _block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
             raise InvalidRequest(
                 "a tool result stands alone in a message of role tool; move it there", path=pointer(path)
             )
+        case "tool_use" if place in (USER, SYSTEM):
+            raise InvalidRequest("a tool_use does not stand in a message of this role", path=pointer(path))
         case "image" | "audio" | "video" | "document" | "tool_use" | "thinking" | "redacted_thinking" as kind:
             return _instead(block, writing, path, "unsupported_block", f"{kind} has no form in this place")
         case _:
@@ -499,7 +501,8 @@ def _image_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
         return _instead(block, writing, path, "unsupported_model", "the model takes no images")
     source = _media_source(block, _fit_image, writing, path)
     if source is None:
-        return _instead(block, writing, path, "unsupported_source", "the target takes JPEG, PNG, GIF and WebP images")
+        message = source_refused(block, "the target takes JPEG, PNG, GIF and WebP images")
+        return _instead(block, writing, path, "unsupported_source", message)
     if "detail" in block:
         writing.loss.drop((*path, "detail"), "unsupported_field", "weakened", "the wire has no level of detail")
     return finished(block, {"type": "image", "source": source}, _IMAGE, writing, path)
@@ -586,7 +589,8 @@ def _document_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None
         return _instead(block, writing, path, "unsupported_model", "the model takes no documents")
     source = _document_source(block, writing, path)
     if source is None:
-        return _instead(block, writing, path, "unsupported_source", "the target takes PDF, plain text and blocks")
+        message = source_refused(block, "the target takes PDF, plain text and blocks")
+        return _instead(block, writing, path, "unsupported_source", message)
     wire: Wire = {"type": "document", "source": source}
     for name in ("title", "context"):
         if name in block:

@@ -1,12 +1,14 @@
-"""Errors of the provider as canonical errors."""
+"""Errors both ways: what the provider says as canonical errors, and canonical errors as this provider tells them."""
 
 import re
 from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters import _aws as aws
-from interlingua.adapters._kit import error_body, retry_after
+from interlingua.adapters import _failures as failures
+from interlingua.adapters._kit import Wire, error_body, retry_after
 from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.loss import Entry
 
 _BY_TYPE: Final = {
     "invalid_request_error": "invalid_request",
@@ -30,6 +32,8 @@ _BY_STATUS: Final = {
     413: "invalid_request",
     422: "invalid_request",
     429: "rate_limit",
+    499: "cancelled",
+    501: "unsupported",
     503: "overloaded",
     504: "timeout",
     529: "overloaded",
@@ -53,7 +57,7 @@ def error(status: int, headers: Mapping[str, str] | None, body: Any, endpoint: E
     lower = {name.lower(): value for name, value in (headers or {}).items()}
     parsed = error_body(body)
     code, text = _said(parsed, lower)
-    category = _category(status, code, text)
+    category = _own_word(parsed) or _category(status, code, text)
     retryable = category in _RETRYABLE or status == _CONFLICT
     match lower.get("x-should-retry"):
         case "true":
@@ -65,7 +69,7 @@ def error(status: int, headers: Mapping[str, str] | None, body: Any, endpoint: E
     name = endpoint.provider or endpoint.adapter
     found: dict[str, Any] = {
         "category": category,
-        "message": f"{name} answered with status {status}" + (f" ({code})" if code else ""),
+        "message": failures.message(name, status, code),
         "retryable": retryable,
         "status": status,
         "adapter": endpoint.adapter,
@@ -74,9 +78,14 @@ def error(status: int, headers: Mapping[str, str] | None, body: Any, endpoint: E
         found["provider"] = endpoint.provider
     if code:
         found["code"] = code
+    if category == "invalid_request" and (place := _place(text)) is not None:
+        found["path"] = place
     after = retry_after(lower)
     if after is not None:
         found["retry_after"] = after
+    told = parsed.get("request_id") if isinstance(parsed, dict) else None
+    if (identity := failures.identity(told, lower.get("request-id"))) is not None:
+        found["request_id"] = identity
     if parsed is not None and parsed != "":
         found["raw"] = parsed
     return found
@@ -119,3 +128,76 @@ def _category(status: int, code: str | None, text: str) -> str:
         if _FILTERED.search(text):
             return "content_filter"
     return category
+
+
+def _own_word(body: Any) -> str | None:
+    """The category that a gateway names in `details.error_code`, where the wire has no type for it."""
+    inner = body.get("error") if isinstance(body, dict) else None
+    details = inner.get("details") if isinstance(inner, dict) else None
+    word = details.get("error_code") if isinstance(details, dict) else None
+    return word if isinstance(word, str) and word in failures.WORDS else None
+
+
+def _place(text: str) -> str | None:
+    """Where something is wrong: texts begin with the place, `messages.0.content: …`."""
+    place, colon, _ = text.partition(": ")
+    return failures.place_of(place) if colon else None
+
+
+# ---------------------------------------------------------------------------------------------------- to the wire
+
+_WRITTEN: Final[dict[str, tuple[int, str]]] = {
+    "invalid_request": (400, "invalid_request_error"),
+    "unsupported": (400, "invalid_request_error"),
+    "loss_refused": (400, "invalid_request_error"),
+    "no_candidate": (400, "invalid_request_error"),
+    "context_overflow": (400, "invalid_request_error"),
+    "content_filter": (400, "invalid_request_error"),
+    "authentication": (401, "authentication_error"),
+    "billing": (402, "billing_error"),
+    "permission": (403, "permission_error"),
+    "not_found": (404, "not_found_error"),
+    "rate_limit": (429, "rate_limit_error"),
+    "cancelled": (499, "api_error"),
+    "timeout": (504, "timeout_error"),
+    "overloaded": (529, "overloaded_error"),
+    "server_error": (500, "api_error"),
+    "network": (502, "api_error"),
+    "invalid_response": (502, "api_error"),
+    "stream_truncated": (502, "api_error"),
+    "other": (500, "api_error"),
+}
+_MARKS: Final = {
+    "context_overflow": ("prompt is too long", _OVERFLOW),
+    "content_filter": ("Output blocked by content filtering policy", _FILTERED),
+}
+
+
+def to_wire_error(failure: dict[str, Any], endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
+    """The answer with which this provider would have told a canonical error, and what it cannot say of it."""
+    return failures.write(failure, endpoint, _spell, error, hint=True)
+
+
+def error_in_stream(failure: dict[str, Any], endpoint: Endpoint) -> Wire:
+    """The body with which this provider would have told it inside a stream."""
+    return to_wire_error(failures.in_stream(failure), endpoint)[0]["body"]
+
+
+def _spell(told: failures.Told) -> Wire:
+    status, kind = _WRITTEN.get(told.category, (500, "api_error"))
+    text = told.text
+    if (mark := _MARKS.get(told.category)) is not None:
+        text = failures.marked(text, *mark)
+    elif told.path is not None and _place(text) != told.path:
+        text = f"{failures.dotted(told.path)}: {text}"
+    is_exception = aws.category(told.word) is not None  # Bedrock names it in a header
+    inner: Wire = {"type": kind if told.word is None or is_exception else told.word, "message": text}
+    if told.category in failures.WORDS and told.category not in _MARKS:
+        inner["details"] = {"error_code": told.category}
+    body: Wire = {"type": "error", "error": inner}
+    headers = failures.wait_headers(told.retry_after, exact=True)
+    if told.request_id is not None:
+        body["request_id"] = headers["request-id"] = told.request_id
+    if is_exception and told.word is not None:
+        headers["x-amzn-errortype"] = told.word
+    return {"status": told.status or status, "headers": headers, "body": body}

@@ -17,6 +17,7 @@ from interlingua.adapters._claude import (
     wire_model,
 )
 from interlingua.adapters._kit import Wire, report_foreign_options, report_foreign_state, report_unknown
+from interlingua.adapters._structured import recognised, written
 from interlingua.adapters.anthropic_messages.blocks import unreadable
 from interlingua.adapters.anthropic_messages.reasoning import reasoning_to_wire
 from interlingua.adapters.anthropic_messages.schemas import can_be_enforced, enforced
@@ -77,7 +78,7 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     reading.unusual = reading.unusual or "max_output_tokens" not in request
     request["provider_state"] = reading.state(form=form)
     proofread(request, reading, endpoint, to_wire)
-    return request, []
+    return recognised(request), []
 
 
 def _members_from_wire(
@@ -289,6 +290,12 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     Raises `InvalidRequest` for a request that has no valid wire (calls and results that do not pair, two tools of one
     name) and `CannotAdapt` for one that the model refuses, both with a pointer into the request.
     """
+    if "response_format" in request:
+        return written(request, endpoint, _written)
+    return _written(request, endpoint)
+
+
+def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     loss = Loss(request.get("loss_policy"))
     state = request.get("provider_state")
     form: dict[str, Any] = (state.get("form") or {}) if state is not None and endpoint.owns(state) else {}

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from interlingua.adapters._claude import UNREADABLE, Reading, wire_model
 from interlingua.adapters._kit import Wire, report_foreign_state
+from interlingua.adapters._structured import answered
 from interlingua.adapters.anthropic_messages.blocks import (
     ASSISTANT,
     block_to_wire,
@@ -42,7 +43,7 @@ def from_wire_response(body: Any, endpoint: Endpoint, ids: IdSource = DERIVED_ID
         raise InvalidAnswer("content must be a list of blocks", path="/content", adapter=endpoint.adapter)
     reading = Reading(endpoint, ids)
     blocks = blocks_from_wire(content, reading, ("content",), InvalidAnswer)
-    return assembled(body, blocks, reading, endpoint), []
+    return answered(assembled(body, blocks, reading, endpoint)), []
 
 
 def assembled(body: Wire, blocks: list[Any], reading: Reading, endpoint: Endpoint) -> Response:

@@ -11,8 +11,10 @@ from typing import Any, Final
 
 from interlingua.adapters._claude import UNREADABLE, Reading, string, wire_model
 from interlingua.adapters._kit import Repetition, Wire, arguments_text, parse_arguments, stream_error
+from interlingua.adapters._structured import Told
 from interlingua.adapters.anthropic_messages.blocks import ASSISTANT, block_from_wire, block_to_wire
 from interlingua.adapters.anthropic_messages.errors import error as error_from_wire
+from interlingua.adapters.anthropic_messages.errors import error_in_stream
 from interlingua.adapters.anthropic_messages.responses import assembled, to_wire_response, usage_begun, usage_from_wire
 from interlingua.adapters.anthropic_messages.tables import Writing
 from interlingua.canonical import json
@@ -34,10 +36,13 @@ def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Generator
     Never raises: what cannot be read is an `error` event of category invalid_response with what had arrived.
     """
     answer = _Answer(endpoint, ids)
+    told = Told()
     events: list[Event] = []
     while (frame := (yield events)) is not None:
         events = [] if answer.ended else answer.frame(frame)
-    yield [] if answer.ended else answer.failed(_truncated(endpoint))
+        if len(events) > 1 or told.begun:
+            events = told.events(events)
+    yield [] if answer.ended else told.events(answer.failed(_truncated(endpoint)))
 
 
 def _truncated(endpoint: Endpoint) -> dict[str, Any]:
@@ -450,7 +455,7 @@ class _Encoder:
             case "error":
                 if self.start is not None:
                     yield from self._started()
-                yield _frame("error", error=_error_to_wire(event["error"]))
+                yield _frame("error", error=error_in_stream(event["error"], self.endpoint)["error"])
             case "message_complete":
                 yield from self._started()
                 yield from self._complete(event["response"])
@@ -634,23 +639,3 @@ _DELTA_EVENTS: Final = frozenset(("text_delta", "thinking_delta", "tool_use_inpu
 _LAST_EVENTS: Final = frozenset(("message_complete", "error"))
 _DELTA: Final = ("stop_reason", "stop_sequence", "stop_details", "container")
 _NOT_IN_MESSAGE_DELTA: Final = frozenset((*_DELTA, "id", "type", "role", "model", "content", "usage"))
-
-_ERROR_TYPES: Final = {
-    "authentication": "authentication_error",
-    "permission": "permission_error",
-    "billing": "billing_error",
-    "not_found": "not_found_error",
-    "rate_limit": "rate_limit_error",
-    "timeout": "timeout_error",
-    "overloaded": "overloaded_error",
-    "invalid_request": "invalid_request_error",
-    "unsupported": "invalid_request_error",
-    "loss_refused": "invalid_request_error",
-    "context_overflow": "invalid_request_error",
-    "content_filter": "invalid_request_error",
-}
-
-
-def _error_to_wire(error: Wire) -> Wire:
-    """An error as this provider gives it."""
-    return {"type": _ERROR_TYPES.get(error["category"], "api_error"), "message": error["message"]}

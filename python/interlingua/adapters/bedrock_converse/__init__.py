@@ -17,7 +17,7 @@ Sections: tables · requests (members) · turns (messages) · blocks (state, tex
 · estimates.
 """
 
-from interlingua.adapters.bedrock_converse.errors import error
+from interlingua.adapters.bedrock_converse.errors import error, to_wire_error
 from interlingua.adapters.bedrock_converse.estimates import estimate
 from interlingua.adapters.bedrock_converse.requests import from_wire_request, to_wire
 from interlingua.adapters.bedrock_converse.responses import from_wire_response, to_wire_response
@@ -34,5 +34,6 @@ __all__ = [
     "from_wire_response",
     "stream_decoder",
     "to_wire",
+    "to_wire_error",
     "to_wire_response",
 ]

@@ -299,6 +299,8 @@ def _block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
             raise InvalidRequest(
                 "a tool result stands alone in a message of role tool; move it there", path=pointer(path)
             )
+        case "tool_use" if place in (USER, SYSTEM):
+            raise InvalidRequest("a tool_use does not stand in a message of this role", path=pointer(path))
         case "image" | "audio" | "video" | "document" | "tool_use" | "thinking" | "redacted_thinking" as kind:
             return instead(block, writing, path, "unsupported_block", f"{kind} has no form in this place")
         case _:

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from interlingua.adapters._claude import FILLER, IMAGE_STARTS, Reading
 from interlingua.adapters._kit import BLOCK_MEMBERS, Mirror, Wire, parse_data_uri, report_unknown
-from interlingua.adapters._media import may_be_base64
+from interlingua.adapters._media import may_be_base64, source_refused
 from interlingua.adapters.bedrock_converse.state import Block, finished, instead, kept, left_over
 from interlingua.adapters.bedrock_converse.tables import (
     ALIASES,
@@ -125,7 +125,8 @@ def medium_to_wire(
     media_type = _fitted_type(block, formats)
     source = _source_to_wire(block, writing, path) if media_type is not None else None
     if source is None or media_type is None:
-        return instead(block, writing, path, "unsupported_source", f"the target does not take {kind} of this source")
+        message = source_refused(block, f"the target does not take {kind} of this source")
+        return instead(block, writing, path, "unsupported_source", message)
     _report_type(block, media_type, writing, path)
     for name, severity in _MEDIUM_DROPPED.items():
         if name in block:
@@ -204,7 +205,8 @@ def document_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
     elif media_type is not None or kind == "file_id":
         source = _source_to_wire(block, writing, path)
     if source is None:
-        return instead(block, writing, path, "unsupported_source", "the target does not take a document of this source")
+        message = source_refused(block, "the target does not take a document of this source")
+        return instead(block, writing, path, "unsupported_source", message)
     if media_type in DOCUMENT_FORMATS.back:
         inner["format"] = DOCUMENT_FORMATS.back[media_type]
         _report_type(block, media_type, writing, path)

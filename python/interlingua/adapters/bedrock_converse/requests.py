@@ -24,6 +24,7 @@ from interlingua.adapters._kit import (
     report_foreign_state,
     report_unknown,
 )
+from interlingua.adapters._structured import recognised, written
 from interlingua.adapters.bedrock_converse.reasoning import NOVA, nova_from_wire, reasoning_to_wire, thinking_from_wire
 from interlingua.adapters.bedrock_converse.tables import METADATA, TIERS, Writing, unreadable
 from interlingua.adapters.bedrock_converse.tools import choice_to_wire, enforced, tool_config_from_wire, tools_to_wire
@@ -71,7 +72,7 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
         form["odd"] = {"messages": []}
     request["provider_state"] = reading.state(form=form)
     proofread(request, reading, endpoint, to_wire)
-    return request, []
+    return recognised(request), []
 
 
 def _members_from_wire(body: Wire, request: Request, options: Wire, form: Wire, reading: Reading) -> None:
@@ -246,6 +247,12 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     Raises `InvalidRequest` for a request that has no valid wire (calls and results that do not pair, two tools of one
     name) and `CannotAdapt` for one that the model refuses, both with a pointer into the request.
     """
+    if "response_format" in request:
+        return written(request, endpoint, _written)
+    return _written(request, endpoint)
+
+
+def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     loss = Loss(request.get("loss_policy"))
     writing = Writing(request, endpoint, loss)
     body: Wire = {}

@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from interlingua.adapters._claude import UNREADABLE, Reading
 from interlingua.adapters._kit import Wire, report_foreign_state
+from interlingua.adapters._structured import answered
 from interlingua.adapters.bedrock_converse.blocks import (
     block_to_wire,
     blocks_from_wire,
@@ -35,7 +36,7 @@ def from_wire_response(body: Any, endpoint: Endpoint, ids: IdSource = DERIVED_ID
         raise InvalidAnswer("the answer has no message with content", path="/output/message/content", adapter=NAME)
     reading = Reading(endpoint, ids)
     blocks = blocks_from_wire(content, ASSISTANT, reading, ("output", "message", "content"), InvalidAnswer)
-    return assembled(body, blocks, reading, endpoint), []
+    return answered(assembled(body, blocks, reading, endpoint)), []
 
 
 def assembled(body: Wire, blocks: list[Any], reading: Reading, endpoint: Endpoint) -> Response:

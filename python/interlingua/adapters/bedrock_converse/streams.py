@@ -12,8 +12,9 @@ from typing import Any, Final
 
 from interlingua.adapters._claude import UNREADABLE, Reading, string
 from interlingua.adapters._kit import Wire, arguments_text, parse_arguments, stream_error
+from interlingua.adapters._structured import Told
 from interlingua.adapters.bedrock_converse.blocks import block_from_wire
-from interlingua.adapters.bedrock_converse.errors import in_band
+from interlingua.adapters.bedrock_converse.errors import in_band, to_wire_exception
 from interlingua.adapters.bedrock_converse.responses import assembled, played_block, to_wire_response, usage_from_wire
 from interlingua.adapters.bedrock_converse.state import ASSISTANT
 from interlingua.adapters.bedrock_converse.tables import Writing
@@ -36,11 +37,15 @@ def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Generator
     Never raises: what cannot be read is an `error` event of category invalid_response with what had arrived.
     """
     answer = _Answer(endpoint, ids)
+    told = Told()
     events: list[Event] = []
     while (frame := (yield events)) is not None:
         events = [] if answer.ended else answer.frame(frame)
+        if len(events) > 1 or told.begun:
+            events = told.events(events)
     message = "the stream ended before its last event; try again"
-    yield [] if answer.ended else answer.failed(stream_error(endpoint, "stream_truncated", message, retryable=True))
+    cut_off = stream_error(endpoint, "stream_truncated", message, retryable=True)
+    yield [] if answer.ended else told.events(answer.failed(cut_off))
 
 
 class _Block:
@@ -366,7 +371,8 @@ class _Encoder:
             case "message_start":
                 yield from self._started()
             case "error":
-                yield _error_frame(event["error"])
+                name, payload = to_wire_exception(event["error"], self.endpoint)
+                yield Frame(name, json.dumps(payload).decode(), EXCEPTION)
             case "message_complete":
                 yield from self._started()
                 yield from self._complete(event["response"])
@@ -513,21 +519,3 @@ class _Encoder:
 
 _BLOCK_EVENTS: Final = frozenset(("block_start", "text_delta", "thinking_delta", "tool_use_input_delta", "block_stop"))
 _STOP: Final = ("stopReason", "additionalModelResponseFields")
-
-_EXCEPTIONS: Final = {
-    "rate_limit": "throttlingException",
-    "overloaded": "serviceUnavailableException",
-    "timeout": "modelTimeoutException",
-    "server_error": "internalServerException",
-    "internal": "internalServerException",
-    "invalid_request": "validationException",
-    "unsupported": "validationException",
-    "loss_refused": "validationException",
-    "context_overflow": "validationException",
-}
-
-
-def _error_frame(error: Wire) -> Frame:
-    """An error as this provider gives it."""
-    name = _EXCEPTIONS.get(error["category"], "modelStreamErrorException")
-    return Frame(name, json.dumps({"message": error["message"]}).decode(), EXCEPTION)

@@ -14,7 +14,7 @@ Sections: tables · requests (members) · contents (messages) · parts (blocks) 
 estimates.
 """
 
-from interlingua.adapters.gemini_generate.errors import error
+from interlingua.adapters.gemini_generate.errors import error, to_wire_error
 from interlingua.adapters.gemini_generate.estimates import estimate
 from interlingua.adapters.gemini_generate.requests import from_wire_request, to_wire
 from interlingua.adapters.gemini_generate.responses import from_wire_response, to_wire_response
@@ -31,5 +31,6 @@ __all__ = [
     "from_wire_response",
     "stream_decoder",
     "to_wire",
+    "to_wire_error",
     "to_wire_response",
 ]

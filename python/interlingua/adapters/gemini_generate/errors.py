@@ -1,11 +1,13 @@
-"""Errors of the provider as canonical errors."""
+"""Errors both ways: what the provider says as canonical errors, and canonical errors as this provider tells them."""
 
 import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import error_body, retry_after
+from interlingua.adapters import _failures as failures
+from interlingua.adapters._kit import Wire, error_body, retry_after
 from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.loss import Entry
 
 _BY_WORD: Final = {
     "INVALID_ARGUMENT": "invalid_request",
@@ -60,11 +62,11 @@ def error(status: int, headers: Mapping[str, str] | None, body: Any, endpoint: E
     if status == 200 and type(inner.get("code")) is int and inner["code"] >= 400:
         status = inner["code"]  # an error inside an answer that began well
     details = [item for item in _list(inner.get("details")) if isinstance(item, dict)]
-    category = _category(status, code, inner.get("message"), details)
+    category = _own_word(details) or _category(status, code, inner.get("message"), details)
     name = endpoint.provider or endpoint.adapter
     found: dict[str, Any] = {
         "category": category,
-        "message": f"{name} answered with status {status}" + (f" ({code})" if code else ""),
+        "message": failures.message(name, status, code),
         "retryable": category in _RETRYABLE and not _is_daily(details),
         "status": status,
         "adapter": endpoint.adapter,
@@ -73,6 +75,8 @@ def error(status: int, headers: Mapping[str, str] | None, body: Any, endpoint: E
         found["provider"] = endpoint.provider
     if code:
         found["code"] = code
+    if (place := _place(details)) is not None:
+        found["path"] = place
     after = _retry_after(lower, details)
     if after is not None:
         found["retry_after"] = after
@@ -128,3 +132,86 @@ def _retry_after(headers: Mapping[str, str], details: list[dict[str, Any]]) -> f
         if found and str(detail.get("@type", "")).endswith("RetryInfo"):
             return float(found[1])
     return retry_after(headers)
+
+
+def _own_word(details: list[dict[str, Any]]) -> str | None:
+    """The category that a gateway names as reason, where Google has no word for it."""
+    for detail in details:
+        reason = detail.get("reason")
+        if detail.get("domain") == _DOMAIN and isinstance(reason, str) and (word := reason.lower()) in failures.WORDS:
+            return word
+    return None
+
+
+def _place(details: list[dict[str, Any]]) -> str | None:
+    """Where something is wrong: the first of the violations of a BadRequest."""
+    for detail in details:
+        violations = _list(detail.get("fieldViolations"))
+        if violations and isinstance(violations[0], dict):
+            return failures.place_of(violations[0].get("field"))
+    return None
+
+
+# ---------------------------------------------------------------------------------------------------- to the wire
+
+_DOMAIN: Final = "interlingua"
+_TYPE: Final = "type.googleapis.com/google.rpc."
+
+_WRITTEN: Final[dict[str, tuple[int, str]]] = {
+    "invalid_request": (400, "INVALID_ARGUMENT"),
+    "loss_refused": (400, "FAILED_PRECONDITION"),
+    "no_candidate": (400, "FAILED_PRECONDITION"),
+    "context_overflow": (400, "INVALID_ARGUMENT"),
+    "content_filter": (400, "INVALID_ARGUMENT"),
+    "authentication": (401, "UNAUTHENTICATED"),
+    "permission": (403, "PERMISSION_DENIED"),
+    "billing": (403, "PERMISSION_DENIED"),
+    "not_found": (404, "NOT_FOUND"),
+    "rate_limit": (429, "RESOURCE_EXHAUSTED"),
+    "cancelled": (499, "CANCELLED"),
+    "unsupported": (501, "UNIMPLEMENTED"),
+    "overloaded": (503, "UNAVAILABLE"),
+    "network": (503, "UNAVAILABLE"),
+    "timeout": (504, "DEADLINE_EXCEEDED"),
+    "other": (500, "UNKNOWN"),
+}
+
+
+def to_wire_error(failure: dict[str, Any], endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
+    """The answer with which this provider would have told a canonical error, and what it cannot say of it."""
+    return failures.write(failure, endpoint, _spell, error)
+
+
+def error_in_stream(failure: dict[str, Any], endpoint: Endpoint) -> Wire:
+    """The body with which this provider would have told it inside a stream."""
+    return to_wire_error(failures.in_stream(failure), endpoint)[0]["body"]
+
+
+def _spell(told: failures.Told) -> Wire:
+    code, word = _WRITTEN.get(told.category, (500, "INTERNAL"))
+    code, word = told.status or code, told.word or word
+    text = told.text
+    if told.category == "context_overflow":
+        text = failures.marked(text, "The input token count exceeds the maximum number of tokens allowed", _OVERFLOW)
+    inner: Wire = {"code": code, "message": text, "status": word}
+    if details := _details(told, code):
+        inner["details"] = details
+    return {"status": code, "headers": {}, "body": {"error": inner}}
+
+
+def _details(told: failures.Told, code: int) -> list[Wire]:
+    """What Google tells beside the text: the reason, the place, and how long to wait."""
+    found: list[Wire] = []
+    if told.category == "billing":
+        reason = {"reason": "BILLING_DISABLED", "domain": "googleapis.com"}
+        found.append({"@type": f"{_TYPE}ErrorInfo", **reason})
+    elif told.category == "authentication" and code == 400:
+        found.append({"@type": f"{_TYPE}ErrorInfo", "reason": "API_KEY_INVALID", "domain": "googleapis.com"})
+    elif told.category in failures.WORDS and told.category not in ("unsupported", "cancelled"):
+        found.append({"@type": f"{_TYPE}ErrorInfo", "reason": told.category.upper(), "domain": _DOMAIN})
+    if told.path is not None:
+        violation = {"field": failures.bracketed(told.path), "description": told.text}
+        found.append({"@type": f"{_TYPE}BadRequest", "fieldViolations": [violation]})
+    if told.retry_after is not None:
+        found.append({"@type": f"{_TYPE}RetryInfo", "retryDelay": f"{told.retry_after:.10g}s"})
+    return found

@@ -17,7 +17,7 @@ from interlingua.adapters._kit import (
     report_foreign_state,
     report_unknown,
 )
-from interlingua.adapters._media import may_be_base64
+from interlingua.adapters._media import WORKSPACE, may_be_base64
 from interlingua.adapters.gemini_generate.tables import (
     CAMEL,
     DETAIL,
@@ -658,6 +658,8 @@ def _source_refused(kind: str, data: str, source: Mapping[str, Any], writing: Wr
         case "file_id" | "url":
             taken = writing.dialect.get("file_uris", _FILE_URIS)
             return None if data.startswith(tuple(taken)) else "the target does not fetch this address"
+        case "file_ref":
+            return WORKSPACE
         case _:
             return "the target takes no medium of this source"
 

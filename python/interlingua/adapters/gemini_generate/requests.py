@@ -11,6 +11,7 @@ from interlingua.adapters._kit import (
     report_foreign_state,
     report_unknown,
 )
+from interlingua.adapters._structured import recognised, written
 from interlingua.adapters.gemini_generate.contents import (
     begins_with_call,
     contents_from_wire,
@@ -99,7 +100,7 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
         form["names"] = names
     if form:
         state["form"] = form
-    return request, []
+    return recognised(request), []
 
 
 def _address_from_wire(wire: Wire, body: Wire, endpoint: Endpoint, request: Request, form: dict[str, Any]) -> None:
@@ -262,6 +263,12 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
 
     Raises `InvalidRequest` when no valid wire exists for the conversation.
     """
+    if "response_format" in request:
+        return written(request, endpoint, _written)
+    return _written(request, endpoint)
+
+
+def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     loss = Loss(request.get("loss_policy"))
     model = endpoint.model or (request.get("model") or "").partition(":")[2] or request.get("model")
     writing = Writing(request, endpoint, loss, model)

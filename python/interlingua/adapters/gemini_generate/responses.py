@@ -4,6 +4,7 @@ import hashlib
 from typing import Any, Final
 
 from interlingua.adapters._kit import THINKING_MEMBERS, Wire, report_foreign_state, report_unknown
+from interlingua.adapters._structured import answered
 from interlingua.adapters.gemini_generate.errors import error
 from interlingua.adapters.gemini_generate.parts import MODEL, Block, blocks_from_parts, is_own_thinking, part_to_wire
 from interlingua.adapters.gemini_generate.tables import (
@@ -51,7 +52,7 @@ def from_wire_response(body: Any, endpoint: Endpoint, ids: IdSource = DERIVED_ID
         if "groundingMetadata" in candidate:
             cite(blocks, candidate, endpoint)
         choices.append(choice_from_wire(candidate, blocks, position, endpoint))
-    return assembled(body, choices, endpoint), []
+    return answered(assembled(body, choices, endpoint)), []
 
 
 def call_prefix(body: Wire, position: int) -> str:

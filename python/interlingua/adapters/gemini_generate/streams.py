@@ -11,7 +11,9 @@ from collections.abc import Generator, Iterable, Iterator
 from typing import Any, Final
 
 from interlingua.adapters._kit import Wire, arguments_text, stream_error, texts_in_turn
+from interlingua.adapters._structured import Told
 from interlingua.adapters.gemini_generate.errors import error as error_from_wire
+from interlingua.adapters.gemini_generate.errors import error_in_stream
 from interlingua.adapters.gemini_generate.parts import MODEL, Block, block_from_part
 from interlingua.adapters.gemini_generate.responses import (
     answer_part,
@@ -38,10 +40,13 @@ Event = dict[str, Any]
 def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Generator[list[Event], Frame | None, None]:
     """Takes frames and gives the events that each completes; None is the end of the input. Start it with `next`."""
     decoder = _Decoder(endpoint, ids)
+    told = Told()
     events: list[Event] = []
     while not decoder.ended:
         frame = yield events
         events = decoder.end() if frame is None else decoder.frame(frame.data)
+        if len(events) > 1 or told.begun:
+            events = told.events(events)
     yield events
 
 
@@ -445,7 +450,7 @@ class _Encoder:
             case "error":
                 for choice, part in self.held.items():
                     yield self._parts(choice, [part])
-                yield _frame({"error": _error_to_wire(event["error"])})
+                yield _frame(error_in_stream(event["error"], self.endpoint))
             case _:
                 pass  # calls go out whole; events of later versions
 
@@ -529,26 +534,3 @@ def _in_pieces(block: Block, endpoint: Endpoint) -> bool:
 
 def _frame(value: Wire) -> Frame:
     return Frame(None, json.dumps(value).decode())
-
-
-_ERROR_WORDS: Final = {
-    "authentication": (401, "UNAUTHENTICATED"),
-    "permission": (403, "PERMISSION_DENIED"),
-    "billing": (403, "PERMISSION_DENIED"),
-    "not_found": (404, "NOT_FOUND"),
-    "rate_limit": (429, "RESOURCE_EXHAUSTED"),
-    "overloaded": (503, "UNAVAILABLE"),
-    "timeout": (504, "DEADLINE_EXCEEDED"),
-    "cancelled": (499, "CANCELLED"),
-    "invalid_request": (400, "INVALID_ARGUMENT"),
-    "unsupported": (400, "INVALID_ARGUMENT"),
-    "loss_refused": (400, "INVALID_ARGUMENT"),
-    "context_overflow": (400, "INVALID_ARGUMENT"),
-    "content_filter": (400, "INVALID_ARGUMENT"),
-}
-
-
-def _error_to_wire(error: Wire) -> Wire:
-    """An error as this provider gives it."""
-    code, status = _ERROR_WORDS.get(error["category"], (500, "INTERNAL"))
-    return {"code": code, "message": error["message"], "status": status}

@@ -14,7 +14,7 @@ The sections: tables · schemas · messages · requests · responses · streams 
 
 from typing import Final
 
-from interlingua.adapters.ollama_chat.errors import error
+from interlingua.adapters.ollama_chat.errors import error, to_wire_error
 from interlingua.adapters.ollama_chat.estimates import estimate
 from interlingua.adapters.ollama_chat.requests import from_wire_request, to_wire
 from interlingua.adapters.ollama_chat.responses import from_wire_response, to_wire_response
@@ -33,5 +33,6 @@ __all__ = [
     "from_wire_response",
     "stream_decoder",
     "to_wire",
+    "to_wire_error",
     "to_wire_response",
 ]

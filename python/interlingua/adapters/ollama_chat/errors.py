@@ -1,11 +1,14 @@
 """Errors: `{"error": "text"}` with a status, or as a line of a stream that began well."""
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import error_body, retry_after
+from interlingua.adapters import _failures as failures
+from interlingua.adapters._kit import Wire, error_body, retry_after
 from interlingua.adapters.ollama_chat.tables import NAME
 from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.loss import Entry
 
 Error = dict[str, Any]
 
@@ -17,6 +20,7 @@ _BY_STATUS: Final[dict[int, tuple[str, bool]]] = {
     404: ("not_found", False),
     405: ("invalid_request", False),
     408: ("timeout", True),
+    409: ("other", False),
     413: ("invalid_request", False),
     429: ("rate_limit", True),
     499: ("cancelled", False),
@@ -32,6 +36,7 @@ _BY_TEXT: Final = (
     ("context size", ("context_overflow", False)),
     ("context window", ("context_overflow", False)),
     ("prompt is too long", ("context_overflow", False)),
+    ("content filter", ("content_filter", False)),
 )
 """What a text says more exactly than the status 400 or 500 with which it comes."""
 
@@ -48,6 +53,8 @@ _TEXTS: Final[dict[str, str]] = {
     "server_error": "the provider failed; try again",
     "overloaded": "the provider is overloaded; wait and try again",
     "cancelled": "the call was cancelled",
+    "content_filter": "a content filter of the provider refused the request",
+    "other": "the provider answered with an error",
 }
 
 
@@ -56,7 +63,8 @@ def error(status: int, headers: Mapping[str, str], body: bytes | str | None, end
 
     The provider's own text may hold content, so it is only in `raw`.
     """
-    return error_from_body(status, headers, error_body(body) if body else None, endpoint)
+    number = status if status >= 400 else None  # a failure that came as a success
+    return error_from_body(number, headers, error_body(body) if body else None, endpoint)
 
 
 def error_from_body(status: int | None, headers: Mapping[str, str], body: Any, endpoint: Endpoint) -> Error:
@@ -92,3 +100,54 @@ def _text(body: Any) -> str:
     if isinstance(told, dict):
         told = told.get("message")
     return told if isinstance(told, str) else ""
+
+
+# ---------------------------------------------------------------------------------------------------- to the wire
+
+_WRITTEN: Final = {
+    "invalid_request": 400,
+    "loss_refused": 400,
+    "no_candidate": 400,
+    "context_overflow": 400,
+    "content_filter": 400,
+    "authentication": 401,
+    "billing": 402,
+    "permission": 403,
+    "not_found": 404,
+    "other": 409,
+    "rate_limit": 429,
+    "cancelled": 499,
+    "server_error": 500,
+    "unsupported": 501,
+    "network": 502,
+    "invalid_response": 502,
+    "stream_truncated": 502,
+    "overloaded": 503,
+    "timeout": 504,
+}
+_OVERFLOW: Final = re.compile(r"context (length|size|window)|prompt is too long", re.IGNORECASE)
+_FILTERED: Final = re.compile(r"content filter", re.IGNORECASE)
+_MARKS: Final = {
+    "context_overflow": ("the input length exceeds the context length", _OVERFLOW),
+    "content_filter": ("content filter", _FILTERED),
+}
+
+
+def to_wire_error(failure: Error, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
+    """The answer with which this provider would have told a canonical error, and what it cannot say of it."""
+    return failures.write(failure, endpoint, _spell, error_from_body)
+
+
+def error_in_stream(failure: Error, endpoint: Endpoint) -> Wire:
+    """The line with which this provider would have told it inside a stream."""
+    return to_wire_error(failures.in_stream(failure), endpoint)[0]["body"]
+
+
+def _spell(told: failures.Told) -> Wire:
+    text = told.text
+    if (mark := _MARKS.get(told.category)) is not None:
+        text = failures.marked(text, *mark)
+    elif told.path is not None:
+        text = f"{failures.dotted(told.path)}: {text}"
+    headers = failures.wait_headers(told.retry_after, exact=False)
+    return {"status": told.status or _WRITTEN.get(told.category, 500), "headers": headers, "body": {"error": text}}

@@ -19,8 +19,9 @@ from interlingua.adapters._kit import (
     report_foreign_state,
     report_unknown,
 )
-from interlingua.adapters._media import may_be_base64, refuses_image, sniff
+from interlingua.adapters._media import may_be_base64, refuses_image, sniff, source_refused
 from interlingua.adapters._order import longest_rising, moves_to
+from interlingua.adapters._results import note_disorder, ordered, result_of
 from interlingua.adapters.ollama_chat.tables import (
     CALLS,
     IMAGES,
@@ -53,13 +54,14 @@ def messages_to_wire(request: dict[str, Any], writing: Writing) -> list[Wire]:
     """
     messages: list[Message] = request["messages"]
     body: list[Wire] = []
-    writing.with_ids = writing.own and not _find_their_calls(messages, writing)
+    order, moves = ordered(messages, NAME, writing.form if writing.own else None)
+    writing.with_ids = writing.own and not _find_their_calls([messages[position] for position in order], writing)
     if request.get("system"):
         said = _Said(("system",), writing)
         for index, block in enumerate(request["system"]):
             said.add(block, index)
         body.append(said.wire("system", NOTHING))
-    for position in _order(messages, writing):
+    for position in order:
         message = messages[position]
         content = message["content"]
         if len(message) == 2 and len(content) == 1 and message["role"] not in _MENDED:
@@ -69,7 +71,7 @@ def messages_to_wire(request: dict[str, Any], writing: Writing) -> list[Wire]:
                 continue
         body.append(message_to_wire(message, ("messages", position), writing))
     # last of all: what an entry names must still stand in its place
-    for position, to in writing.moves:
+    for position, to in moves:
         why = "results follow their calls directly, in the order of the calls"
         writing.loss.move(("messages", position), ("messages", to), "reordered", "shape", why)
     return body
@@ -184,7 +186,7 @@ class _Said:
             case "thinking" if self._assistant and _may_go_back(block, writing, answer=self._answer):
                 _finish_thinking(block, path, writing)
                 self._thoughts.append((index, block["text"]))
-            case "opaque" if writing.endpoint.owns(block) and (item := _raw_item(block, writing)) is not None:
+            case "opaque" if self._may_hold(block) and (item := _raw_item(block, writing)) is not None:
                 if not block.keys() <= _OPAQUE:
                     finish_block(block, _OPAQUE, path, writing)
                 (self._calls if block["kind"] == CALLS else self._images).append((index, item[0]))
@@ -194,6 +196,10 @@ class _Said:
                 )
             case _:
                 self._lost(block, index, *_no_place(block, writing))
+
+    def _may_hold(self, block: Block) -> bool:
+        """Whether an item of this wire stands in a message of its role: only an assistant has calls."""
+        return self._writing.endpoint.owns(block) and (self._assistant or block.get("kind") != CALLS)
 
     def _lost(self, block: Block, index: int, code: str, message: str) -> None:
         left = self._writing.loss.block((*self._path, index), block, code, "lost", message)
@@ -269,26 +275,6 @@ def _was_empty(form: Mapping[str, Any]) -> bool:
 # -- order
 
 
-def _order(messages: list[Message], writing: Writing) -> list[int] | range:
-    """Positions of the messages in the order of the wire: results directly behind their calls."""
-    if writing.own or _is_in_order(messages):
-        return range(len(messages))
-    order: list[int] = []
-    position, count = 0, len(messages)
-    while position < count:
-        order.append(position)
-        message = messages[position]
-        position += 1
-        if message["role"] != "assistant":
-            continue
-        calls = [block["id"] for block in message["content"] if block["type"] == "tool_use"]
-        start = position
-        while calls and position < count and messages[position]["role"] != "assistant":
-            position += 1
-        order += _window(messages, start, position, calls, writing)
-    return order
-
-
 def _find_their_calls(messages: list[Message], writing: Writing) -> bool:
     """Whether results are read as those of their calls, though some say so only by name and place; an edit may change both."""
     reading = Reading(writing.endpoint, NamedIds())
@@ -310,41 +296,6 @@ def _find_their_calls(messages: list[Message], writing: Writing) -> bool:
             if reading.result(None if "tool_call_id" in absent else named, name)[0] != call[0]:
                 return False
     return True
-
-
-def _is_in_order(messages: list[Message]) -> bool:
-    """Whether all results stand directly behind their turn in the order of its calls, as they usually do."""
-    waiting: list[str] = []
-    for message in messages:
-        role = message["role"]
-        if role == "assistant":
-            waiting = [block["id"] for block in message["content"] if block["type"] == "tool_use"]
-        elif role == "tool":
-            call = _answered(message)
-            if call not in waiting:
-                return False
-            del waiting[: waiting.index(call) + 1]
-        elif waiting:
-            return False
-    return True
-
-
-def _window(messages: list[Message], start: int, end: int, calls: list[str], writing: Writing) -> list[int]:
-    """The messages between two turns of the model: results first, in the order of the calls."""
-    results: list[tuple[int, int]] = []
-    others: list[int] = []
-    for position in range(start, end):
-        call = _answered(messages[position])
-        if call in calls:
-            results.append((calls.index(call), position))
-        else:
-            others.append(position)
-    ranked = [position for _, position in sorted(results)]
-    stays = longest_rising(ranked)
-    last = max(stays, default=-1)
-    stays.update(position for position in others if position > last)
-    writing.moves += moves_to(ranked + others, stays, end)
-    return ranked + others
 
 
 def _answered(message: Message) -> str | None:
@@ -418,7 +369,7 @@ def _image_refused(block: Block, writing: Writing) -> tuple[str, str] | None:
         data = inline[1] if inline is not None else ""
     if (source["kind"] in ("base64", "url") and data and may_be_base64(data)) or _link(block, writing) is not None:
         return None
-    return "unsupported_source", "the wire takes images as base64 data only"
+    return "unsupported_source", source_refused(block, "the wire takes images as base64 data only")
 
 
 def _link(block: Block, writing: Writing) -> str | None:
@@ -532,12 +483,7 @@ def _raw_item(block: Block, writing: Writing) -> tuple[Any] | None:
 
 
 def _result_to_wire(message: Message, path: Path, form: Mapping[str, Any], writing: Writing) -> Wire:
-    content = message["content"]
-    if len(content) != 1 or content[0]["type"] != "tool_result":
-        raise InvalidRequest(
-            "a tool message holds exactly one tool_result", path=pointer((*path, "content")), adapter=NAME
-        )
-    block, where = content[0], (*path, "content", 0)
+    block, where = result_of(message, path, NAME), (*path, "content", 0)
     inner = block["content"]
     wire: Wire = {"role": "tool", "content": ""}
     if len(inner) == 1 and len(inner[0]) == 2 and inner[0]["type"] == "text":
@@ -594,6 +540,7 @@ def messages_from_wire(messages: Any, reading: Reading) -> list[Message]:
             read.append(message_from_wire(message, reading))
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
         raise malformed("the message", "messages", len(read)) from problem
+    note_disorder(read, reading.endpoint.state)
     return read
 
 

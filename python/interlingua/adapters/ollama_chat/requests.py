@@ -11,6 +11,7 @@ from interlingua.adapters._kit import (
     report_foreign_state,
     report_unknown,
 )
+from interlingua.adapters._structured import recognised, written
 from interlingua.adapters.ollama_chat.messages import messages_from_wire, messages_to_wire
 from interlingua.adapters.ollama_chat.schemas import kept
 from interlingua.adapters.ollama_chat.tables import (
@@ -59,6 +60,12 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
 
     Raises `InvalidRequest` with a pointer for a conversation that has no valid wire.
     """
+    if "response_format" in request:
+        return written(request, endpoint, _written)
+    return _written(request, endpoint)
+
+
+def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     loss = Loss(request.get("loss_policy"))
     try:
         body = _body(request, endpoint, loss)
@@ -76,11 +83,12 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
         named = named.partition(":")[2] or named
     model = endpoint.model or named
     writing = Writing(endpoint, loss, own=own, other_model=model != named)
+    form: Mapping[str, Any] = (state.get("form") or NOTHING) if state is not None and own else NOTHING
+    writing.odd = tuple(form.get("odd") or ())
     body: Wire = {} if model is None else {"model": model}
     body["messages"] = messages_to_wire(request, writing)
     if not body["messages"] and not own:
         raise InvalidRequest("a request needs at least one message", path="/messages", adapter=NAME)
-    form: Mapping[str, Any] = (state.get("form") or NOTHING) if state is not None and own else NOTHING
     if request.get("tools"):
         _tools_to_wire(request, body, writing)
     if request.get("tool_choice") is not None:
@@ -161,7 +169,7 @@ def _logprobs(name: str, value: Any, body: Wire, writing: Writing) -> None:
     if writing.refuses("logprobs"):
         _report_refused(name, writing)
         return
-    if name == "top_logprobs" and value > _MOST_LOGPROBS and not writing.own:
+    if name == "top_logprobs" and value > _MOST_LOGPROBS and not writing.keeps(name):
         value = _MOST_LOGPROBS
         writing.loss.replace((name,), value, "limit_exceeded", "weakened", f"the wire gives {value} alternatives")
     body[name] = value
@@ -187,6 +195,7 @@ def _reasoning(name: str, value: dict[str, Any], body: Wire, writing: Writing) -
     if written:
         writing.loss.replace((name,), written, "reasoning_mapped", "weakened", message)
     else:
+        message = "the target has no such setting of reasoning; ask for an effort"
         writing.loss.drop((name,), "reasoning_mapped", "weakened", message)
 
 
@@ -308,6 +317,18 @@ def _tool_to_wire(tool: Tool, path: Path, writing: Writing) -> Wire | None:
         if tool.get("adapter") != writing.endpoint.adapter or not isinstance(tool.get("definition"), dict):
             loss.drop(path, "provider_tool", "lost", "a tool of another provider cannot be offered here")
             return None
+        read = _tool_from_wire(tool["definition"], Reading(writing.endpoint, DERIVED_IDS))
+        if read.get("kind") != "provider" or read["name"] != tool["name"]:
+            loss.replace(path, read, "unsupported_value", "shape", "the tool is read back as what its definition says")
+            return tool["definition"]
+        for name in ("description", "input_schema", "strict", "format"):
+            if tool.get(name) is not None:
+                message = "a tool of the provider is its definition alone"
+                loss.drop((*path, name), "unsupported_field", "weakened", message)
+        if tool.get("cache") is not None:
+            loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire has no cache marks")
+        report_own_state(writing.owns(tool), loss, path, fields=True)
+        report_foreign_state(tool, writing.endpoint, loss, path)
         report_unknown(tool, _TOOL, loss, path)
         return tool["definition"]
     schema = tool.get("input_schema")
@@ -322,11 +343,16 @@ def _tool_to_wire(tool: Tool, path: Path, writing: Writing) -> Wire | None:
         schema = _report_custom(tool, path, writing)
     elif schema is not None and not writing.own:
         schema = kept(schema, loss, (*path, "input_schema"))
-    inner: Wire = {**fields.get("function", NOTHING), "name": tool["name"]}
+    more: Mapping[str, Any] = fields.get("function", NOTHING)
+    inner: Wire = {**more, "name": tool["name"]}
     if tool.get("description") is not None:
         inner["description"] = tool["description"]
     if schema is not None:
         inner["parameters"] = schema
+    if said := [name for name in more if inner[name] != more[name]]:
+        where: Path = (*path, "provider_state", "fields", "function")
+        for lost in [where] if len(said) == len(more) else [(*where, name) for name in said]:
+            loss.drop(lost, "combination", "shape", "the canonical member says it already")
     if not tool.keys() <= _SAID:
         _finish_tool(tool, kind, state, path, writing)
     wire: Wire = {name: item for name, item in fields.items() if name != "function"}
@@ -383,6 +409,8 @@ def _options_to_wire(request: Request, body: Wire, sampling: Wire, writing: Writ
         path: Path = ("options", NAME, name)
         if name == "options" and isinstance(value, dict):
             _sampling_options(value, sampling, path, writing)
+        elif name in ("model", "stream") and writing.own and name not in request:
+            body[name] = value  # not the name or the switch that it should be
         elif name in ("model", "messages", "stream"):
             _report_said(path, writing)
         elif _option_to_wire(name, value, body, path, writing):
@@ -464,8 +492,10 @@ def from_wire_request(
     if body.get("stream") is None:  # the wire's own default
         request["stream"] = True
         form["stream"] = "absent"
+    if request.get("top_logprobs", 0) > _MOST_LOGPROBS:
+        form["odd"] = ["top_logprobs"]
     request["provider_state"] = endpoint.state(form=form) if form else endpoint.state()
-    return request, []
+    return recognised(request), []
 
 
 def _read_members(body: Wire, reading: Reading) -> tuple[Request, dict[str, Any]]:

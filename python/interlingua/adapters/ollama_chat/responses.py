@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from interlingua.adapters._kit import Wire, report_foreign_state
+from interlingua.adapters._structured import answered
 from interlingua.adapters.ollama_chat.errors import error_from_body
 from interlingua.adapters.ollama_chat.messages import answer_from_wire, message_to_wire
 from interlingua.adapters.ollama_chat.tables import CREATED, FINISH, FINISH_BACK, NAME, NOTHING, Reading, Writing
@@ -88,7 +89,7 @@ def from_wire_response(body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_I
         raise InvalidAnswer("an answer must be an object", path="", adapter=NAME)
     if "message" not in body and body.get("error"):
         raise ProviderError(error_from_body(None, {}, body, endpoint))
-    return read_answer(body, Reading(endpoint, ids, salt_of(body))), []
+    return answered(read_answer(body, Reading(endpoint, ids, salt_of(body)))), []
 
 
 def salt_of(body: Wire) -> str:

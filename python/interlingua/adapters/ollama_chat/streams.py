@@ -10,7 +10,8 @@ from collections.abc import Generator, Iterable, Iterator
 from typing import Any, Final
 
 from interlingua.adapters._kit import Wire, arguments_text, texts_in_turn
-from interlingua.adapters.ollama_chat.errors import error_from_body
+from interlingua.adapters._structured import Told
+from interlingua.adapters.ollama_chat.errors import error_from_body, error_in_stream
 from interlingua.adapters.ollama_chat.messages import (
     Block,
     call_from_wire,
@@ -39,13 +40,16 @@ def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Generator
     Ends after `message_complete` or `error`. An answer that breaks off is an `error` event with what had arrived.
     """
     answer = _Answer(endpoint, ids)
+    told = Told()
     frame = yield []
     while frame is not None:
         events = answer.take(frame)
+        if len(events) > 1 or told.begun:
+            events = told.events(events)
         frame = yield events
         if answer.ended:
             return
-    yield answer.end_of_input()
+    yield told.events(answer.end_of_input())
 
 
 _SAID: Final = frozenset(("content", "thinking", "tool_calls", "images"))
@@ -260,7 +264,7 @@ def encode_stream(events: Iterable[Event], endpoint: Endpoint, *, created_at: st
                 yield _frame(_last(event["response"], endpoint, writing, created_at))
                 return
             case "error":
-                yield _frame({"error": event["error"]["message"]})
+                yield _frame(error_in_stream(event["error"], endpoint))
                 return
             case _:
                 pass

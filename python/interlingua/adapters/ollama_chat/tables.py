@@ -131,12 +131,12 @@ class Reading:
 class Writing:
     """Writes one body: for whom, what is lost on the way, and which ids and names the calls have.
 
-    `own` says that the whole body was read from this wire: it is written back as it was, not mended. `other_model` says
-    that it goes to another model than it names: it is then fitted to what that model takes. `with_ids`: calls that came
-    without ids get some, for results would not find them by name and place.
+    `own` says that the whole body was read from this wire: it is spelt as it was, and what was `odd` then is kept.
+    `other_model` says that it goes to another model than it names: it is then fitted to what that model takes. `with_ids`:
+    calls that came without ids get some, for results would not find them by name and place.
     """
 
-    __slots__ = ("_ids", "_without_id", "capabilities", "endpoint", "loss", "moves", "names", "own", "with_ids")
+    __slots__ = ("_ids", "_without_id", "capabilities", "endpoint", "loss", "names", "odd", "own", "with_ids")
 
     def __init__(self, endpoint: Endpoint, loss: Loss, *, own: bool, other_model: bool = False) -> None:
         self.endpoint = endpoint
@@ -144,8 +144,8 @@ class Writing:
         self.loss = loss
         self.own = own
         self.with_ids = False
+        self.odd: tuple[str, ...] = ()
         self.names: dict[str, str] = {}
-        self.moves: list[tuple[int, int]] = []
         self._ids = WireIds(_ANYTHING, "call_")
         self._without_id: set[str] = set()
 
@@ -153,6 +153,14 @@ class Writing:
         """The provider state of an item when it may be replayed here, else nothing."""
         state: dict[str, Any] | None = item.get("provider_state")
         return state if state is not None and self.endpoint.owns(state) else NOTHING
+
+    def keeps(self, member: str) -> bool:
+        """Whether a member of the request is written as it is, because it was as odd when it was read."""
+        return member in self.odd
+
+    def form(self, item: dict[str, Any]) -> Mapping[str, Any]:
+        """How an item was spelt here, or nothing."""
+        return self.owns(item).get("form") or NOTHING
 
     def call_id(self, block: dict[str, Any], state: Mapping[str, Any]) -> str | None:
         """The wire id of a call; None for one that this wire told without an id."""

@@ -16,7 +16,7 @@ The sections: tables · context · parts · reasoning · tools · messages · re
 from typing import Final
 
 from interlingua.adapters.openai_chat.encoding import encode_stream
-from interlingua.adapters.openai_chat.errors import error
+from interlingua.adapters.openai_chat.errors import error, to_wire_error
 from interlingua.adapters.openai_chat.estimates import estimate
 from interlingua.adapters.openai_chat.requests import from_wire_request, to_wire
 from interlingua.adapters.openai_chat.responses import from_wire_response, to_wire_response
@@ -35,5 +35,6 @@ __all__ = [
     "from_wire_response",
     "stream_decoder",
     "to_wire",
+    "to_wire_error",
     "to_wire_response",
 ]

@@ -6,10 +6,14 @@ from typing import Any, Final
 from interlingua.adapters._kit import MESSAGE_MEMBERS, Wire, report_foreign_state, report_unknown
 from interlingua.adapters.openai_chat.context import Reading, Writing, extras, report_own_state
 from interlingua.adapters.openai_chat.parts import (
+    ASSISTANT,
+    SYSTEM,
     TOOL,
+    USER,
     Block,
     cache_from_wire,
     cache_to_wire,
+    note_oddities,
     part_from_wire,
     part_to_wire,
 )
@@ -86,7 +90,7 @@ def finish_message(message: Message, wire: Wire, state: Mapping[str, Any], path:
     """What all messages have: a name, a cache hint, own members, and what this version does not know."""
     form = state.get("form") or _NOTHING
     if message.get("name") is not None:
-        _name_to_wire(message["name"], wire, path, writing)
+        _name_to_wire(message, wire, path, writing)
     if message.get("cache") is not None:
         _message_cache(message["cache"], wire, form, path, writing)
     if state:
@@ -102,11 +106,11 @@ def finish_message(message: Message, wire: Wire, state: Mapping[str, Any], path:
     return wire
 
 
-def _name_to_wire(name: str, wire: Wire, path: Path, writing: Writing) -> None:
-    loss = writing.loss
-    if writing.own:
+def _name_to_wire(message: Message, wire: Wire, path: Path, writing: Writing) -> None:
+    name, loss = message["name"], writing.loss
+    if writing.noted(message):
         wire["name"] = name
-    elif wire["role"] == TOOL or writing.dialect.get("participant_name") is False:
+    elif wire["role"] == TOOL or (writing.dialect.get("participant_name") is False and not writing.own):
         loss.drop((*path, "name"), "unsupported_field", "weakened", "messages of this role have no name here")
     elif PARTICIPANT.fullmatch(name):
         wire["name"] = name
@@ -126,6 +130,8 @@ def _message_cache(cache: dict[str, Any], wire: Wire, form: Mapping[str, Any], p
 
 
 _TEXT: Final = frozenset(("type", "text"))
+_PLACES: Final = {"user": USER, "tool": USER, "function": USER, "system": SYSTEM, "developer": SYSTEM}
+"""By the role of a message; the media of a result are those of a user."""
 
 
 def content_from_wire(message: Wire, reading: Reading, form: dict[str, Any], *, assistant: bool = False) -> list[Block]:
@@ -138,6 +144,7 @@ def content_from_wire(message: Wire, reading: Reading, form: dict[str, Any], *, 
             blocks = [
                 _assistant_part(part, reading) if assistant else part_from_wire(part, reading) for part in content
             ]
+            note_oddities(blocks, ASSISTANT if assistant else _PLACES[message["role"]], reading)
             if not blocks:
                 form.setdefault("empty", {})["content"] = []
             elif len(blocks) == 1 and blocks[0].keys() == _TEXT:
@@ -179,6 +186,8 @@ def finish_reading(
     name = message.get("name")
     if isinstance(name, str) and "name" in known and read["role"] != "tool":
         read["name"] = name
+        if not PARTICIPANT.fullmatch(name):
+            form["odd"] = True
     if not message.keys() <= known or ("name" in message and not isinstance(name, str)):
         kept, empty = extras(message, known)
         if kept:

@@ -37,6 +37,11 @@ class Reading:
         """The provider state of a call."""
         return {**self._whose, "id": wire_id}
 
+    def writing(self) -> "Writing":
+        """Who writes what was just read, to see what would be mended; of a model nothing is known then."""
+        whose = self.endpoint
+        return Writing(Endpoint(whose.adapter, whose.provider, None, whose.dialect), Loss(), own=False)
+
     def mark(self, item: dict[str, Any], fields: dict[str, Any] | None, form: dict[str, Any] | None) -> dict[str, Any]:
         """The item with a provider state, when there is something to keep in one."""
         if fields or form:
@@ -86,10 +91,10 @@ class Writing(Target):
     `from_another` says that it was read from this wire, but from another provider of it.
     `answering` says that an answer is written, so that reasoning is shown and not replayed.
     `called` are the names of own calls, by canonical id; `estranged` are the calls that need an id to find their results.
-    `moved` are the messages that leave their place, `moves` where they go, and `place` is the role that is being written.
+    `moved` are the messages that leave their place, and `place` is the role that is being written.
     """
 
-    __slots__ = ("answering", "called", "estranged", "from_another", "moved", "moves", "place")
+    __slots__ = ("answering", "called", "estranged", "from_another", "moved", "place")
 
     def __init__(self, endpoint: Endpoint, loss: Loss, *, own: bool, answering: bool = False) -> None:
         super().__init__(endpoint, loss, TOOL_ID, own=own)
@@ -99,7 +104,6 @@ class Writing(Target):
         self.called: dict[str, str] = {}
         self.estranged: set[str] = set()
         self.moved: set[int] = set()
-        self.moves: list[tuple[int, int]] = []
 
     def result_id(self, block: dict[str, Any]) -> str:
         """The wire id that a result names."""

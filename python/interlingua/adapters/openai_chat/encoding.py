@@ -6,6 +6,7 @@ from typing import Any, Final
 from interlingua.adapters._kit import DELTAS, TextsInTurn, Wire, arguments_text
 from interlingua.adapters.openai_chat.citations import annotations_to_wire
 from interlingua.adapters.openai_chat.context import Writing
+from interlingua.adapters.openai_chat.errors import error_in_stream
 from interlingua.adapters.openai_chat.parts import ASSISTANT, USER, Block, part_to_wire
 from interlingua.adapters.openai_chat.reasoning import DETAILS, PART, reasoning_to_wire
 from interlingua.adapters.openai_chat.responses import answer_id, finish_to_wire, logprobs_to_wire, usage_to_wire
@@ -100,7 +101,7 @@ class _Encoder:
             case "message_complete":
                 yield from self._finish(event["response"])
             case "error":
-                yield _frame({"error": _error_to_wire(event["error"])})
+                yield _frame({"error": error_in_stream(event["error"], self._endpoint)})
             case _:
                 pass
 
@@ -334,7 +335,3 @@ def _around(told: _Told) -> tuple[str, str]:
 
 def _frame(chunk: Wire) -> Frame:
     return Frame(None, json.dumps(chunk).decode())
-
-
-def _error_to_wire(error: dict[str, Any]) -> Wire:
-    return {"message": error["message"], "type": error["category"], "param": None, "code": error.get("code")}

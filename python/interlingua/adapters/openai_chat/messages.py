@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from interlingua.adapters._envelope import MARK, envelop, open_envelope
 from interlingua.adapters._kit import RESULT_MEMBERS, Wire, malformed, report_foreign_state, report_unknown
+from interlingua.adapters._results import note_disorder, ordered, result_of
 from interlingua.adapters.openai_chat.contents import (
     content_from_wire,
     content_to_wire,
@@ -15,7 +16,6 @@ from interlingua.adapters.openai_chat.contents import (
     write_emptiness,
 )
 from interlingua.adapters.openai_chat.context import Reading, Writing, report_own_state
-from interlingua.adapters.openai_chat.order import order, result_of
 from interlingua.adapters.openai_chat.parts import (
     SYSTEM,
     TOOL,
@@ -45,9 +45,12 @@ def messages_to_wire(request: Request, writing: Writing) -> list[Wire]:
         content = content_to_wire(request["system"], ("system",), writing, SYSTEM, _NOTHING)
         if content is not None:
             body.append({"role": "system", "content": content})
-    writing.estranged = _estranged(messages, writing)
+    order, moves = ordered(messages, NAME, writing.form if writing.own else None)
+    writing.moved.update(position for position, _ in moves)
+    legacy = writing.form(request).get("tools") == "functions"
+    writing.estranged = _estranged([messages[position] for position in order], legacy, writing)
     runs = _Runs(writing)
-    for position in order(messages, writing):
+    for position in order:
         message = messages[position]
         role = message["role"]
         if runs.waiting and role != "tool" and position not in writing.moved:
@@ -61,17 +64,17 @@ def messages_to_wire(request: Request, writing: Writing) -> list[Wire]:
     if runs.waiting:
         runs.close(body, None, len(messages))
     # last of all: what an entry names must still stand in its place
-    for position, to in writing.moves:
-        why = "results follow their calls directly"
+    for position, to in moves:
+        why = "results follow their calls directly and in their order"
         writing.loss.move(("messages", position), ("messages", to), "reordered", "shape", why)
     runs.report()
     return body
 
 
-def _estranged(messages: list[Message], writing: Writing) -> set[str]:
-    """The calls whose results came without an id, and would no longer find them by name and place after an edit."""
+def _estranged(messages: list[Message], legacy: bool, writing: Writing) -> set[str]:
+    """The calls that would no longer be found by name and place after an edit; `legacy` is a request of that time."""
     found: set[str] = set()
-    if not any(message["role"] == "tool" and _nameless(writing.form(message)) for message in messages):
+    if not legacy and not any(message["role"] == "tool" and _nameless(writing.form(message)) for message in messages):
         return found
     waiting: list[Block] = []
     asked: set[str] = set()
@@ -83,11 +86,19 @@ def _estranged(messages: list[Message], writing: Writing) -> set[str]:
         elif message["role"] == "tool":
             answered, form = message["content"][0].get("tool_use_id"), writing.form(message)
             taken = next((call for call in waiting if _takes(form, call, answered, waiting[0], writing)), None)
+            if form.get("legacy") and not form.get("parts") and not _is_text(message["content"][0]["content"]):
+                taken = None  # the old way knows a text alone
             if taken is not None and taken["id"] == answered:
                 waiting = [call for call in waiting if call is not taken]
+                if writing.form(taken).get("legacy") and not form.get("legacy"):
+                    found.add(answered)
             elif _nameless(form) and (taken is not None or answered in asked):  # else it answers none, as it was read
                 found.add(answered)
     return found
+
+
+def _is_text(content: list[Block]) -> bool:
+    return not content or (len(content) == 1 and content[0]["type"] == "text" and len(content[0]) == 2)
 
 
 def _nameless(form: Mapping[str, Any]) -> bool:
@@ -179,7 +190,7 @@ def _refuse_results(content: list[Block], path: Path) -> None:
 
 
 def _tool_to_wire(message: Message, position: int, writing: Writing, runs: _Runs) -> Wire:
-    block = result_of(message, position)
+    block = result_of(message, ("messages", position), NAME)
     trivial = len(message) == 2 or (len(message) == 3 and "metadata" in message)
     if trivial and len(block) == 3:
         content = block["content"]
@@ -236,10 +247,11 @@ def _result_content(block: Block, path: Path, writing: Writing, runs: _Runs, for
             continue
         where = (*path, "content", index)
         native = inner["type"] == "image" and writing.dialect.get("tool_result_media")
-        moves = inner["type"] in _MEDIA and not native and not (writing.own and form.get("media"))
+        kept = writing.own and form.get("media")
+        moves = inner["type"] in _MEDIA and not native and not kept
         # a result that has left its place cannot send its media on from there
         moves = moves and path[1] not in writing.moved
-        part = part_to_wire(inner, where, writing, USER if moves else TOOL)
+        part = part_to_wire(inner, where, writing, USER if moves or kept else TOOL)
         if part is not None and moves and part["type"] != "text":
             part = runs.add(where, inner["type"], part)
         if part is not None:
@@ -264,6 +276,7 @@ def messages_from_wire(messages: Any, reading: Reading) -> list[Message]:
             read.append(message_from_wire(message, reading))
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
         raise malformed("the message", "messages", len(read)) from problem
+    note_disorder(read, reading.state)
     return read
 
 
@@ -336,6 +349,8 @@ def _odd_tool_from_wire(message: Wire, reading: Reading) -> Message:
         blocks = content_from_wire(message, reading, form)
         if any(block["type"] in _MEDIA for block in blocks):
             form["media"] = True
+        if legacy and isinstance(content, list):
+            form["parts"] = True
         is_error = open_envelope(blocks, form)
     block: Block = {"type": "tool_result", "tool_use_id": canonical, "content": blocks}
     if is_error:

@@ -17,7 +17,9 @@ from interlingua.adapters._media import (
     may_be_base64,
     refuses_image,
     sniff,
+    source_refused,
 )
+from interlingua.adapters._results import note
 from interlingua.adapters.openai_chat.context import Reading, Writing, report_own_state
 from interlingua.adapters.openai_chat.tables import AUDIO, BREAKPOINT_TTLS, MOST_BREAKPOINTS, TIME_TO_LIVE
 from interlingua.canonical.ids import DERIVED_IDS
@@ -85,7 +87,7 @@ def _text_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wir
     if len(block) == 2:
         return {"type": "text", "text": block["text"]}
     state = writing.owns(block)
-    if block.get("refusal") and place == ASSISTANT:
+    if block.get("refusal") and (place == ASSISTANT or writing.noted(block, "odd", place)):
         part: Wire = {**state.get("fields", {}), "type": "refusal", "refusal": block["text"]}
     else:
         part = {**state.get("fields", {}), "type": "text", "text": block["text"]}
@@ -127,7 +129,8 @@ def _media_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wi
         case _:
             part = _document_to_wire(block, path, writing, state)
     if part is None:
-        return _lost(block, path, writing, "unsupported_source", f"the wire does not take this source of {kind}")
+        message = source_refused(block, f"the wire does not take this source of {kind}")
+        return _lost(block, path, writing, "unsupported_source", message)
     report_unknown(block["source"], _SOURCE, writing.loss, (*path, "source"))
     finish_block(block, part, _KNOWN[kind], state, path, writing)
     fields = state.get("fields")
@@ -146,21 +149,64 @@ _SUPPORTS: Final = {
 def _media_refused(kind: str, block: Block, writing: Writing, place: str) -> tuple[str, str] | None:
     """Code and message when a medium cannot stand here, whatever its source."""
     data = block["source"].get("data")
-    if data is None or not (data or writing.own):
+    odd = writing.noted(block, "odd", place)
+    if data is None or not (data or odd):
         return "unsupported_source", f"the wire does not take this source of {kind}"
-    if writing.own:
+    if odd:
         return None
     if kind == "video" and not (writing.dialect.get("video_url") or writing.owns(block).get("form")):
         return "unsupported_block", "the wire has no part for a video"
-    if writing.capabilities.get(_SUPPORTS[kind]) is False:
+    if writing.capabilities.get(_SUPPORTS[kind]) is False and not writing.own:
         return "unsupported_model", f"the model takes no {kind}"
-    if kind == "image" and refuses_image(block, writing.capabilities):
+    if kind == "image" and refuses_image(block, writing.capabilities) and not writing.own:
         return "unsupported_source", "the model does not take this media type"
     if kind == "image" and not is_image_address(block):
         return "unsupported_source", "the wire takes web addresses and bytes of an image"
     if place != USER and not (place == TOOL and writing.dialect.get("tool_result_media")):
         return "unsupported_block", f"{kind} has no form in a message of this role"
+    if (kind == "audio" and not _is_audio(block, writing)) or (kind == "document" and not _is_file(block, writing)):
+        return "unsupported_source", f"the wire does not take this source of {kind}"
     return None
+
+
+def _is_audio(block: Block, writing: Writing) -> bool:
+    if writing.form(block).get("input_audio") == "string":
+        return True
+    formats = writing.dialect.get("audio_formats") or tuple(AUDIO.there)
+    return block["source"]["kind"] == "base64" and _audio_format(block)[1] in formats
+
+
+def _audio_format(block: Block) -> tuple[str, str]:
+    """The media type of a sound, and the word that the wire has for it."""
+    media_type = block.get("media_type")
+    written = _ALIASES.get(media_type or sniff("audio", block["source"]["data"]), media_type or "audio/wav")
+    return written, AUDIO.back.get(written) or written.removeprefix("audio/")
+
+
+def _is_file(block: Block, writing: Writing) -> bool:
+    """Whether a document is given by what the provider takes: bytes, a file id, and only some take an address."""
+    source = block["source"]
+    if source["kind"] != "url" or writing.form(block).get("part") == "document_url":
+        return True
+    if not writing.owns(block) and writing.dialect.get("document_url"):
+        return True
+    taken = bool(writing.dialect.get("file_url") or writing.form(block).get("part"))
+    return taken and (is_web_address(source["data"]) or inline(source["data"]) is not None)
+
+
+def note_oddities(blocks: list[Block], place: str, reading: Reading) -> None:
+    """Notes in content that was just read what a writer would not write, so that it goes back all the same."""
+    writing: Writing | None = None
+    for block in blocks:
+        kind = block["type"]
+        if kind == "text":
+            if block.get("refusal") and place != ASSISTANT:
+                note(block, "odd", reading.state, place)
+        elif kind in _SUPPORTS:
+            if writing is None:
+                writing = reading.writing()
+            if _media_refused(kind, block, writing, place) is not None:
+                note(block, "odd", reading.state, place)
 
 
 def _image_to_wire(block: Block, path: Path, writing: Writing, state: Mapping[str, Any]) -> Wire | None:
@@ -185,13 +231,8 @@ def _audio_to_wire(block: Block, path: Path, writing: Writing, state: Mapping[st
         return {"type": "input_audio", "input_audio": source["data"]}
     if source["kind"] != "base64":
         return None
-    media_type = block.get("media_type")
-    written = _ALIASES.get(media_type or sniff("audio", source["data"]), media_type or "audio/wav")
-    name = AUDIO.back.get(written) or written.removeprefix("audio/")
-    if not writing.own and name not in (writing.dialect.get("audio_formats") or tuple(AUDIO.there)):
-        return None
-    if written != media_type:
-        _replace_media_type(written, media_type, path, writing)
+    written, name = _audio_format(block)
+    _replace_media_type(written, block.get("media_type"), path, writing)
     if block.get("transcript") is not None:
         message = "a transcript has no form beside its sound"
         writing.loss.drop((*path, "transcript"), "unsupported_field", "weakened", message)
@@ -219,7 +260,7 @@ def _video_to_wire(block: Block, path: Path, writing: Writing, state: Mapping[st
 
 
 def _document_to_wire(block: Block, path: Path, writing: Writing, state: Mapping[str, Any]) -> Wire | None:
-    source, own_part = block["source"], state.get("form", {}).get("part")
+    source = block["source"]
     if source["kind"] == "file_id":
         provider = source.get("provider")
         if provider is not None and writing.endpoint.provider not in (None, provider):
@@ -230,11 +271,9 @@ def _document_to_wire(block: Block, path: Path, writing: Writing, state: Mapping
             writing.loss.drop((*path, "media_type"), "unsupported_field", "shape", message)
     else:
         by_url = source["kind"] == "url"
-        as_address = own_part == "document_url" or (by_url and not state and writing.dialect.get("document_url"))
-        if by_url and not (as_address or own_part or writing.own or writing.dialect.get("file_url")):
-            return None
-        if by_url and not (as_address or writing.own or is_web_address(source["data"]) or inline(source["data"])):
-            return None
+        as_address = state.get("form", {}).get("part") == "document_url" or (
+            by_url and not state and writing.dialect.get("document_url")
+        )
         url = _address(block, path, writing)
         if url is None:
             return None

@@ -19,6 +19,7 @@ from interlingua.adapters._openai_members import (
     is_number,
     metadata,
     model_to_wire,
+    proofread,
     read_count,
     read_metadata,
     read_model,
@@ -34,6 +35,7 @@ from interlingua.adapters._openai_members import (
     verbosity,
     word,
 )
+from interlingua.adapters._structured import ANYWHERE, recognised, written
 from interlingua.adapters.openai_chat.context import Reading, Writing, report_own_state
 from interlingua.adapters.openai_chat.messages import messages_from_wire, messages_to_wire
 from interlingua.adapters.openai_chat.parts import cache_from_wire, cache_to_wire
@@ -67,6 +69,12 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     Raises `InvalidRequest` with a pointer for a conversation that has no valid wire: results without calls,
     calls without results that other turns follow, results twice.
     """
+    if "response_format" in request:
+        return written(request, endpoint, _written, ANYWHERE)
+    return _written(request, endpoint)
+
+
+def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     loss = Loss(request.get("loss_policy"))
     try:
         body = _body(request, endpoint, loss)
@@ -81,12 +89,13 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
     state = request.get("provider_state")
     own = state is not None and endpoint.owns(state)
     writing = Writing(endpoint, loss, own=own)
+    writing.recall(request)
     writing.from_another = state is not None and not own and state["adapter"] == NAME
     body: Wire = {}
     if (model := model_to_wire(request, endpoint)) is not None:
         body["model"] = model
     body["messages"] = messages_to_wire(request, writing)
-    if not body["messages"] and not own:
+    if not body["messages"] and not writing.keeps("messages"):
         raise InvalidRequest("a request needs at least one message", path="/messages", adapter=NAME)
     if request.get("tools"):
         tools_to_wire(request, body, writing)
@@ -150,7 +159,7 @@ def _stop(name: str, value: list[str], request: Request, body: Wire, writing: Wr
         return
     form = writing.form(request)
     most = writing.dialect.get("max_stop", 4)
-    if most is not None and len(value) > most and not writing.own:
+    if most is not None and len(value) > most and not writing.keeps(name):
         value = value[:most]
         writing.loss.replace((name,), value, "limit_exceeded", "weakened", f"the wire takes {most} stop texts")
     body["stop"] = value[0] if form.get("stop") == "string" and len(value) == 1 else value
@@ -158,7 +167,7 @@ def _stop(name: str, value: list[str], request: Request, body: Wire, writing: Wr
 
 def _top_logprobs(name: str, value: int, request: Request, body: Wire, writing: Writing) -> None:
     top_logprobs(name, value, request, body, writing)
-    if name in body and not request.get("logprobs") and not writing.own:
+    if name in body and not request.get("logprobs") and not writing.keeps("logprobs"):
         body["logprobs"] = True
         message = "alternatives are only given with log probabilities"
         writing.loss.replace(("logprobs",), True, "required_default", "shape", message)
@@ -221,6 +230,7 @@ def _reasoning(name: str, value: dict[str, Any], request: Request, body: Wire, w
         if written:
             writing.loss.replace((name,), written, "reasoning_mapped", "weakened", message)
         else:
+            message = "the target has no such setting of reasoning; ask for an effort"
             writing.loss.drop((name,), "reasoning_mapped", "weakened", message)
 
 
@@ -315,6 +325,9 @@ def _options_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         if writing.from_another and name not in _WIRE_MEMBERS:  # refused elsewhere
             loss.drop(path, "foreign_options", "weakened", "an option of another provider has no meaning here")
             continue
+        if (needed := _NEEDED.get(name)) is not None and not body.get(needed) and not writing.keeps(name):
+            loss.drop(path, "combination", "shape", f"without {needed} it says nothing, and is refused")
+            continue
         if name in body or name == "messages" or (name in _LIMITS and _has_limit(body) and not writing.own):
             loss.drop(path, "combination", "weakened", "another member of the request says it already")
             continue
@@ -322,6 +335,9 @@ def _options_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         if name in _KNOWN_MEMBERS or name == writing.dialect.get("seed_name"):
             _report_meaning(name, value, body, path, writing)
 
+
+_NEEDED: Final = {"stream_options": "stream", "tool_choice": "tools", "parallel_tool_calls": "tools"}
+"""Members that are only taken beside another one."""
 
 _WIRE_MEMBERS: Final = frozenset(
     (
@@ -418,8 +434,28 @@ def from_wire_request(
     except (KeyError, TypeError, AttributeError, ValueError) as problem:
         raise malformed("the request") from problem
     request["messages"] = messages
+    if not messages:
+        form["odd"] = ["messages"]
     request["provider_state"] = reading.state(form=form) if form else reading.state()
-    return request, []
+    proofread(request, reading.names.values(), _EVEN, body, endpoint, to_wire)
+    return recognised(request), []
+
+
+_EVEN: Final = frozenset(
+    (
+        "model",
+        "messages",
+        "tools",
+        "max_completion_tokens",
+        "max_tokens",
+        "stream",
+        "store",
+        "user",
+        "prompt_cache_key",
+        "safety_identifier",
+    )
+)
+"""Members that no writer changes."""
 
 
 def read_members(body: Wire, reading: Reading) -> tuple[Request, dict[str, Any]]:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._kit import Wire, report_foreign_state
+from interlingua.adapters._structured import answered
 from interlingua.adapters.openai_chat.context import Reading, Writing, extras
 from interlingua.adapters.openai_chat.errors import error_from_body, is_failure
 from interlingua.adapters.openai_chat.tables import FINAL, FINISH, FINISH_BACK, NAME
@@ -180,7 +181,7 @@ def from_wire_response(body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_I
         raise ProviderError(error_from_body(None, {}, body, endpoint))
     if "choices" not in body:
         raise InvalidAnswer("an answer needs choices", path="/choices", adapter=NAME)
-    return read_response(body, endpoint, ids), []
+    return answered(read_response(body, endpoint, ids)), []
 
 
 def read_response(body: Wire, endpoint: Endpoint, ids: IdSource) -> Response:

@@ -11,6 +11,7 @@ from collections.abc import Generator
 from typing import Any, Final
 
 from interlingua.adapters._kit import Wire, arguments_text, parse_arguments
+from interlingua.adapters._structured import Told
 from interlingua.adapters.openai_chat.citations import annotations_from_wire
 from interlingua.adapters.openai_chat.context import Reading
 from interlingua.adapters.openai_chat.errors import error_from_body, is_failure
@@ -54,13 +55,16 @@ def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Generator
     Ends after `message_complete` or `error`. An answer that breaks off is an `error` event with what had arrived.
     """
     answer = _Answer(endpoint, ids)
+    told = Told()
     frame = yield []
     while frame is not None:
         events = answer.take(frame)
+        if len(events) > 1 or told.begun:
+            events = told.events(events)
         frame = yield events
         if answer.ended:
             return
-    yield answer.end_of_input()
+    yield told.events(answer.end_of_input())
 
 
 _PADDING: Final = frozenset(("choices", "usage", "obfuscation", "p", "padding", "x_groq"))

@@ -58,7 +58,7 @@ def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: dict[str, An
         writing.report_name((*path, "name"), name)
     if kind == "function" and tool.get("input_schema") is None and not writing.own:
         tool = _with_parameters(tool, path, writing)
-    if within(tool, _PLAIN_TOOL) and (writing.own or not tool.get("strict")):
+    if within(tool, _PLAIN_TOOL) and (writing.as_read or not tool.get("strict")):
         return {"type": "function", "function": _plain_function(tool, name)}
     state = writing.owns(tool)
     fields = state.get("fields", {})
@@ -79,7 +79,7 @@ def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: dict[str, An
     for name, member in members:
         if tool.get(name) is not None:
             inner[member] = tool[name]
-    if inner.get("strict") and _refuses_strict(inner, (*path, "strict"), writing):
+    if inner.get("strict") and _refuses_strict(tool, inner, (*path, "strict"), writing):
         del inner["strict"]
     if tool.keys() - _COMMON:
         _report_misplaced(tool, kind, path, writing)
@@ -133,10 +133,10 @@ def _provider_tool(tool: Tool, path: Path, writing: Writing) -> Wire | None:
     return tool["definition"]
 
 
-def _refuses_strict(function: Wire, path: Path, writing: Writing) -> bool:
+def _refuses_strict(tool: Tool, function: Wire, path: Path, writing: Writing) -> bool:
     """Whether the provider cannot enforce the schema of a function, or that of any; reported."""
     if writing.dialect.get("strict_tools") is not False or writing.own:
-        return writing.refuses_strict(function.get("parameters"), path)
+        return writing.refuses_strict(function.get("parameters"), path, kept=writing.noted(tool))
     writing.loss.drop(path, "unsupported_field", "weakened", "the provider enforces no schema of a function")
     return True
 
@@ -258,9 +258,9 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
     choice, parallel = request.get("tool_choice"), request.get("parallel_tool_calls")
     form = writing.form(request)
     legacy = form.get("tools") == "functions" and "tools" not in body
-    has_tools = "tools" in body or "functions" in body or (writing.own and not legacy)
+    has_tools = "tools" in body or "functions" in body
     if parallel is not None:
-        if not has_tools:
+        if "tools" not in body and not writing.keeps("parallel_tool_calls"):
             message = "there are no tools to call in parallel"
             writing.loss.drop(("parallel_tool_calls",), "combination", "shape", message)
         elif writing.refuses("parallel_tool_calls"):
@@ -269,12 +269,15 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
             body["parallel_tool_calls"] = parallel
     if choice is None:
         return
-    if not has_tools:
+    if not has_tools and (legacy or not writing.keeps("tool_choice")):
         severity = "shape" if choice["type"] in ("auto", "none") else "weakened"
         writing.loss.drop(("tool_choice",), "combination", severity, "there are no tools to choose from")
         return
     member = "function_call" if legacy else "tool_choice"
-    if (spelling := form.get("tool_choice")) is not None and _choice(spelling, {}) == _plain(choice):
+    spelling = form.get("tool_choice")
+    if isinstance(spelling, dict) and spelling.keys() == _LEGACY_CHOICE and not legacy:
+        spelling = None  # the tools are no longer told in the old way
+    if spelling is not None and _choice(spelling, {}) == _plain(choice) and _is_offered(choice, request, body, writing):
         body[member] = spelling
         return
     if writing.refuses("tool_choice"):
@@ -285,6 +288,16 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
         body[member] = {"name": choice["name"]} if legacy and isinstance(written, dict) else written
 
 
+def _is_offered(choice: Mapping[str, Any], request: dict[str, Any], body: Wire, writing: Writing) -> bool:
+    """Whether the tools that a choice names are offered, or were not when it was read."""
+    named = [choice.get("name")] if choice["type"] == "tool" else choice.get("names") or ()
+    offered = _kinds(request, body)
+    return writing.keeps("tool_choice") or all(
+        name in offered and writing.name(name, request) == name for name in named
+    )
+
+
+_LEGACY_CHOICE: Final = frozenset(("name",))
 _CHOICE: Final = frozenset(("type", "name", "names", "mode", "kind"))
 
 
@@ -338,7 +351,7 @@ def _kinds(request: dict[str, Any], body: Wire) -> dict[str, str]:
 def _named(choice: dict[str, Any], request: dict[str, Any], body: Wire, writing: Writing) -> Any:
     name, kind = choice.get("name", ""), choice.get("kind") or "function"
     _report_idle(choice, ("name", "kind"), writing)
-    if not writing.own:
+    if not writing.keeps("tool_choice"):
         offered = _kinds(request, body)
         if offered.get(name) == "provider" or (name not in offered):
             message = "the chosen tool is not offered"
@@ -362,7 +375,7 @@ def _allowed(choice: dict[str, Any], request: dict[str, Any], body: Wire, writin
     known: list[str] = []
     written: list[str] = []
     for position, name in enumerate(names):
-        if not writing.own and offered.get(name, "provider") == "provider":
+        if offered.get(name, "provider") == "provider" and not writing.keeps("tool_choice"):
             continue
         known.append(name)
         written.append(writing.name(name, request))

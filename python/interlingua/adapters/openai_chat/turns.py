@@ -17,6 +17,7 @@ from interlingua.adapters.openai_chat.parts import (
     ASSISTANT,
     USER,
     Block,
+    note_oddities,
     part_from_wire,
     part_to_wire,
     report_reading,
@@ -235,7 +236,7 @@ def _place(block: Block, index: int, content: list[Block], turn: _Turn, request:
             report_reading(block, read(block["value"], Reading(writing.endpoint, DERIVED_IDS)), path, writing)
             return
         case "image" if writing.form(block).get("member") == "images":
-            part = part_to_wire(block, path, writing, ASSISTANT if writing.own else USER)
+            part = part_to_wire(block, path, writing, USER)
             if part is not None and part["type"] == "image_url":
                 turn.stands(_IMAGES, index)
                 turn.images.append(part)
@@ -331,16 +332,16 @@ def _turn_to_wire(turn: _Turn, content: list[Block], state: Mapping[str, Any], p
         wire["content"] = ""
         message = "an empty answer is written as an empty text"
         writing.loss.replace((*path, "content"), [{"type": "text", "text": ""}], "filler", "shape", message)
+    elif not (others or spoken or turn.answer or (writing.own and "nothing" in form and not content)):
+        wire["content"] = filled(path, writing)
     elif "content" in empty and not empty["content"]:
         wire["content"] = empty["content"]
     elif "content" in form.get("absent", ()):
         pass
-    elif turn.calls or turn.answer or state or writing.own or turn.legacy or turn.refusal or turn.sound or turn.images:
+    elif turn.answer or not others or turn.calls or turn.legacy or turn.refusal or turn.sound or turn.images:
         wire["content"] = None
-    elif others:
-        wire["content"] = ""
     else:
-        wire["content"] = filled(path, writing)
+        wire["content"] = ""
     if turn.citations is not None:
         _annotations_to_wire(turn, wire, writing)
     if turn.answer and not writing.own and len(turn.parts) > 1 and all(map(_is_plain, turn.parts)):
@@ -478,9 +479,14 @@ def assistant_from_wire(message: Wire, reading: Reading, *, answer: bool = False
         form.setdefault("empty", {})["tool_calls"] = calls
     if "function_call" in message:
         _legacy_from_wire(legacy, blocks, bool(calls), reading, fields, form)
+    if not (blocks or content == "" or answer) and _SPOKEN_FIELDS.isdisjoint(fields):
+        form["nothing"] = True
+    if content is None and "content" in message and all(block["type"] in _UNSAID for block in blocks) and not answer:
+        form.setdefault("empty", {})["content"] = None
     return finish_reading(message, {"role": "assistant", "content": blocks}, _ASSISTANT, fields, form, reading)
 
 
+_UNSAID: Final = frozenset(("thinking", "redacted_thinking", "opaque"))
 _PLAIN_TURN: Final = frozenset(("role", "content", "tool_calls"))
 
 
@@ -542,6 +548,7 @@ def _images_from_wire(
     for block in read:
         state = block.setdefault("provider_state", reading.state())
         state["form"] = {**state.get("form", {}), "member": "images"}
+    note_oddities(read, USER, reading)
     blocks += read
 
 

@@ -16,7 +16,7 @@ estimates. Errors are those of all wires of OpenAI.
 
 from typing import Final
 
-from interlingua.adapters._openai_errors import error
+from interlingua.adapters._openai_errors import error, to_wire_error
 from interlingua.adapters.openai_responses.encoding import encode_stream
 from interlingua.adapters.openai_responses.estimates import estimate
 from interlingua.adapters.openai_responses.requests import from_wire_request, to_wire
@@ -36,5 +36,6 @@ __all__ = [
     "from_wire_response",
     "stream_decoder",
     "to_wire",
+    "to_wire_error",
     "to_wire_response",
 ]

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from interlingua.adapters._kit import Wire, arguments_text
+from interlingua.adapters._openai_errors import error_in_stream
 from interlingua.adapters.openai_responses.context import Writing
 from interlingua.adapters.openai_responses.items import made_id, turn_to_wire
 from interlingua.adapters.openai_responses.parts import Block
@@ -83,9 +84,9 @@ class _Encoder:
             case "message_complete":
                 yield from self._finish(event["response"])
             case "error":
-                error = event["error"]
+                told = error_in_stream(event["error"], self._endpoint)
                 yield self._frame(
-                    "error", code=error.get("code") or error["category"], message=error["message"], param=None
+                    "error", code=told["code"] or told["type"], message=told["message"], param=told["param"]
                 )
             case _:
                 pass

@@ -359,7 +359,7 @@ def _reasoning_text(text: str, fields: Mapping[str, Any], form: Mapping[str, Any
 def _settle_reasoning(turn: _Turn) -> None:
     """Reasoning goes only before the item that it led to, and with an id only before a message that has one.
 
-    What was read here goes back as it was; only an item that has lost its follower since then is left out.
+    What was read otherwise goes back as it was, unless it has lost its follower since then.
     """
     writing = turn.writing
     followed: Wire | None = None
@@ -370,12 +370,11 @@ def _settle_reasoning(turn: _Turn) -> None:
             followed = item
             continue
         index, block = places[at]
-        if writing.own:
-            keep = followed is not None or bool(writing.form(block).get("last"))
+        plain = writing.dialect.get("plain_reasoning") is True
+        if followed is None:
+            keep = writing.noted(block, "last") or (plain and not writing.own)
         else:
-            keep = writing.dialect.get("plain_reasoning") is True or (
-                followed is not None and _is_proven(item, followed)
-            )
+            keep = writing.noted(block) or plain or _is_proven(item, followed)
         if keep:
             continue
         turn.items[at] = None
@@ -560,6 +559,7 @@ def call_from_wire(item: Wire, reading: Reading, canonical: str | None = None) -
         return None
     kind = "custom" if custom else "function"
     block: Block = {"type": "tool_use", "id": canonical or reading.call(call_id, kind), "name": name}
+    reading.names.add(name)
     state = reading.call_state(call_id)
     form: dict[str, Any] = {}
     if custom:
@@ -610,6 +610,8 @@ def reasoning_from_wire(item: Wire, reading: Reading) -> Block | None:
             form["content"] = content
         if summary is None and content is None:
             form["summary_absent"] = True
+    if encrypted is None and "id" not in state:
+        form["odd"] = True  # there is no proof of it
     if kept:
         state["fields"] = kept
     if form:

@@ -9,12 +9,13 @@ from typing import Any, Final
 
 from interlingua.adapters._envelope import MARK, envelop, open_envelope
 from interlingua.adapters._kit import MESSAGE_MEMBERS, RESULT_MEMBERS, Wire, malformed, report_unknown
+from interlingua.adapters._results import in_order, moves_behind, note, result_of
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.items import is_message, item_from_wire, turn_to_wire
 from interlingua.adapters.openai_responses.parts import Block, part_from_wire, part_to_wire
 from interlingua.adapters.openai_responses.tables import ELSEWHERE, FILLER, NAME, NOTHING
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
-from interlingua.canonical.loss import Path
+from interlingua.canonical.loss import Path, pointer
 
 Message = dict[str, Any]
 Request = dict[str, Any]
@@ -33,9 +34,9 @@ def input_to_wire(request: Request, writing: Writing) -> tuple[str | None, list[
     if request.get("system"):
         content = _content_to_wire(request["system"], ("system",), writing, NOTHING)
         items.append({"role": "system", "content": _filled(("system",), writing) if content is None else content})
-    if writing.own:
-        writing.apart = _confused(messages, writing)
     order, moves = _order(messages, request, writing)
+    if writing.own:
+        writing.apart = _confused([messages[position] for position in order], writing)
     before: int | None = None
     merges: list[tuple[int, int]] = []
     for position in order:
@@ -59,10 +60,11 @@ def input_to_wire(request: Request, writing: Writing) -> tuple[str | None, list[
             case _:
                 before = None
                 items.append(_plain_to_wire(message, path, writing))
-    if items and _are_instructions(items[0], request, writing) and (len(items) > 1 or writing.own):
+    alone = writing.keeps("messages") or (writing.own and is_continued(request, writing))
+    if items and (len(items) > 1 or alone) and _are_instructions(items[0], request, writing):
         instructions = items.pop(0)["content"]
     for position, to in moves:
-        text = "instructions do not stand between a call and its result"
+        text = "results come in the order of their calls, and no instructions before them"
         writing.loss.move(("messages", position), ("messages", to), "reordered", "shape", text)
     # last of all: what an entry names must still stand in its place
     for position, to in merges:
@@ -92,7 +94,7 @@ def _confused(messages: list[Message], writing: Writing) -> set[str]:
 
 
 def _are_instructions(item: Wire, request: Request, writing: Writing) -> bool:
-    if item.get("role") != "system" or len(item) != 2 or not isinstance(item["content"], str):
+    if item.get("role") != "system" or len(item) != 2 or not isinstance(item.get("content"), str):
         return False
     if not writing.own:
         return True
@@ -103,49 +105,67 @@ def _are_instructions(item: Wire, request: Request, writing: Writing) -> bool:
 def _order(
     messages: list[Message], request: Request, writing: Writing
 ) -> tuple[range | list[int], list[tuple[int, int]]]:
-    """Positions of the messages in the order of the wire, and which instructions move behind the results of open calls."""
-    if writing.own:
+    """Positions of the messages in the order of the wire, and the moves (position, before) behind that.
+
+    Results come in the order of their calls, and instructions behind the results of open calls.
+    """
+    if in_order(messages):
         return range(len(messages)), []
     asked: dict[str, tuple[int, int]] = {}
-    answered: set[str] = set()
+    still_open: dict[str, Path] = {}
     order: list[int] = []
     waiting: list[int] = []
-    moves: list[tuple[int, int]] = []
+    results: list[tuple[int, tuple[int, int]]] = []  # the place in the order, and the call
     for position, message in enumerate(messages):
         role = message["role"]
         if role == "tool":
-            block = result_block(message, position)
+            block = result_of(message, ("messages", position), NAME)
             call = block["tool_use_id"]
-            if call in answered or call not in asked:
-                _refuse_result(block, position, call in answered, request, writing)
-            else:
-                answered.add(call)
-        elif role in ("system", "developer") and len(answered) < len(asked):
-            waiting.append(position)
-            continue
+            if still_open.pop(call, None) is not None:
+                results.append((len(order), asked[call]))
+            elif not writing.noted(message, "unasked"):
+                _refuse_result(block, position, call in asked, request, writing)
         elif role == "assistant":
+            _settle_results(order, results, messages, writing)
+            results = []
             for index, block in enumerate(message["content"]):
                 if block["type"] == "tool_use":
+                    path: Path = ("messages", position, "content", index)
                     if block["id"] in asked:
                         raise InvalidRequest(
-                            "another call has this id already",
-                            path=f"/messages/{position}/content/{index}/id",
-                            adapter=NAME,
+                            "another call has this id already", path=pointer((*path, "id")), adapter=NAME
                         )
                     asked[block["id"]] = (position, index)
+                    if not writing.noted(block, "unanswered"):
+                        still_open[block["id"]] = path
+        elif still_open and role != "user" and not writing.noted(message, "misplaced"):
+            waiting.append(position)
+            continue
         order.append(position)
-        if waiting and role == "tool" and len(answered) == len(asked):
-            moves += [(moved, position + 1) for moved in waiting]
+        if waiting and role == "tool" and not still_open:
             order += waiting
             waiting = []
-    for call_id, (position, index) in asked.items():
-        if call_id not in answered and position != len(messages) - 1:
+    _settle_results(order, results, messages, writing)
+    for path in still_open.values():
+        if path[1] != len(messages) - 1:
             raise InvalidRequest(
                 "this call has no result and other turns follow; add a result or remove the call",
-                path=f"/messages/{position}/content/{index}",
+                path=pointer(path),
                 adapter=NAME,
             )
-    return order, moves
+    return order, moves_behind(order, messages)
+
+
+def _settle_results(
+    order: list[int], results: list[tuple[int, tuple[int, int]]], messages: list[Message], writing: Writing
+) -> None:
+    """Puts the results between two turns of the model into the order of their calls, unless they were read otherwise."""
+    positions = [order[place] for place, _ in results]
+    if all(writing.noted(messages[position], "misplaced") for position in positions):
+        return
+    ranked = sorted(range(len(results)), key=lambda number: results[number][1])
+    for (place, _), number in zip(results, ranked, strict=True):
+        order[place] = positions[number]
 
 
 def _refuse_result(block: Block, position: int, answered: bool, request: Request, writing: Writing) -> None:
@@ -180,16 +200,6 @@ def _provider_calls(messages: list[Message], writing: Writing) -> set[str]:
         for block in message["content"]
         if block["type"] == "opaque" and writing.endpoint.owns(block) and isinstance(block["value"].get("call_id"), str)
     }
-
-
-def result_block(message: Message, position: int) -> Block:
-    """The one block of a tool message."""
-    content = message["content"]
-    if len(content) != 1 or content[0]["type"] != "tool_result":
-        raise InvalidRequest(
-            "a tool message holds exactly one tool_result", path=f"/messages/{position}/content", adapter=NAME
-        )
-    return content[0]
 
 
 # -- system, developer and user messages
@@ -289,7 +299,7 @@ def report_envelope(message: Message, path: Path, writing: Writing) -> None:
 
 
 def _result_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
-    block = result_block(message, int(path[1]))
+    block = result_of(message, path, NAME)
     trivial = len(message) == 2 or (len(message) == 3 and "metadata" in message)
     form = NOTHING if trivial else writing.form(message)
     kind = form.get("kind") or writing.calls.get(block["tool_use_id"])
@@ -364,6 +374,8 @@ def input_from_wire(instructions: str | None, items: Any, reading: Reading) -> l
                 turn, said = None, False
                 continue
             said = "role" in item and is_message(item) and blocks[0].get("value") is not item
+            if said and turn is not None and "id" not in item and turn[-1]["type"] == "thinking":
+                _note_unproven(turn, reading)
             if turn is None:
                 turn = blocks
                 messages.append({"role": "assistant", "content": turn})
@@ -373,7 +385,52 @@ def input_from_wire(instructions: str | None, items: Any, reading: Reading) -> l
         raise malformed("the item", "input", position) from problem
     if turn is not None:
         _note_last(turn)
+    if not in_order(messages):
+        _note_disorder(messages, reading)
     return messages
+
+
+def _note_disorder(messages: list[Message], reading: Reading) -> None:
+    """Notes in messages that were just read which results and instructions a writer would put elsewhere or refuse."""
+    asked: dict[str, tuple[int, int]] = {}
+    still_open: dict[str, Block] = {}
+    results: list[tuple[tuple[int, int], Message]] = []
+    for position, message in enumerate(messages):
+        role = message["role"]
+        if role == "tool":
+            call = message["content"][0]["tool_use_id"]
+            if still_open.pop(call, None) is not None:
+                results.append((asked[call], message))
+            else:
+                note(message, "unasked", reading.state)
+        elif role == "assistant":
+            _note_results(results, reading)
+            results = []
+            for index, block in enumerate(message["content"]):
+                if block["type"] == "tool_use":
+                    asked[block["id"]] = (position, index)
+                    still_open[block["id"]] = block
+        elif still_open and role != "user":
+            note(message, "misplaced", reading.state)
+    _note_results(results, reading)
+    for call, block in still_open.items():
+        if asked[call][0] != len(messages) - 1:
+            note(block, "unanswered", reading.state)
+
+
+def _note_results(results: list[tuple[tuple[int, int], Message]], reading: Reading) -> None:
+    calls = [call for call, _ in results]
+    if calls != sorted(calls):
+        for _, message in results:
+            note(message, "misplaced", reading.state)
+
+
+def _note_unproven(turn: list[Block], reading: Reading) -> None:
+    """Notes reasoning that has an id, although the message behind it has none: elsewhere its id would be left out."""
+    for block in reversed(turn):
+        if block["type"] != "thinking":
+            return
+        note(block, "odd", reading.state)
 
 
 def _note_last(turn: list[Block]) -> None:

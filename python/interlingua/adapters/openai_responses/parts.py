@@ -8,7 +8,16 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._kit import BLOCK_MEMBERS, Wire, data_uri, report_unknown
-from interlingua.adapters._media import DETAILS, inline, is_image_address, is_web_address, refuses_image, sniff
+from interlingua.adapters._media import (
+    DETAILS,
+    inline,
+    is_image_address,
+    is_web_address,
+    refuses_image,
+    sniff,
+    source_refused,
+)
+from interlingua.adapters._results import note
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.tables import BREAKPOINT_TTLS, MOST_BREAKPOINTS, NOTHING, TIME_TO_LIVE
 from interlingua.canonical.loss import Path
@@ -115,7 +124,8 @@ def finish_block(block: Block, part: Wire, known: frozenset[str], path: Path, wr
 def _media_to_wire(block: Block, path: Path, writing: Writing) -> Wire | None:
     kind = block["type"]
     data = block["source"].get("data")
-    if data is None or not (data or writing.own):
+    odd = writing.noted(block)
+    if data is None or not (data or odd):
         return lost(block, path, writing, "unsupported_source", f"the wire does not take this source of {kind}")
     if (
         not writing.own
@@ -124,11 +134,12 @@ def _media_to_wire(block: Block, path: Path, writing: Writing) -> Wire | None:
         return lost(block, path, writing, "unsupported_model", f"the model takes no {kind}")
     if kind == "image" and not writing.own and refuses_image(block, writing.capabilities):
         return lost(block, path, writing, "unsupported_source", "the model does not take this media type")
-    if kind == "image" and not writing.own and not is_image_address(block):
+    if kind == "image" and not odd and not is_image_address(block):
         return lost(block, path, writing, "unsupported_source", "the wire takes web addresses and bytes of an image")
     part = _image_to_wire(block, path, writing) if kind == "image" else _document_to_wire(block, path, writing)
     if part is None:
-        return lost(block, path, writing, "unsupported_source", f"the wire does not take this source of {kind}")
+        message = source_refused(block, f"the wire does not take this source of {kind}")
+        return lost(block, path, writing, "unsupported_source", message)
     report_unknown(block["source"], _SOURCE, writing.loss, (*path, "source"))
     finish_block(block, part, _IMAGE if kind == "image" else _DOCUMENT, path, writing)
     fields = writing.owns(block).get("fields")
@@ -191,7 +202,7 @@ def _address(block: Block, path: Path, writing: Writing) -> tuple[str, str] | No
                 if media_type != found[0]:
                     loss.replace((*path, "media_type"), found[0], "unsupported_source", "shape", message)
                 return "file_data", url
-            if not (writing.own or is_web_address(url)):
+            if not (is_web_address(url) or writing.noted(block)):
                 return None
             if media_type is not None:
                 message = "the server tells the type of a file that it fetches"
@@ -224,9 +235,9 @@ def part_from_wire(part: Any, reading: Reading, *, assistant: bool = False) -> B
     elif kind in ("text", "output_text") and isinstance(part.get("text"), str):
         block = _finish(part, {"type": "text", "text": part["text"]}, _TEXT_PART, reading, said=kind)
     elif kind == "input_image":
-        block = _image_from_wire(part, reading)
+        block = _noted(_image_from_wire(part, reading), reading)
     elif kind == "input_file":
-        block = _file_from_wire(part, reading)
+        block = _noted(_file_from_wire(part, reading), reading)
     else:
         block = None
     return opaque(part, reading) if block is None else block
@@ -268,6 +279,16 @@ def _source(part: Wire, members: tuple[str, ...], reading: Reading) -> Block | N
             return None
         return {"source": {"kind": "base64", "data": found[1]}, "media_type": found[0]}
     return None if given[0] == "file_data" else {"source": {"kind": "url", "data": value}}
+
+
+def _noted(block: Block | None, reading: Reading) -> Block | None:
+    """The medium, with a note when it is of a source that no writer would take."""
+    if block is not None:
+        source = block["source"]
+        fetched = block["type"] == "image" or source["kind"] != "url" or is_web_address(source["data"])
+        if not source["data"] or not fetched or (block["type"] == "image" and not is_image_address(block)):
+            note(block, "odd", reading.state)
+    return block
 
 
 def _image_from_wire(part: Wire, reading: Reading) -> Block | None:

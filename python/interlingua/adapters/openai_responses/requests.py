@@ -11,6 +11,7 @@ from interlingua.adapters._openai_members import (
     effort,
     metadata,
     model_to_wire,
+    proofread,
     read_count,
     read_metadata,
     read_model,
@@ -26,6 +27,7 @@ from interlingua.adapters._openai_members import (
     verbosity,
     word,
 )
+from interlingua.adapters._structured import CONVERSATION, recognised, written
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.messages import input_from_wire, input_to_wire, is_continued, is_foreign
 from interlingua.adapters.openai_responses.tables import (
@@ -54,6 +56,12 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     Raises `InvalidRequest` with a pointer for a conversation that has no valid wire: results without calls,
     calls without results that other turns follow, results twice.
     """
+    if "response_format" in request:
+        return written(request, endpoint, _written, CONVERSATION)
+    return _written(request, endpoint)
+
+
+def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     loss = Loss(request.get("loss_policy"))
     try:
         body = _body(request, endpoint, loss)
@@ -67,6 +75,7 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
     state = request.get("provider_state")
     own = state is not None and endpoint.owns(state)
     writing = Writing(endpoint, loss, own=own)
+    writing.recall(request)
     form = writing.form(request)
     options: Mapping[str, Any] = (request.get("options") or NOTHING).get(NAME) or NOTHING
     body: Wire = {}
@@ -76,7 +85,7 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
     if instructions is not None:
         body["instructions"] = instructions
     if items or form.get("input") != "absent":
-        if not items and not own and not is_continued(request, writing):
+        if not items and not writing.keeps("messages") and not is_continued(request, writing):
             raise InvalidRequest("a request needs at least one message", path="/messages", adapter=NAME)
         body["input"] = _input(items, form)
     if request.get("tools"):
@@ -137,14 +146,13 @@ def _limit(name: str, value: int, request: Request, body: Wire, writing: Writing
         writing.report_refused(name)
         return
     highest = writing.capabilities.get("max_output_tokens")
-    if not writing.own:
-        if highest is not None and value > highest:
-            value = highest
-            writing.loss.replace((name,), value, "limit_exceeded", "weakened", "the model gives fewer tokens")
-        elif value < LEAST_OUTPUT_TOKENS:
-            value = LEAST_OUTPUT_TOKENS
-            message = f"the wire takes no limit below {LEAST_OUTPUT_TOKENS}"
-            writing.loss.replace((name,), value, "unsupported_value", "weakened", message)
+    if highest is not None and value > highest and not writing.own:
+        value = highest
+        writing.loss.replace((name,), value, "limit_exceeded", "weakened", "the model gives fewer tokens")
+    elif value < LEAST_OUTPUT_TOKENS and not writing.keeps(name):
+        value = LEAST_OUTPUT_TOKENS
+        message = f"the wire takes no limit below {LEAST_OUTPUT_TOKENS}"
+        writing.loss.replace((name,), value, "unsupported_value", "weakened", message)
     body["max_output_tokens"] = value
 
 
@@ -203,6 +211,7 @@ def _reasoning(name: str, value: dict[str, Any], request: Request, body: Wire, w
         if written:
             writing.loss.replace((name,), written, "reasoning_mapped", "weakened", message)
         else:
+            message = "the target has no such setting of reasoning; ask for an effort"
             writing.loss.drop((name,), "reasoning_mapped", "weakened", message)
 
 
@@ -381,8 +390,29 @@ def from_wire_request(
         form["input"] = "absent"
         form.setdefault("empty", {})["input"] = None
     request["messages"] = messages
+    if not body.get("input") and not any(body.get(name) for name in ELSEWHERE):
+        form["odd"] = ["messages"]
     request["provider_state"] = reading.state(form=form) if form else reading.state()
-    return request, []
+    proofread(request, reading.names, _EVEN, body, endpoint, to_wire)
+    return recognised(request), []
+
+
+_EVEN: Final = frozenset(
+    (
+        "model",
+        "instructions",
+        "input",
+        "tools",
+        "stream",
+        "store",
+        "user",
+        "include",
+        "truncation",
+        "prompt_cache_key",
+        "safety_identifier",
+    )
+)
+"""Members that no writer changes."""
 
 
 def read_members(body: Wire, reading: Reading) -> tuple[Request, dict[str, Any]]:

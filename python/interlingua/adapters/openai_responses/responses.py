@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from interlingua.adapters._kit import Wire, report_foreign_state
 from interlingua.adapters._openai_errors import error_from_body
+from interlingua.adapters._structured import answered
 from interlingua.adapters.openai_responses.context import Reading, Writing
 from interlingua.adapters.openai_responses.items import is_message, item_from_wire, made_id, turn_to_wire
 from interlingua.adapters.openai_responses.messages import report_envelope
@@ -135,7 +136,7 @@ def from_wire_response(body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_I
         raise ProviderError(error_from_body(None, {}, body, endpoint))
     if not isinstance(output, list):
         raise InvalidAnswer("output must be a list", path="/output", adapter=NAME)
-    return read_response(body, read_output(output, Reading(endpoint, ids)), endpoint), []
+    return answered(read_response(body, read_output(output, Reading(endpoint, ids)), endpoint)), []
 
 
 def read_output(items: list[Any], reading: Reading) -> list[Block]:

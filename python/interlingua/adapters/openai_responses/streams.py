@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from interlingua.adapters._kit import Wire
 from interlingua.adapters._openai_errors import error_from_body
+from interlingua.adapters._structured import Told
 from interlingua.adapters.openai_responses.context import Reading
 from interlingua.adapters.openai_responses.items import call_from_wire, is_message
 from interlingua.adapters.openai_responses.parts import Block
@@ -36,13 +37,16 @@ def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Generator
     Ends after `message_complete` or `error`. An answer that breaks off is an `error` event with what had arrived.
     """
     answer = _Answer(endpoint, ids)
+    told = Told()
     frame = yield []
     while frame is not None:
         events = answer.take(frame)
+        if len(events) > 1 or told.begun:
+            events = told.events(events)
         frame = yield events
         if answer.ended:
             return
-    yield answer.truncated()
+    yield told.events(answer.truncated())
 
 
 class _Item:

@@ -52,7 +52,11 @@ def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: dict[str, An
     for name, member in members:
         if tool.get(name) is not None:
             item[member] = tool[name]
-    if item.get("strict") and kind == "function" and writing.refuses_strict(item.get("parameters"), (*path, "strict")):
+    if (
+        item.get("strict")
+        and kind == "function"
+        and writing.refuses_strict(item.get("parameters"), (*path, "strict"), kept=writing.noted(tool))
+    ):
         del item["strict"]
     if kind == "function" and "strict" not in item and not _silent(form):
         item["strict"] = False  # where nothing is said, the service enforces what it can
@@ -176,9 +180,9 @@ def _fits(tool: Wire, members: tuple[tuple[str, str, type], ...]) -> bool:
 def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
     """Writes `tool_choice` and `parallel_tool_calls`: only beside tools."""
     choice, parallel = request.get("tool_choice"), request.get("parallel_tool_calls")
-    has_tools = "tools" in body or writing.own
+    has_tools = "tools" in body
     if parallel is not None:
-        if not has_tools:
+        if not has_tools and not writing.keeps("parallel_tool_calls"):
             message = "there are no tools to call in parallel"
             writing.loss.drop(("parallel_tool_calls",), "combination", "shape", message)
         elif writing.refuses("parallel_tool_calls"):
@@ -187,7 +191,7 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
             body["parallel_tool_calls"] = parallel
     if choice is None:
         return
-    if not has_tools:
+    if not has_tools and not writing.keeps("tool_choice"):
         severity = "shape" if choice["type"] in ("auto", "none") else "weakened"
         writing.loss.drop(("tool_choice",), "combination", severity, "there are no tools to choose from")
         return
@@ -195,7 +199,8 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
         writing.report_refused("tool_choice")
         return
     report_unknown(choice, _CHOICE, writing.loss, ("tool_choice",))
-    if (spelling := writing.form(request).get("tool_choice")) is not None and choice_from_wire(spelling) == choice:
+    spelling = writing.form(request).get("tool_choice")
+    if spelling is not None and choice_from_wire(spelling) == choice and _is_offered(choice, request, body, writing):
         body["tool_choice"] = spelling
         return
     match choice["type"]:
@@ -208,6 +213,14 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
             written = word
     if written is not None:
         body["tool_choice"] = written
+
+
+def _is_offered(choice: Mapping[str, Any], request: dict[str, Any], body: Wire, writing: Writing) -> bool:
+    """Whether the tools that a choice allows are offered, or were not when it was read."""
+    offered = _kinds(request, body)
+    return writing.keeps("tool_choice") or all(
+        name in offered and writing.name(name, request) == name for name in choice.get("names") or ()
+    )
 
 
 _CHOICE: Final = frozenset(("type", "name", "names", "mode", "kind"))
@@ -232,7 +245,7 @@ def _kinds(request: dict[str, Any], body: Wire) -> dict[str, str]:
 def _named(choice: Mapping[str, Any], request: dict[str, Any], body: Wire, writing: Writing) -> Any:
     name, kind = choice.get("name", ""), choice.get("kind") or "function"
     _report_idle(choice, ("name", "kind"), writing)
-    if not writing.own:
+    if not writing.keeps("tool_choice"):
         offered = _kinds(request, body)
         if offered.get(name, "provider") == "provider":
             message = "the chosen tool is not offered"
@@ -250,7 +263,11 @@ def _allowed(choice: Mapping[str, Any], request: dict[str, Any], body: Wire, wri
     _report_idle(choice, ("names", "mode"), writing)
     names = choice.get("names") or []
     offered = _kinds(request, body)
-    known = [(at, name) for at, name in enumerate(names) if writing.own or offered.get(name, "provider") != "provider"]
+    known = [
+        (at, name)
+        for at, name in enumerate(names)
+        if writing.keeps("tool_choice") or offered.get(name, "provider") != "provider"
+    ]
     if not known:
         writing.loss.drop(("tool_choice",), "tool_choice", "weakened", "none of the allowed tools is offered")
         return None

@@ -1,0 +1,326 @@
+"""What a person at a shell is told when something is not as it should be: one line, with the place and the remedy."""
+
+import io
+import subprocess
+import sys
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from interlingua import cli
+from interlingua.canonical import json
+from interlingua.client.replay import exchanges
+
+from .test_cli import CANONICAL
+
+KEYS = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "AZURE_OPENAI_API_KEY", "VERTEX_ACCESS_TOKEN", "FOREMAN_BASE_URL")
+
+
+def run(*arguments: str, given: Any = None, **environment: str) -> subprocess.CompletedProcess[bytes]:
+    """Runs a command in this process, which is faster; `given` is its standard input."""
+    data = given if isinstance(given, bytes) else b"" if given is None else json.dumps(given)
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {"COLUMNS": "100", **environment}.items():
+            patch.setenv(name, value)
+        patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+        patch.setattr(sys, "stdout", out)
+        patch.setattr(sys, "stderr", err)
+        status = cli.run(arguments)
+    written: list[bytes] = []
+    for stream in (out, err):
+        stream.flush()
+        written.append(stream.buffer.getvalue())
+    return subprocess.CompletedProcess(arguments, status, *written)
+
+
+def shell(command: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    """Runs `interlingua` with redirections."""
+    line = f'"{sys.executable}" -m interlingua {command}'
+    return subprocess.run(["bash", "-c", line], input=given, capture_output=True, timeout=60, check=False)
+
+
+def line_of(done: subprocess.CompletedProcess[bytes]) -> str:
+    """The one line on standard error."""
+    lines = done.stderr.decode().splitlines()
+    assert len(lines) == 1, lines
+    return lines[0]
+
+
+# ------------------------------------------------------------------------------------------------ where it is written
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no device that is always full")
+@pytest.mark.parametrize("command", ["adapt --to openai_chat", "models", "plug"])
+def test_output_that_cannot_be_written(command: str) -> None:
+    """Bytes, tables and the plug's answers alike."""
+    given = b'{"id":1,"op":"hello"}\n' if command == "plug" else json.dumps(CANONICAL)
+    done = shell(f"{command} > /dev/full", given)
+    assert done.returncode == 1
+    assert line_of(done) == "interlingua: cannot write the output: No space left on device"
+
+
+def test_output_that_is_closed() -> None:
+    """And input; but nobody who has seen enough is told so."""
+    assert "standard output is closed" in line_of(shell("check >&-", json.dumps(CANONICAL)))
+    assert "standard input is closed" in line_of(shell("check <&-"))
+    done = shell("models | head -n 1; exit ${PIPESTATUS[0]}")
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize(("module", "extra", "arguments"), [("typer", "cli", ["--help"]), ("rich", "cli", ["models"])])
+def test_an_extra_that_is_not_installed_is_named(module: str, extra: str, arguments: list[str]) -> None:
+    """Instead of a traceback."""
+    code = f"import sys; sys.modules['{module}'] = None; sys.argv = ['interlingua', *{arguments!r}]\n"
+    code += "from interlingua.__main__ import main; main()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert f"pip install 'interlingua[{extra}]'" in line_of(done)
+
+
+def test_usage_errors_are_json_where_json_is_asked_for() -> None:
+    """Like every other error."""
+    for arguments in (("nonsense", "--json"), ("adapt", "--bogus", "--json")):
+        done = run(*arguments)
+        assert (done.returncode, done.stderr) == (2, b"")
+        assert json.loads(done.stdout)["error"]["category"] == "invalid_request"
+
+
+# ------------------------------------------------------------------------------------------------ what is read
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (b"", "nothing to read"),
+        (b"\xef\xbb\xbf{}", "byte order mark"),
+        (b"<html>", "HTML"),
+        (b'{"messages": [], "temperature": NaN}', "line 1, column 33"),
+    ],
+)
+def test_a_file_that_is_no_json_is_named(text: bytes, words: str, tmp_path: Path) -> None:
+    """With the remedy."""
+    file = tmp_path / "request.json"
+    file.write_bytes(text)
+    told = line_of(run("adapt", "--to", "openai_chat", str(file)))
+    assert f"{file}: not valid JSON: " in told
+    assert words in told
+    assert "standard input: not valid JSON" in line_of(run("check", given=text))
+
+
+def test_all_places_of_a_policy_are_told_from_its_root(tmp_path: Path) -> None:
+    """The first and the others."""
+    policy = tmp_path / "policy.json"
+    policy.write_bytes(json.dumps({"aliases": {"a": "nowhere:x"}, "global": {"default": "nowhere:y"}}))
+    told = run("route", "--policy", str(policy), given=CANONICAL).stderr.decode().splitlines()
+    assert "(at /policy/aliases/a)" in told[0]
+    assert told[1].startswith("  also /policy/global/default: ")
+
+
+@pytest.mark.parametrize(
+    "source", ["openai_chat", "anthropic_messages", "ollama_chat", "bedrock_converse", "canonical"]
+)
+@pytest.mark.parametrize("given", [b"", b"<html><body>502</body></html>", b"\xc6\x00\x10\xff" * 40])
+def test_what_is_no_stream_is_refused(source: str, given: bytes) -> None:
+    """Nothing is written, and the status says so; with --json as an object."""
+    done = run("adapt", "--kind", "stream", "--from", source, given=given)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert line_of(done).startswith("interlingua: ")
+
+
+def test_a_stream_that_broke_off_is_carried_and_told() -> None:
+    """The reader of the output gets the error in the wire's words, whoever ran the command a status."""
+    stream = exchanges()[0].answer("anthropic_messages", stream=True)
+    half = stream[: len(stream) // 2]
+    done = run("adapt", "--kind", "stream", "--from", "anthropic_messages", given=half)
+    assert done.returncode == 1
+    assert json.loads(done.stdout.splitlines()[-1])["type"] == "error"
+    assert "the stream ends with an error" in line_of(done)
+    refused = run("adapt", "--kind", "stream", "--from", "anthropic_messages", "--json", given=b"")
+    assert json.loads(refused.stdout)["error"]["category"] == "invalid_request"
+
+
+def test_the_dialect_of_the_input_is_that_of_its_provider() -> None:
+    """Mistral writes its thoughts into the content; only with its row they are read."""
+    thought = {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}
+    message = {"role": "assistant", "content": [thought, {"type": "text", "text": "yes"}]}
+    answer = {"choices": [{"index": 0, "finish_reason": "stop", "message": message}]}
+    asked = ("adapt", "--kind", "response", "--from", "openai_chat")
+    read = json.loads(run(*asked, "--from-provider", "mistral", given=answer).stdout)
+    assert [block["type"] for block in read["message"]["content"]] == ["thinking", "text"]
+    assert "does not speak" in line_of(run(*asked, "--from-provider", "anthropic", given=answer))
+    assert "--from" in line_of(run("adapt", "--from-provider", "groq", given=CANONICAL))
+
+
+def test_a_provider_that_does_not_speak_the_wire_is_refused() -> None:
+    """It is a slip, and the wires that it speaks are named."""
+    told = line_of(run("adapt", "--provider", "groq", "--to", "anthropic_messages", given=CANONICAL))
+    assert told.endswith("groq does not speak anthropic_messages; it speaks openai_chat")
+
+
+def test_check_finds_what_adapt_refuses() -> None:
+    """Broken base64, in a request and in an answer; and profiles hold for answers too."""
+    image = {"type": "image", "media_type": "image/png", "source": {"kind": "base64", "data": "not base64!"}}
+    done = run("check", given={"messages": [{"role": "user", "content": [image]}]})
+    assert done.returncode == 2
+    assert done.stdout.startswith(b"/messages/0/content/0/source/data: ")
+    answer = {"message": {"role": "assistant", "content": [{"type": "text", "text": "x"}]}, "finish_reason": "stop"}
+    assert run("check", "--type", "Response", given=answer).returncode == 0
+    done = run("check", "--type", "Response", "--profile", "strict-004", given=answer)
+    assert b"/message/metadata/model" in done.stdout
+    assert "--profile goes with" in line_of(run("check", "--type", "Tool", "--profile", "strict-004", given={}))
+
+
+# ------------------------------------------------------------------------------------------------ who is asked
+
+
+@pytest.fixture(autouse=True)
+def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in KEYS:
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.parametrize(
+    ("model", "variables"),
+    [
+        ("openai:gpt-5.4", ["OPENAI_API_KEY"]),
+        ("azure-openai:x", ["AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_KEY"]),
+        ("vertex:x", ["GOOGLE_CLOUD_PROJECT", "VERTEX_ACCESS_TOKEN"]),
+        ("cloudflare:x", ["CLOUDFLARE_ACCOUNT_ID", "CLOUDFLARE_API_TOKEN"]),
+        ("foreman:x", ["FOREMAN_BASE_URL"]),
+    ],
+)
+def test_who_is_not_configured_is_told_with_what_to_set(model: str, variables: list[str]) -> None:
+    """Before anybody is called."""
+    done = run("generate", "-m", model, "hi")
+    told = line_of(done)
+    assert done.returncode == 2
+    assert told.startswith(f"interlingua: the provider {model.partition(':')[0]} is not configured; ")
+    assert all(variable in told for variable in variables)
+
+
+def test_route_tells_what_is_lacking() -> None:
+    """Also when nobody is left."""
+    told = line_of(run("route", "-m", "openai:gpt-5.4", given=CANONICAL))
+    assert "openai:gpt-5.4 (not_configured: no key: set OPENAI_API_KEY)" in told
+
+
+def test_a_connection_that_failed_is_told_with_its_host() -> None:
+    """A base URL of one's own needs no key; who could not be reached is named, without what the address hides."""
+    address = {"OPENAI_BASE_URL": "http://user:secret@127.0.0.1:9/v1"}
+    told = line_of(run("generate", "-m", "openai:gpt-5.4", "--retry", "none", "hi", **address))
+    assert told.startswith("interlingua: openai at 127.0.0.1:9: the connection to the provider failed")
+    assert "secret" not in told
+
+
+class _Upstream(BaseHTTPRequestHandler):
+    """Begins to answer on Chat's wire and says in the midst of it that it cannot go on."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["content-length"]))
+        begun: dict[str, Any] = {"choices": [{"index": 0, "delta": {"role": "assistant", "content": "Half an"}}]}
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.end_headers()
+        for chunk in (begun, {"error": {"message": "overloaded", "type": "server_error"}}):
+            self.wfile.write(b"data: " + json.dumps({"id": "x", "model": "m", **chunk}) + b"\n\n")
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def upstream() -> Iterator[str]:
+    """Its address."""
+    server = HTTPServer(("127.0.0.1", 0), _Upstream)
+    thread = Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/v1"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_a_stream_that_fails_midway(upstream: str) -> None:
+    """As JSON its last event tells it, once; as text what had arrived ends its line."""
+    address = {"OPENAI_BASE_URL": upstream}
+    done = run("generate", "-m", "openai:gpt-5.4", "--retry", "none", "--json", "hi", **address)
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.returncode == 1
+    assert [event["type"] for event in events].count("error") == 1
+    assert events[-1]["type"] == "error"
+    assert done.stderr == b""
+    done = run("generate", "-m", "openai:gpt-5.4", "--retry", "none", "hi", **address)
+    assert done.stdout == b"Half an\n"
+    assert line_of(done).startswith("interlingua: ")
+
+
+# ------------------------------------------------------------------------------------------------ what is listed
+
+
+def test_providers() -> None:
+    """Every row, what it needs, and whether it can be called now; never a key."""
+    environment = {"GROQ_API_KEY": "k-secret", "LLM_BOX": "vllm://box.example:8000", "LLM_BAD": "nope://h"}
+    listed = run("providers", **environment)
+    shown = listed.stdout.decode()
+    for words in ("azure-openai", "AZURE_OPENAI_ENDPOINT", "foreman", "LLM_BOX", "groq · Groq · ready", "box · "):
+        assert words in shown
+    assert "secret" not in shown
+    assert "LLM_BAD has the unknown scheme" in line_of(listed)
+    rows = {row["name"]: row for row in json.loads(run("providers", "--json", **environment).stdout)["providers"]}
+    assert rows["groq"]["configured"]
+    assert rows["openai"]["missing"] == ["no key: set OPENAI_API_KEY"]
+    assert rows["vllm"]["adapters"] == ["openai_chat", "anthropic_messages", "openai_responses"]
+    assert rows["box"]["base_url"] == "https://box.example:8000/v1"
+    assert [row["name"] for row in json.loads(run("providers", "groq", "--json").stdout)["providers"]] == ["groq"]
+
+
+def test_a_provider_without_listed_models_is_told_as_such() -> None:
+    """And where to look."""
+    done = run("models", "--provider", "vllm")
+    assert "lists no models of vllm" in line_of(done)
+    assert "interlingua providers" in line_of(done)
+
+
+# ------------------------------------------------------------------------------------------------ what it costs
+
+
+def test_cost_and_route_count_alike() -> None:
+    """One request, one likely price, whether it has a limit or not."""
+    for limit in ({}, {"max_output_tokens": 50}, {"max_output_tokens": 4000}):
+        request = {**CANONICAL, **limit}
+        cost = json.loads(run("cost", "openai:gpt-4.1", "-", "--json", given=request).stdout)
+        answer = run("route", "--replay", "-m", "openai:gpt-4.1", "--json", given=request)
+        candidate = json.loads(answer.stdout)["candidates"][0]
+        assert cost["estimated_cost_usd"] == candidate["estimated_cost_usd"]
+        assert cost["usage"]["cost_usd"] == candidate["estimated_cost_usd"]["likely"]
+        assert cost["estimated_tokens"] == candidate["estimated_tokens"]
+    assert b"no limit given" in run("cost", "openai:gpt-4.1", "-", given=CANONICAL).stdout
+
+
+def test_counts_and_a_file_are_two_questions(tmp_path: Path) -> None:
+    """And none of them is none."""
+    file = tmp_path / "usage.json"
+    file.write_bytes(b'{"input_tokens": 1, "output_tokens": 1}')
+    for arguments in ((str(file), "--input", "5"), (str(file), "--cached", "0"), ()):
+        assert "one of the two" in line_of(run("cost", "openai:gpt-4.1", *arguments))
+
+
+def test_brackets_are_shown_as_they_are() -> None:
+    """Names and places of others are no marks of style."""
+    called = {"type": "tool_use", "id": "tu_1", "name": "f", "input": {}, "[bold]x": 1}
+    request = {"messages": [{"role": "assistant", "content": [called]}]}
+    assert "[bold]x" in run("adapt", "--to", "openai_chat", "--loss", given=request).stderr.decode()
+    named = run("route", "--replay", "-m", "openai:m[red]", given=CANONICAL).stdout.decode()
+    assert named.count("m[red]") == 3
+
+
+def test_help_names_the_variables() -> None:
+    """Where keys and addresses come from."""
+    shown = run("--help", COLUMNS="200").stdout.decode()
+    for words in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "LLM_", "interlingua providers"):
+        assert words in shown

@@ -1,0 +1,212 @@
+"""
+Errors for clients of every wire: what the suite cannot ask of a plug, because it speaks of Python, of secrets or of streams.
+"""
+
+from typing import Any
+
+import pytest
+
+import interlingua
+from interlingua import adapters, registry, translate
+from interlingua.canonical import json
+from interlingua.canonical.errors import (
+    Cancelled,
+    CannotAdapt,
+    InterlinguaError,
+    InvalidAnswer,
+    InvalidRequest,
+    InvalidWire,
+    LossRefused,
+    NoCandidate,
+    ProviderError,
+)
+
+CATEGORIES = registry.data("vocabularies")["error_categories"]["words"]
+READ = sorted(
+    set(CATEGORIES) - {"internal", "loss_refused", "no_candidate", "network", "invalid_response", "stream_truncated"}
+)
+"""Those that a reader of some wire gives for a provider's answer."""
+RETRIED = {"rate_limit", "timeout", "network", "overloaded", "server_error", "stream_truncated"}
+KEY = "sk-proj-" + "0123456789abcdefghij"
+
+
+def canonical(category: str, **more: Any) -> dict[str, Any]:
+    return {"category": category, "message": "it went wrong", "retryable": category in RETRIED, **more}
+
+
+def read_back(wire: dict[str, Any], adapter: str) -> dict[str, Any]:
+    body = wire["body"] if isinstance(wire["body"], str) else json.dumps(wire["body"])
+    return interlingua.read_error(wire["status"], wire["headers"], body, adapter)
+
+
+@pytest.mark.parametrize("adapter", adapters.names())
+@pytest.mark.parametrize("category", READ)
+def test_every_category_that_is_read_can_be_written(adapter: str, category: str) -> None:
+    """The law, for categories: what any wire can tell, every wire can tell."""
+    error = canonical(category)
+    wire, loss = interlingua.write_error(error, adapter)
+    assert read_back(wire, adapter)["category"] == category
+    assert not [entry for entry in loss if entry["path"] == "/category"]
+
+
+@pytest.mark.parametrize("adapter", adapters.names())
+@pytest.mark.parametrize("category", CATEGORIES)
+@pytest.mark.parametrize("retryable", [True, False])
+def test_the_report_says_what_is_read_back(adapter: str, category: str, retryable: bool) -> None:
+    """The law, for every category of the contract and every member that a client can see."""
+    error = canonical(category, retry_after=2.5, request_id="req_7", path="/messages/3/content/0")
+    error["retryable"] = retryable
+    wire, loss = interlingua.write_error(error, adapter)
+    back = read_back(wire, adapter)
+    seen = {name: error[name] for name in ("category", "retryable", "retry_after", "request_id", "path")}
+    for entry in loss:
+        name = entry["path"][1:]
+        if entry["op"] == "drop":
+            assert name not in back
+            del seen[name]
+        else:
+            assert seen[name] != entry["value"]
+            seen[name] = entry["value"]
+    assert {name: back[name] for name in seen} == seen
+    assert 400 <= wire["status"] <= 599
+
+
+@pytest.mark.parametrize("adapter", adapters.names())
+@pytest.mark.parametrize(
+    "failure",
+    [
+        InvalidRequest("must be text", path="/messages/0"),
+        InvalidWire("a member is missing", path="/model"),
+        InvalidAnswer("the answer cannot be read"),
+        CannotAdapt("a critical block cannot be carried", path="/messages/0/content/0", adapter="ollama_chat"),
+        LossRefused("too much would be lost", [], path="/tools"),
+        NoCandidate("no model can serve the turn", []),
+        Cancelled("the caller went away"),
+        InterlinguaError("a defect"),
+        ProviderError({"category": "timeout", "message": "the deadline passed", "retryable": True}),
+    ],
+)
+def test_failures_of_our_own_have_a_form_on_every_wire(adapter: str, failure: InterlinguaError) -> None:
+    """A gateway tells its clients of its own failures with the same function."""
+    wire, _ = interlingua.write_error(failure, adapter)
+    assert 400 <= wire["status"] <= 599
+    assert failure.message in json.dumps(wire["body"]).decode()
+
+
+def test_what_is_no_error_is_refused() -> None:
+    """The door checks what it is given."""
+    for value in ({}, {"category": "timeout"}, {"category": 1, "message": "x"}, b"[]", "no JSON"):
+        with pytest.raises(InvalidRequest):
+            interlingua.write_error(value, "openai_chat")
+
+
+@pytest.mark.parametrize("adapter", adapters.names())
+def test_raw_is_given_on_request(adapter: str) -> None:
+    """An error holds what the provider said only when that was asked for; the same for the error of a stream."""
+    wire, _ = interlingua.write_error(canonical("overloaded"), adapter)
+    body = json.dumps(wire["body"])
+    assert "raw" not in interlingua.read_error(wire["status"], wire["headers"], body, adapter)
+    assert interlingua.read_error(wire["status"], wire["headers"], body, adapter, raw=True)["raw"] == wire["body"]
+    chunks = list(interlingua.write_stream([{"type": "error", "error": canonical("overloaded")}], adapter))
+    assert "raw" not in list(interlingua.read_stream(chunks, adapter))[-1]["error"]
+    assert list(interlingua.read_stream(chunks, adapter, raw=True))[-1]["error"]["raw"]
+
+
+def test_an_exception_keeps_what_the_provider_said_to_itself() -> None:
+    """`error` has it, for a gateway of the same wire; `to_dict`, which goes into logs and answers, does not."""
+    problem = ProviderError(canonical("overloaded", raw={"error": "said"}, adapter="ollama_chat", status=503))
+    assert "raw" not in problem.to_dict()
+    assert interlingua.write_error(problem, "ollama_chat")[0]["body"] == {"error": "said"}
+
+
+@pytest.mark.parametrize("source", adapters.names())
+@pytest.mark.parametrize("target", adapters.names())
+def test_a_key_that_a_provider_repeats_does_not_reach_a_client_of_another_wire(source: str, target: str) -> None:
+    """Neither where the provider speaks of the key nor where it slips into another text."""
+    if source == target:
+        return
+    for category in ("authentication", "permission", "billing", "invalid_request", "rate_limit"):
+        wire, _ = interlingua.write_error({**canonical(category), "message": f"no good: {KEY}"}, source)
+        body = json.dumps(wire["body"])
+        error = interlingua.read_error(wire["status"], wire["headers"], body, source, raw=True)
+        assert KEY in json.dumps(error).decode()
+        assert KEY not in json.dumps(interlingua.write_error(error, target)[0]).decode()
+
+
+@pytest.mark.parametrize("adapter", sorted(set(adapters.names()) - {"ollama_chat"}))
+@pytest.mark.parametrize(
+    "category", ["invalid_request", "rate_limit", "overloaded", "server_error", "context_overflow", "timeout"]
+)
+def test_an_error_in_a_stream_is_written_from_the_same_table(adapter: str, category: str) -> None:
+    """The category survives inside a stream too. (Ollama has one line for all that can happen there.)"""
+    chunks = list(interlingua.write_stream([{"type": "error", "error": canonical(category)}], adapter))
+    assert list(interlingua.read_stream(chunks, adapter))[-1]["error"]["category"] == category
+
+
+@pytest.mark.parametrize("adapter", adapters.names())
+def test_words_that_would_mislead_are_not_passed_on(adapter: str) -> None:
+    """A text of another provider that a reader takes for something else gives way to the canonical one."""
+    misleading = "prompt is too long: context length, context window, input token count, Input is too long"
+    raw = {"type": "error", "error": {"type": "x", "message": misleading}, "message": misleading}
+    error = canonical("invalid_request", raw=raw, adapter="another_wire", status=400)
+    wire, loss = interlingua.write_error(error, adapter)
+    assert (read_back(wire, adapter)["category"], loss) == ("invalid_request", [])
+
+
+ODD: list[Any] = [
+    None,
+    True,
+    0,
+    -1,
+    2**70,
+    1.5,
+    "",
+    "\x00",
+    "a\r\nx-odd: 1",
+    "/~",
+    "/a//b",
+    "no pointer",
+    [],
+    {},
+    [[]],
+    {"error": 7},
+]
+
+
+@pytest.mark.parametrize("adapter", adapters.names())
+@pytest.mark.parametrize("own", [True, False])
+def test_any_error_is_written_or_refused(adapter: str, own: bool) -> None:
+    """Whatever stands in its members; and nothing that stands there becomes a header of its own."""
+    base = canonical("rate_limit", status=429, adapter=adapter if own else "another", code="x", raw={"error": "said"})
+    for name in (
+        "category",
+        "message",
+        "retryable",
+        "retry_after",
+        "path",
+        "request_id",
+        "status",
+        "code",
+        "raw",
+        "loss",
+    ):
+        for odd in ODD:
+            try:
+                wire, _ = interlingua.write_error({**base, name: odd}, adapter)
+            except InvalidRequest:
+                continue
+            assert 400 <= wire["status"] <= 599
+            assert all(value.isprintable() for pair in wire["headers"].items() for value in pair)
+            assert list(interlingua.write_stream([{"type": "error", "error": {**base, name: odd}}], adapter))
+
+
+def test_an_adapter_may_write_none() -> None:
+    """An adapter from outside that writes no errors says so."""
+    endpoint = registry.endpoint(adapter="openai_chat")
+    names = vars(adapters.get("openai_chat"))
+    kept = names.pop("to_wire_error")
+    try:
+        with pytest.raises(CannotAdapt):
+            translate.to_wire_error(canonical("timeout"), endpoint)
+    finally:
+        names["to_wire_error"] = kept
