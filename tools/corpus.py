@@ -14,6 +14,8 @@ Per wire and per check: how many, how many hold, and the first kinds of failure 
     valid:B     … and breaks no written rule of wire B
     error       an error answer: wire → canonical → same wire has the same status and body
     error:B     the error written for a client of wire B is read there as the same kind of failure, and by its report
+    answer:B    the answer, written for a client of wire B, obeys the loss law of answers
+    streamed:B  the stream, and the report that comes with it, likewise
 
 A second table (the only one with `--estimates`) sets the estimate of each prompt against the usage in its answer.
 """
@@ -28,15 +30,17 @@ import statistics
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from interlingua import StreamReader, adapters, apply, difference, fold, registry, visible
+from interlingua import StreamReader, adapters, apply, difference, fold, registry, translate, visible
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InterlinguaError
 from interlingua.canonical.ids import DERIVED_IDS
+from interlingua.canonical.loss import same_answer
 from interlingua.translate import from_wire_error, load, project, to_wire_error
 from interlingua.wire import eventstream
 
@@ -273,6 +277,51 @@ def check_error(adapter: str, other: str, entry: Entry, endpoint: Endpoint) -> s
     return None if where is None else f"the report does not hold at {where}"
 
 
+def check_answer_law(response: Entry, target: Endpoint) -> str | None:
+    """The loss law of one answer at one endpoint."""
+    body, loss = translate.to_wire_response(response, target)
+    read, _ = adapters.get(target.adapter).from_wire_response(json.loads(json.dumps(body)), target, DERIVED_IDS)
+    where = same_answer(apply(response, loss), read)
+    return None if where is None else f"law broken at {_general(where)}"
+
+
+def check_stream_law(events: list[Entry], target: Endpoint) -> str | None:
+    """The loss law of one stream, with the report that comes with it, at one endpoint."""
+    loss: list[Entry] = []
+    data = b"".join(translate.encode_stream(events, target, loss=loss))
+    given, read = events[-1], _events([data], target)[-1]
+    if (read["type"] == "error" and given["response"]["finish_reason"] == "error") or "places" in given:
+        return None  # told as an error; told in the order in which it came
+    if read["type"] == "error":
+        return f"ends with error {read['error']['category']}"
+    where = same_answer(_inside(apply(given["response"], loss)), _inside(read["response"]))
+    return None if where is None else f"law broken at {_general(where)}"
+
+
+def _inside(response: Entry) -> Entry:
+    """An answer without the members around it, most of which a stream tells before they are known."""
+    choices = [{k: v for k, v in one.items() if k != "provider_state"} for one in response.get("alternatives", [])]
+    return {k: v for k, v in response.items() if k != "provider_state"} | {"alternatives": choices}
+
+
+def answers_elsewhere(tally: Tally, name: str, adapter: str, entry: Entry, endpoint: Endpoint) -> None:
+    """The answer, whole and streamed, for a client of every wire."""
+    whole = entry["response"] is not None and "error" not in entry["features"]
+    try:
+        response = (
+            adapters.get(adapter).from_wire_response(entry["response"], endpoint, DERIVED_IDS)[0] if whole else None
+        )
+        events = _events([_raw(entry)], endpoint) if entry["stream"] is not None else []
+    except InterlinguaError:
+        return  # told by the checks of its own wire
+    for other in adapters.names():
+        target = endpoint if other == adapter else registry.endpoint(adapter=other)
+        if response is not None:
+            guarded(tally, name, f"answer:{other}", entry, partial(check_answer_law, response, target))
+        if events and events[-1]["type"] == "message_complete":
+            guarded(tally, name, f"streamed:{other}", entry, partial(check_stream_law, events, target))
+
+
 def estimate(name: str, adapter: str, entry: Entry, endpoint: Endpoint, tally: Tally) -> None:
     """The estimate of a prompt against the usage in its answer; nothing where either is missing."""
     module = adapters.get(adapter)
@@ -351,6 +400,8 @@ def run_entry(name: str, adapter: str, entry: Entry, tally: Tally, *, estimates:
     if entry["stream"] is not None and good:
         guarded(tally, name, "stream", entry, lambda: check_stream(adapter, entry, endpoint))
         guarded(tally, name, "cuts", entry, lambda: check_cuts(adapter, entry, endpoint))
+    if good:
+        answers_elsewhere(tally, name, adapter, entry, endpoint)
 
 
 def guarded(tally: Tally, name: str, check: str, entry: Entry, work: Any) -> None:

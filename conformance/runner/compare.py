@@ -633,6 +633,42 @@ def visible_response(
     return seen
 
 
+_ANSWER_ENVELOPE = (
+    "id", "model", "requested_model", "finish_reason_raw", "usage", "alternatives", "loss", "skipped", "attempts", "raw",
+)  # fmt: skip
+
+
+def visible_answer(response: dict[str, Any]) -> dict[str, Any]:
+    """What of an answer a caller can see (spec/6-loss.md, 6.6): each of its choices, and what it took."""
+    numbers = Renumbering()
+    usage = response.get("usage") or {}
+    return {
+        "choices": [_answer_choice(choice, numbers) for choice in [response, *(response.get("alternatives") or [])]],
+        "usage": {name: item for name, item in usage.items() if item and name not in _USAGE_EXTRAS},
+    }
+
+
+def _answer_choice(choice: dict[str, Any], numbers: Renumbering) -> dict[str, Any]:
+    seen = _known({name: item for name, item in choice.items() if name not in _ANSWER_ENVELOPE})
+    seen["message"] = numbers.message(_visible_message(choice["message"]))
+    seen["fields"] = (seen.pop("provider_state", None) or {}).get("fields") or {}
+    return seen
+
+
+def answer_difference(
+    reported: dict[str, Any], read: dict[str, Any], comparators: Comparators = (), around: bool = True
+) -> Difference | None:
+    """Where an answer with its report applied and the same answer as it was read differ to a caller.
+
+    Members around an answer that its wire demands and nobody gave are not compared; without `around` none of them is.
+    """
+    expected, actual = visible_answer(reported), visible_answer(read)
+    for one, two in zip(expected["choices"], actual["choices"], strict=False):
+        one["fields"] = one["fields"] if around else {}
+        two["fields"] = {name: item for name, item in two["fields"].items() if name in one["fields"]}
+    return difference(expected, actual, comparators)
+
+
 def _visible_usage(usage: dict[str, Any], golden: Any) -> dict[str, Any]:
     wanted = golden if isinstance(golden, dict) else {}
     seen = {

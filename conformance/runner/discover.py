@@ -70,6 +70,7 @@ def derive(case: Case, adapters: list[str], answers: dict[str, list[Case]]) -> I
         return
     yield from _request_checks(case)
     yield from _response_checks(case)
+    yield from _answer_checks(case, adapters)
     yield from _carried_checks(case, adapters)
     yield from _stream_checks(case)
     yield from _generate_checks(case, answers)
@@ -174,6 +175,24 @@ def _response_checks(case: Case) -> Iterator[Check]:
         ):
             run = partial(unknown.check_unknown_response, rule=rule)
             yield _check(case, f"unknown:{rule['name']}", run, "from_wire_response")
+
+
+def _answer_checks(case: Case, adapters: list[str]) -> Iterator[Check]:
+    """Every answer and every stream for a client of every wire, its own included: no golden file is needed."""
+    if case.adapter is None:
+        return
+    for adapter in adapters:
+        if case.has("response.wire.json"):
+            reading: tuple[Need, ...] = (("from_wire_response", case.adapter), ("from_wire_response", adapter))
+            run = partial(answers.check_answer, adapter=adapter)
+            needs = (*reading, ("to_wire_response", adapter))
+            yield _check(case, f"answer:{adapter}", run, profile="gateway", needs=needs)
+        if case.stream_file is not None:
+            reading = (("stream", case.adapter), ("stream", adapter))
+            run = partial(answers.check_streamed, adapter=adapter)
+            yield _check(
+                case, f"streamed:{adapter}", run, profile="gateway", needs=(*reading, ("stream_encode", adapter))
+            )
 
 
 def _carried_checks(case: Case, adapters: list[str]) -> Iterator[Check]:

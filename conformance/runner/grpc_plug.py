@@ -138,7 +138,7 @@ CALLS: dict[str, Call] = {
             "events": {"eventsJson": [dumps(event) for event in given["events"]]},
             "target": _side(adapter, given),
         },
-        lambda response: {"chunks": response.get("chunks", {}).get("chunks", [])},
+        lambda response: {"chunks": response.get("chunks", {}).get("chunks", []), "loss": _loss(response)},
     ),
     "error": Call(
         "Adapt",

@@ -130,8 +130,6 @@ def adapt(
             adapters.get(wire)
     if target == _CANONICAL and (provider or model or state_in_ids):
         raise InvalidRequest("--provider, --model and --state-in-ids speak of the target: name its wire with --to")
-    if kind == "stream" and (strict or loss):
-        raise InvalidRequest("--strict and --loss go with requests and responses: a stream is written as it comes")
     if source == _CANONICAL and from_provider:
         raise InvalidRequest("--from-provider speaks of the wire of the input: name it with --from")
     _speaks("--provider", provider, target)
@@ -140,7 +138,7 @@ def adapt(
     if target != _CANONICAL:
         endpoint = replace(registry.endpoint(adapter=target, provider=provider, model=model), state_in_ids=state_in_ids)
     if kind == "stream":
-        _adapt_stream(_read(file), source, from_provider, endpoint, raw=raw, as_json=as_json)
+        _adapt_stream(_read(file), source, from_provider, endpoint, strict, raw=raw, as_json=as_json, loss=loss)
         return
     if kind == "error":
         value, report = _adapt_error(_read(file), source, from_provider, endpoint, strict, raw=raw)
@@ -151,7 +149,11 @@ def adapt(
         _print({"wire" if endpoint else kind: value, "loss": report})
         return
     _print(value["body"] if endpoint and kind == "request" else value)
-    if loss:
+    _tell_loss(report, whole=loss)
+
+
+def _tell_loss(report: list[Data], *, whole: bool) -> None:
+    if whole:
         _show_loss(report)
     elif report:
         # nothing is lost silently, on a terminal neither
@@ -195,19 +197,15 @@ def _adapt_response(
     given: bytes, source: str, owner: str | None, endpoint: Any, strict: str | None
 ) -> tuple[Data, list[Data]]:
     from interlingua import translate
-    from interlingua.canonical.loss import SEVERITIES
 
     if source == _CANONICAL:
         response, report = translate.load(given, "Response"), []
     else:
         response, report = translate.read_response(given, source, provider=owner)
-    if endpoint is not None:
-        response, more = translate.to_wire_response(response, endpoint)
-        report = report + more
-    for entry in report:
-        if strict is not None and SEVERITIES.index(entry["severity"]) >= SEVERITIES.index(strict):
-            raise LossRefused(f"the answer would lose too much: {entry['message']}", report, path=entry["path"])
-    return response, report
+    if endpoint is None:
+        return response, report
+    body, more = translate.to_wire_response(response, endpoint, _strictly(strict))
+    return body, report + more
 
 
 def _adapt_error(
@@ -246,7 +244,21 @@ def _error_answer(given: bytes) -> tuple[int | None, dict[str, str], bytes | str
     return value["status"], {str(name): str(told) for name, told in headers.items()}, text
 
 
-def _adapt_stream(given: bytes, source: str, owner: str | None, endpoint: Any, *, raw: bool, as_json: bool) -> None:
+def _strictly(strict: str | None) -> Data:
+    return {} if strict is None else {"strict": strict}
+
+
+def _adapt_stream(
+    given: bytes,
+    source: str,
+    owner: str | None,
+    endpoint: Any,
+    strict: str | None,
+    *,
+    raw: bool,
+    as_json: bool,
+    loss: bool,
+) -> None:
     from interlingua import translate
 
     if as_json and endpoint is not None:
@@ -265,8 +277,11 @@ def _adapt_stream(given: bytes, source: str, owner: str | None, endpoint: Any, *
         for event in events:
             _write(json.dumps(event) + b"\n")
     else:
-        for chunk in translate.encode_stream(events, endpoint):
+        report: list[Data] = []
+        chunks = translate.encode_stream(events, endpoint, loss=report, policy=_strictly(strict))
+        for chunk in chunks if strict is None else list(chunks):  # nothing is written of what is refused
             _write(chunk)
+        _tell_loss(report, whole=loss)
     if events[-1]["type"] == "error":
         # it was carried whole; that what was carried is no whole answer is told beside it
         _say(f"interlingua: the stream ends with an error: {events[-1]['error']['message']}")

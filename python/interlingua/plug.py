@@ -164,8 +164,9 @@ def _stream(given: Message, adapter: str | None) -> Message:
 def _stream_encode(given: Message, adapter: str | None) -> Message:
     events = [translate.load(event, "StreamEvent") for event in _member(given, "events")]
     endpoint = _endpoint(given, adapter)
-    chunks = translate.encode_stream(events, endpoint)
-    return {"chunks": [base64.b64encode(chunk).decode() for chunk in chunks]}
+    loss: list[Message] = []
+    chunks = [base64.b64encode(chunk).decode() for chunk in translate.encode_stream(events, endpoint, loss=loss)]
+    return {"chunks": chunks, "loss": loss}
 
 
 def _headers(given: Message) -> dict[str, str]:

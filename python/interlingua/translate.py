@@ -25,10 +25,14 @@ from interlingua.canonical.errors import (
     too_deep,
 )
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
-from interlingua.canonical.loss import SEVERITIES, Entry, parse_pointer
+from interlingua.canonical.loss import PLACEHOLDER, SEVERITIES, Entry, parse_pointer
 from interlingua.canonical.validate import check_numbers, validate
 from interlingua.wire import eventstream, jsonl, sse, sse_or_array, sse_or_messages
 
+Policy = dict[str, Any]
+Dropped = tuple[Entry, dict[str, Any], dict[str, Any]]
+
+_NONE: Final[list[Entry]] = []
 _LOG: Final = logging.getLogger("interlingua.translate")
 _FRAMINGS: Final[dict[str, ModuleType]] = {
     "sse": sse,
@@ -95,7 +99,7 @@ def project(request: dict[str, Any], endpoint: Endpoint) -> Projection:
     except RecursionError:
         raise too_deep() from None
     if loss:
-        _account_for(request, loss, endpoint)
+        _account_for(request, request.get("loss_policy") or {}, loss, endpoint)
     return Projection(wire, loss)
 
 
@@ -171,19 +175,46 @@ def from_wire_response(
         raise InvalidAnswer("the answer is nested too deeply", adapter=endpoint.adapter) from None
 
 
-def write_response(response: Any, adapter: str, *, provider: str | None = None) -> tuple[dict[str, Any], list[Entry]]:
-    """The body with which a provider of this wire would have given a canonical response, and what it cannot say."""
-    return to_wire_response(load(response, "Response"), registry.endpoint(adapter=adapter, provider=provider))
+def write_response(
+    response: Any, adapter: str, *, provider: str | None = None, strict: str | None = None
+) -> tuple[dict[str, Any], list[Entry]]:
+    """The body with which a provider of this wire would have given a canonical response, and what it cannot say.
+
+    `strict` (shape, weakened or lost) refuses with `LossRefused` when that much would be lost.
+    """
+    endpoint = registry.endpoint(adapter=adapter, provider=provider)
+    return to_wire_response(load(response, "Response"), endpoint, _strictly(strict))
 
 
-def to_wire_response(response: dict[str, Any], endpoint: Endpoint) -> tuple[dict[str, Any], list[Entry]]:
-    """The same for a validated response and an endpoint."""
+def to_wire_response(
+    response: dict[str, Any], endpoint: Endpoint, policy: Policy | None = None
+) -> tuple[dict[str, Any], list[Entry]]:
+    """The same for a validated response, an endpoint and a loss policy."""
+    policy = _policy_of_answers(policy)
+    body, loss = _written(response, endpoint)
+    if loss:
+        _account_for(response, policy, loss, endpoint)
+    return body, loss
+
+
+def _written(response: dict[str, Any], endpoint: Endpoint) -> tuple[dict[str, Any], list[Entry]]:
     try:
         if endpoint.state_in_ids:
             response = carriage.load_response(response, endpoint)
         return adapters.get(endpoint.adapter).to_wire_response(response, endpoint)
     except RecursionError:
         raise too_deep() from None
+
+
+def _strictly(strict: str | None) -> Policy:
+    return {} if strict is None else {"strict": strict}
+
+
+def _policy_of_answers(policy: Policy | None) -> Policy:
+    if policy is not None and policy.get("on_drop") == PLACEHOLDER:
+        message = "placeholders stand in requests alone; let what an answer cannot say be dropped or refused"
+        raise InvalidRequest(message, path="/loss_policy/on_drop")
+    return policy or {}
 
 
 class StreamReader:
@@ -267,16 +298,123 @@ def read_stream(
     yield from reader.end()
 
 
-def write_stream(events: Iterable[dict[str, Any]], adapter: str, *, provider: str | None = None) -> Iterator[bytes]:
-    """The bytes with which a provider of this wire would have streamed these events, a chunk for each frame."""
-    return encode_stream(events, registry.endpoint(adapter=adapter, provider=provider))
+def write_stream(
+    events: Iterable[dict[str, Any]],
+    adapter: str,
+    *,
+    provider: str | None = None,
+    strict: str | None = None,
+    loss: list[Entry] | None = None,
+) -> Iterator[bytes]:
+    """The bytes with which a provider of this wire would have streamed these events, a chunk for each frame.
+
+    `loss` is a list that holds, when the stream has ended, what the wire did not say: the report of the whole answer.
+    `strict` (shape, weakened or lost) ends the stream with `LossRefused` as soon as a loss of that gravity is known.
+    """
+    endpoint = registry.endpoint(adapter=adapter, provider=provider)
+    return encode_stream(events, endpoint, loss=loss, policy=_strictly(strict))
 
 
-def encode_stream(events: Iterable[dict[str, Any]], endpoint: Endpoint) -> Iterator[bytes]:
-    """The same for an endpoint."""
+def encode_stream(
+    events: Iterable[dict[str, Any]],
+    endpoint: Endpoint,
+    *,
+    loss: list[Entry] | None = None,
+    policy: Policy | None = None,
+) -> Iterator[bytes]:
+    """The same for an endpoint and a loss policy. Where nobody asks for a report, none is made."""
+    policy = _policy_of_answers(policy)
+    if loss is not None or policy:
+        events = _accounted(events, endpoint, policy, [] if loss is None else loss)
     if endpoint.state_in_ids:
         events = carriage.load_events(events, endpoint)
     return map(_FRAMINGS[framing(endpoint)].encode, adapters.get(endpoint.adapter).encode_stream(events, endpoint))
+
+
+def _accounted(
+    events: Iterable[dict[str, Any]], endpoint: Endpoint, policy: Policy, loss: list[Entry]
+) -> Iterator[dict[str, Any]]:
+    """The events, as far as the policy lets them pass. `loss` is filled when the answer has ended.
+
+    A stream loses what the whole answer loses, so it is the whole answer that is asked. Blocks are looked at when they
+    begin and when they end, and only where something may be refused.
+    """
+    refuses = "strict" in policy or policy.get("on_drop") == "error"
+    blocks: dict[int, dict[str, Any]] = {}
+    known: list[Entry] = []
+    for event in events:
+        kind = event["type"]
+        if kind == "block_start" or kind == "block_stop":
+            if not event.get("choice"):
+                blocks[event["index"]] = event["block"]
+                if refuses or event["block"].get("critical"):
+                    found = _block_loss(event, endpoint)
+                    if found:
+                        so_far = {"message": {"content": [blocks[index] for index in sorted(blocks)]}}
+                        _refuse(so_far, policy, found, endpoint, known)
+                    if kind == "block_stop":
+                        known += found
+        elif kind == "message_complete":
+            loss += _stream_loss(event["response"], endpoint)
+            _account_for(event["response"], policy, loss, endpoint)
+            blocks = {}
+        elif kind == "error":
+            # what had arrived was written, the rest is the error's to tell
+            response = event.get("response")
+            if response is not None:
+                loss += _of_the_message(_stream_loss(response, endpoint))
+            blocks = {}
+        yield event
+    if blocks:
+        broken = {"message": {"role": "assistant", "content": [blocks[index] for index in sorted(blocks)]}}
+        loss += _of_the_message(_stream_loss({**broken, "finish_reason": "other"}, endpoint))
+
+
+def _stream_loss(response: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
+    if endpoint.state_in_ids:
+        response = carriage.load_response(response, endpoint)
+    adapter = adapters.get(endpoint.adapter)
+    asked = getattr(adapter, "stream_loss", None)  # where a stream says more or less than the whole answer
+    return adapter.to_wire_response(response, endpoint)[1] if asked is None else asked(response, endpoint)
+
+
+def _of_the_message(loss: list[Entry]) -> list[Entry]:
+    return [entry for entry in loss if entry["path"].startswith("/message/content/")]
+
+
+_PROBE: Final = "…"
+
+
+def _block_loss(event: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
+    """What is lost of a block, as far as it is known by now: of one that begins, whether it goes as a whole.
+
+    Whether the answer is of this very wire is not known before its end; what is lost either way is lost.
+    """
+    block: dict[str, Any] = event["block"]
+    begins = event["type"] == "block_start"
+    if _is_own(block, endpoint) or (begins and block["type"] == "opaque"):
+        return []  # nothing is written of an opaque block before it ends, and then it may be another
+    if begins and block.get("text") == "":
+        block = {**block, "text": _PROBE}
+    answer = {"message": {"role": "assistant", "content": [block]}, "finish_reason": "stop"}
+    here = "/message/content/0"
+    found = [
+        entry
+        for entry in _stream_loss(answer, endpoint)
+        if (entry["path"] == here and entry["op"] == "drop") or (not begins and entry["path"].startswith(here + "/"))
+    ]
+    if found:
+        own = {entry["path"] for entry in _stream_loss({**answer, "provider_state": endpoint.state()}, endpoint)}
+        found = [entry for entry in found if entry["path"] in own]
+    place = f"/message/content/{event['index']}"
+    return [{**entry, "path": place + entry["path"].removeprefix(here)} for entry in found]
+
+
+def _is_own(block: dict[str, Any], endpoint: Endpoint) -> bool:
+    """Whether a block holds something of the endpoint's own provider."""
+    parts = [block, *(block.get("citations") or ())]
+    states = [part.get("provider_state") for part in parts]
+    return any(state is not None and endpoint.owns(state) for state in states)
 
 
 # ---------------------------------------------------------------------------------------------------- failures
@@ -348,10 +486,24 @@ _OK: Final = 200
 # ---------------------------------------------------------------------------------------------------- the policy
 
 
-def _account_for(request: dict[str, Any], loss: list[Entry], endpoint: Endpoint) -> None:
+def _account_for(value: dict[str, Any], policy: Policy, loss: list[Entry], endpoint: Endpoint) -> None:
     """Refuses what the caller forbids and logs what was dropped (spec/6-loss.md#loss-policy)."""
-    policy = request.get("loss_policy") or {}
-    dropped = [found for entry in loss if (found := _dropped_block(request, entry))]
+    for entry, message, block in _refuse(value, policy, loss, endpoint):
+        fields = {
+            "session_id": message.get("session_id"),
+            "message_id": message.get("id"),
+            "block_type": block["type"],
+            "adapter": endpoint.adapter,
+            "reason": entry["message"],
+        }
+        _LOG.warning("block dropped %s", fields, extra=fields)
+
+
+def _refuse(
+    value: dict[str, Any], policy: Policy, loss: list[Entry], endpoint: Endpoint, known: list[Entry] = _NONE
+) -> list[Dropped]:
+    """Refuses what the caller forbids, with the report and what was `known` before it; gives the blocks that are dropped."""
+    dropped = [found for entry in loss if (found := _dropped_block(value, entry))]
     for entry, message, block in dropped:
         if block.get("critical") or message.get("critical"):
             raise CannotAdapt(
@@ -366,39 +518,36 @@ def _account_for(request: dict[str, Any], loss: list[Entry], endpoint: Endpoint)
     if refused:
         raise LossRefused(
             f"the projection to {endpoint.adapter} would lose too much: {refused[0]['message']}",
-            loss,
+            known + loss,
             path=refused[0]["path"],
             adapter=endpoint.adapter,
         )
-    for entry, message, block in dropped:
-        fields = {
-            "session_id": message.get("session_id"),
-            "message_id": message.get("id"),
-            "block_type": block["type"],
-            "adapter": endpoint.adapter,
-            "reason": entry["message"],
-        }
-        _LOG.warning("block dropped %s", fields, extra=fields)
+    return dropped
 
 
-def _dropped_block(request: dict[str, Any], entry: Entry) -> tuple[Entry, dict[str, Any], dict[str, Any]] | None:
-    """The content block that an entry drops or replaces as a whole, with its message; None for any other entry."""
+def _dropped_block(value: dict[str, Any], entry: Entry) -> Dropped | None:
+    """The content block of a request or an answer that an entry drops or replaces as a whole, with its message; None for
+    any other entry."""
     if entry["severity"] == "shape" or not (entry["op"] == "drop" or entry["code"] == "placeholder"):
         return None
-    steps = parse_pointer(entry["path"])
-    if (
-        steps[:1] != ["messages"]
-        or len(steps) not in (4, 6)
-        or steps[2] != "content"
-        or steps[4:5] not in ([], ["content"])
-    ):
-        return None
-    message = request["messages"][int(steps[1])]
-    block = message["content"][int(steps[3])]
-    if len(steps) == 6:
-        outer, block = block, block["content"][int(steps[5])]
-        block = {**block, "critical": block.get("critical") or outer.get("critical")}
-    return entry, message, block
+    match parse_pointer(entry["path"]):
+        case ["messages", number, "content", *place]:
+            message: dict[str, Any] = value["messages"][int(number)]
+        case ["message", "content", *place]:
+            message = value["message"]
+        case ["alternatives", number, "message", "content", *place]:
+            message = value["alternatives"][int(number)]["message"]
+        case _:
+            return None
+    match place:
+        case [position]:
+            return entry, message, message["content"][int(position)]
+        case [position, "content", inner]:
+            outer = message["content"][int(position)]
+            block = outer["content"][int(inner)]
+            return entry, message, {**block, "critical": block.get("critical") or outer.get("critical")}
+        case _:
+            return None
 
 
 def estimate(request: Any, adapter: str, *, provider: str | None = None, model: str | None = None) -> dict[str, int]:

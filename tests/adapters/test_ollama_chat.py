@@ -454,6 +454,8 @@ def test_an_answer_of_another_provider_is_played() -> None:
     }
     assert codes(loss) == [
         ("/message/content/0/signature", "unsupported_field"),
+        ("/usage/cached_input_tokens", "unsupported_field"),
+        ("/usage/input_tokens", "unsupported_field"),
         ("/alternatives", "unsupported_field"),
     ]
 

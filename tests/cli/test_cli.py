@@ -136,6 +136,19 @@ def test_adapt_answers_and_streams() -> None:
     assert done.stdout.endswith(b"data: [DONE]\n\n")
 
 
+def test_answers_and_streams_tell_what_they_lose_and_are_refused() -> None:
+    """The report is that of the whole answer; of what is refused nothing is written."""
+    exchange = exchanges()[0]
+    for kind in ("response", "stream"):
+        body = exchange.answer("anthropic_messages", stream=kind == "stream")
+        arguments = ("adapt", "--kind", kind, "--from", "anthropic_messages", "--to", "openai_chat")
+        assert b"/message/content/0" in run(*arguments, "--loss", given=body).stderr
+        assert b"--loss tells what" in run(*arguments, given=body).stderr
+        refused = run(*arguments, "--strict", "lost", given=body)
+        assert (refused.returncode, refused.stdout) == (3, b"")
+        assert b"/message/content/0" in refused.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "given", "words"),
     [
@@ -147,7 +160,6 @@ def test_adapt_answers_and_streams() -> None:
         (("adapt", "--to", "openai_chat"), b"[]", b"at the root"),
         (("adapt", "--to", "openai_chat", "--provider", "nowhere"), CANONICAL, b"no provider"),
         (("adapt", "--state-in-ids"), CANONICAL, b"--to"),
-        (("adapt", "--kind", "stream", "--strict", "lost"), b"", b"--strict and --loss"),
         (("route",), CANONICAL, b"no model"),
         (("generate", "hello", "--model", "nowhere:x"), None, b"no provider"),
         (("generate", "hello"), None, b"/model"),

@@ -12,7 +12,7 @@ from interlingua.canonical.fold import fold
 from interlingua.canonical.validate import violations
 from interlingua.client import Bytes, FakeTransport
 from interlingua.client.unfold import unfold
-from interlingua.translate import read_response
+from interlingua.translate import read_response, read_stream, write_stream
 
 from .six import every_wire
 from .test_client import CLAUDE, GPT, KEY, client_over, events_of
@@ -142,3 +142,13 @@ def test_every_wire_is_looked_at() -> None:
     """A wire that is new has to say how its two forms differ."""
     assert {adapters.get(name).FRAMING for name in adapters.names()} == {"sse", "sse_or_array", "jsonl", "eventstream"}
     assert sorted(adapters.names()) == sorted(IN_BOTH_FORMS)
+
+
+def test_a_refusal_is_one_from_its_first_word() -> None:
+    answer = {
+        "message": {"role": "assistant", "content": [{"type": "text", "text": "No.", "refusal": True}]},
+        "finish_reason": "refusal",
+    }
+    read = list(read_stream(write_stream(unfold(answer), "openai_chat"), "openai_chat"))[-1]["response"]
+    assert read["finish_reason"] == "refusal"
+    assert read["message"]["content"][0]["refusal"] is True

@@ -38,7 +38,8 @@ def test_a_sound_implementation_passes() -> None:
 
     assert {result.outcome for result in results.values()} == {"pass", "unsupported"}
     assert [check_id for check_id, result in results.items() if result.outcome == "unsupported"] == [
-        "toy/hello#stream_encode"
+        "toy/hello#streamed:toy",
+        "toy/hello#stream_encode",
     ]
 
 

@@ -225,3 +225,57 @@ requests = st.fixed_dictionaries(
     },
 )
 """Any request that breaks no invariant of the core."""
+
+
+# ---------------------------------------------------------------------------------------------------- answers
+
+ends = st.sampled_from(
+    "stop stop_sequence length tool_calls content_filter refusal pause cancelled error other".split()
+)
+small = st.integers(0, 3)
+usages = st.fixed_dictionaries(
+    {"input_tokens": small, "output_tokens": st.integers(3, 9)},
+    optional={
+        "cached_input_tokens": small,
+        "cache_creation_input_tokens": st.integers(3, 4),
+        "cache_creation_1h_input_tokens": small,
+        "reasoning_tokens": small,
+        "latency_ms": small,
+        "estimated": st.booleans(),
+        "images": small,
+    },
+).filter(lambda usage: usage.get("cache_creation_1h_input_tokens", 0) <= usage.get("cache_creation_input_tokens", 0))
+refusal = block("text", {"text": words, "refusal": st.just(True)})
+answer_block = st.one_of(text, text, thinking, redacted, opaque, image, audio, document, refusal, unknown)
+
+
+@st.composite
+def choices_of_answers(draw: st.DrawFn) -> Data:
+    """One answer: words, reasoning, media, calls anywhere between, and an end that need not fit them."""
+    content = draw(st.lists(answer_block, max_size=3))
+    for number in range(draw(st.integers(0, 2))):
+        call = {"id": st.just(f"tu_{number}"), "name": names, "input": objects}
+        content.insert(draw(st.integers(0, len(content))), draw(block("tool_use", call)))
+    made = message(draw, "assistant", content)
+    if draw(st.integers(0, 5)) == 0:
+        made["provider_state"] = draw(states)
+    choice: Data = {"message": made, "finish_reason": draw(ends)}
+    beside = {"stop_sequence": st.just("END"), "provider_state": states}
+    beside["logprobs"] = st.just({"content": [{"token": "a", "logprob": -0.5}]})
+    for name, values in beside.items():
+        if draw(st.integers(0, 3)) == 0:
+            choice[name] = draw(values)
+    return choice
+
+
+@st.composite
+def answers(draw: st.DrawFn) -> Data:
+    """Any answer that fits the schema."""
+    answer = draw(choices_of_answers())
+    if draw(st.booleans()):
+        answer["usage"] = draw(usages)
+    if draw(st.integers(0, 3)) == 0:
+        answer["alternatives"] = draw(st.lists(choices_of_answers(), max_size=2))
+    if draw(st.integers(0, 5)) == 0:
+        answer["hologram"] = draw(small)
+    return answer

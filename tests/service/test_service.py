@@ -1,6 +1,7 @@
 """The service, as its clients see it: a real server on loopback."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import grpc
@@ -255,6 +256,47 @@ async def test_adapt_a_stream_while_it_arrives(start: Any) -> None:
         )
     assert chunks == list(at_once.chunks.chunks)
     assert chunks[-1] == b"data: [DONE]\n\n"
+
+
+def case_of(name: str) -> Path:
+    return Path(__file__).resolve().parents[2] / "conformance" / "cases" / "anthropic_messages" / name
+
+
+async def pieces_of(stream: bytes, size: int = 200, **start: Any) -> Any:
+    begun = service.AdaptStreamRequest.Start(source=TO_ANTHROPIC, target=TO_OPENAI, json_output=True, **start)
+    yield service.AdaptStreamRequest(start=begun)
+    for place in range(0, len(stream), size):
+        yield service.AdaptStreamRequest(chunk=stream[place : place + size])
+
+
+@pytest.mark.parametrize("name", ["thinking-signature", "server-tool-search", "citations-answer"])
+async def test_a_stream_tells_what_the_whole_answer_loses(start: Any, name: str) -> None:
+    """The same report whole, streamed and while it arrives, and the same refusal."""
+    stream = (case_of(name) / "stream.wire.sse").read_bytes()
+    sides: dict[str, Any] = {"source": TO_ANTHROPIC, "target": TO_OPENAI, "json_output": True}
+    body = (case_of(name) / "response.wire.json").read_text()
+    whole = service.AdaptRequest(wire_json=body, kind=service.KIND_RESPONSE, **sides)
+    at_once = service.AdaptRequest(chunks=service.Chunks(chunks=[stream]), **sides)
+    policy = types.LossPolicy(strict=types.LOSS_SEVERITY_WEAKENED)
+    async with start() as served:
+        wanted = json.loads((await served.stub.Adapt(whole)).loss_json)
+        assert wanted
+        assert [entry["path"] for entry in json.loads((await served.stub.Adapt(at_once)).loss_json)] == [
+            entry["path"] for entry in wanted
+        ]
+        answers = [answer async for answer in served.stub.AdaptStream(pieces_of(stream))]
+        assert [bool(answer.loss_json) for answer in answers] == [False] * (len(answers) - 1) + [True]
+        assert [entry["path"] for entry in json.loads(answers[-1].loss_json)] == [entry["path"] for entry in wanted]
+        for one in (whole, at_once):
+            one.loss_policy.CopyFrom(policy)
+            info, _, _ = details(await failure(served.stub.Adapt(one)))
+            assert (info.reason, info.metadata["adapter"]) == ("loss_refused", "openai_chat")
+        call = served.stub.AdaptStream(pieces_of(stream, len(stream), loss_policy=policy))
+        with pytest.raises(grpc.aio.AioRpcError) as refused:
+            _ = [answer async for answer in call]
+        info, _, canonical = details(refused.value)
+        assert (info.reason, refused.value.code()) == ("loss_refused", grpc.StatusCode.FAILED_PRECONDITION)
+        assert canonical.loss
 
 
 async def test_a_stream_that_breaks_off_says_so(start: Any) -> None:

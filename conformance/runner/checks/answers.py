@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import base64
 from typing import Any
 
 from runner import schema
 from runner.cases import Case
 from runner.clients import QUESTION, RESULT, next_request
-from runner.compare import get
+from runner.compare import Difference, ReportError, answer_difference, apply, get, show
 from runner.session import Failure, Session
 
-from .asking import Note, read_response, same, same_response, to_wire, valid, without_state
+from .asking import Note, flat, read_response, read_stream, same, same_response, to_wire, valid, without_state
 from .swaps import own_state, results_for
 
 
@@ -45,6 +46,53 @@ def check_served(session: Session, case: Case) -> Note:
         return f"{len(output['loss'])} losses reported"
     same_response(case, without_state(golden), without_state(read_response(session, case, output["body"])))
     return None
+
+
+def check_answer(session: Session, case: Case, adapter: str) -> Note:
+    """The loss law for answers: what a client of the wire reads is the answer with the report applied."""
+    answer = case.value("response.canonical.json") if case.has("response.canonical.json") else None
+    if answer is None:
+        answer = read_response(session, case, case.value("response.wire.json"))
+    provider = case.provider if adapter == case.adapter else None
+    output = session.ask("to_wire_response", adapter, {"response": answer, "provider": provider}, "body", "loss")
+    read = read_response(session, case, output["body"], adapter)
+    _obeys(answer, output["loss"], read, around=True)
+    return None
+
+
+def check_streamed(session: Session, case: Case, adapter: str) -> Note:
+    """The same for a stream: the report that comes with it, and what a client of the wire reads."""
+    events = flat(read_stream(session, case, [case.data(str(case.stream_file))])[0])
+    last = events[-1] if events else {}
+    if last.get("type") != "message_complete":
+        return "no whole answer"
+    provider = case.provider if adapter == case.adapter else None
+    output = session.ask("stream_encode", adapter, {"events": events, "provider": provider}, "chunks", "loss")
+    data = b"".join(base64.b64decode(chunk) for chunk in output["chunks"])
+    input = {"chunks": [base64.b64encode(data).decode()], "provider": provider}
+    end = flat(session.ask("stream", adapter, input, "events")["events"])[-1]
+    if end.get("type") == "error" and last["response"].get("finish_reason") == "error":
+        return "a failed answer is an error on this wire"
+    if end.get("type") != "message_complete":
+        raise Failure(f"the stream ends with {end.get('type')}")
+    if "places" in last:
+        return "what belongs to an earlier block was said when it came"
+    _obeys(last["response"], output["loss"], end["response"], around=False)
+    return None
+
+
+def _obeys(answer: dict[str, Any], loss: list[Any], read: dict[str, Any], *, around: bool) -> None:
+    try:
+        found = answer_difference(apply(answer, loss), read, around=around)
+    except ReportError as error:
+        raise Failure(f"the loss report does not fit the answer: {error}") from None
+    if found is not None:
+        raise Failure(_told(found, loss), found, told=True)
+
+
+def _told(found: Difference, loss: list[Any]) -> str:
+    report = f"{len(loss)} entries" if loss else "the loss report is silent"
+    return f"{found.pointer or '/'}: written {show(found.expected)}, a client would see {show(found.actual)}, {report}"
 
 
 def check_carried(session: Session, case: Case, adapter: str) -> Note:

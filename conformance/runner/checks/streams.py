@@ -254,7 +254,7 @@ def check_after_end(session: Session, case: Case) -> Note:
 def check_stream_encode(session: Session, case: Case) -> Note:
     """The events, written as a stream of this wire and read again, give the same answer."""
     events = whole_events(session, case)
-    output = session.ask("stream_encode", case.adapter, {"events": events, "provider": case.provider}, "chunks")
+    output = session.ask("stream_encode", case.adapter, {"events": events, "provider": case.provider}, "chunks", "loss")
     chunks = [base64.b64decode(chunk) for chunk in output["chunks"]]
     again = flat(read_stream(session, case, chunks)[0])
     ends_once(again)

@@ -33,7 +33,7 @@ UNSUPPORTED: Final = {
     "frequency_penalty": "weakened",
     "presence_penalty": "weakened",
     "seed": "weakened",
-    "n": "lost",
+    "n": "weakened",
     "logprobs": "lost",
     "top_logprobs": "lost",
     "verbosity": "weakened",

@@ -16,7 +16,8 @@ from interlingua.canonical.endpoint import Endpoint
 
 _WINDOW: Final = 1_000_000
 """The context of a model whose size is not known."""
-_FOREIGN: Final = (0.4, 2.2)
+_FOREIGN_FEWEST: Final = 0.4
+_FOREIGN_MOST: Final = 2.2
 """The fewest and the most tokens of what hangs on how well a tokenizer knows a script, in parts of the likely ones."""
 _FEW: Final = (2, 4)
 """A short text can be off by this many, whatever its length."""
@@ -253,7 +254,7 @@ def _text(texts: list[str], model: Template) -> Range:
     tokens, foreign = count(APART.join(texts), model.vocabulary)
     known = tokens - foreign
     fewest, most = model.spread
-    return known * fewest + foreign * _FOREIGN[0], tokens, known * most + foreign * _FOREIGN[1]
+    return known * fewest + foreign * _FOREIGN_FEWEST, tokens, known * most + foreign * _FOREIGN_MOST
 
 
 def _tools(

@@ -153,6 +153,20 @@ def report_unknown(item: dict[str, Any], known: frozenset[str], loss: Loss, path
             loss.drop((*path, name), "unknown_field", "lost", "a member that this version does not know")
 
 
+_DEFAULTS: Final[dict[str, Any]] = {
+    "n": 1,
+    "logprobs": False,
+    "top_logprobs": 0,
+    "detail": "auto",
+    "service_tier": "auto",
+}
+
+
+def gravity(name: str, value: Any, severity: str) -> str:
+    """How grave it is that a member has no place on a wire: of one that states what is so anyway, nothing is lost."""
+    return "shape" if name in _DEFAULTS and value == _DEFAULTS[name] else severity
+
+
 def report_foreign_options(request: Mapping[str, Any], endpoint: Endpoint, loss: Loss) -> None:
     """Reports the options that were written for other adapters, member by member."""
     for adapter, members in (request.get("options") or {}).items():
@@ -335,8 +349,9 @@ _IN_ONE_PLACE: Final = ("text", "thinking")
 
 
 def texts_in_turn(events: Iterable[Event]) -> Iterator[Event]:
-    """The events, with texts one after another and reasoning too, for wires that have one place for all text."""
-    turns = TextsInTurn()
+    """The events, with texts one after another and reasoning too, for wires that have one place for all text and tell
+    calls whole."""
+    turns = TextsInTurn(calls_whole=True)
     for event in events:
         if event["type"] in DELTAS and not turns.waiting:
             yield event
@@ -346,12 +361,15 @@ def texts_in_turn(events: Iterable[Event]) -> Iterator[Event]:
 
 class TextsInTurn:
     """The same, event by event. Blocks of other wires may interleave: what belongs to a later text waits until the one
-    before it has ended. While nothing is `waiting`, deltas need not be asked for: they are due when they come."""
+    before it has ended, and where calls go out whole (`calls_whole`) for the end of the call that stands before it. While
+    nothing is `waiting`, deltas need not be asked for: they are due when they come."""
 
-    __slots__ = ("_begun", "waiting")
+    __slots__ = ("_begun", "_calling", "_calls_whole", "waiting")
 
-    def __init__(self) -> None:
+    def __init__(self, *, calls_whole: bool = False) -> None:
         self._begun: dict[tuple[int, str], int] = {}
+        self._calls_whole = calls_whole
+        self._calling: set[tuple[int, int]] = set()
         self.waiting: dict[tuple[int, int], list[Event]] = {}
 
     def due(self, event: Event) -> list[Event]:
@@ -363,20 +381,38 @@ class TextsInTurn:
             return []
         if kind == "block_start" and event["block"]["type"] in _IN_ONE_PLACE:
             lane: tuple[int, str] = (place[0], event["block"]["type"])
-            if lane in self._begun:
+            if lane in self._begun or (self._calling and self._calls(place[0])):
                 self.waiting[place] = [event]
                 return []
             self._begun[lane] = place[1]
+        elif kind == "block_start":
+            if self._calls_whole and event["block"]["type"] == "tool_use":
+                self._calling.add(place)
         elif kind == "block_stop":
             lane = (place[0], event["block"]["type"])
             if self._begun.get(lane) == place[1]:
                 del self._begun[lane]
                 return [event, *self._released(lane)]
+            if place in self._calling:
+                self._calling.discard(place)
+                return [event, *self._behind_calls(place[0])]
         elif kind == "error":
             held = [waiting for events in self.waiting.values() for waiting in events]
             self.waiting.clear()
             return [*held, event]
         return [event]
+
+    def _calls(self, choice: int) -> bool:
+        return any(place[0] == choice for place in self._calling)
+
+    def _behind_calls(self, choice: int) -> list[Event]:
+        """What waited for the end of a call."""
+        released: list[Event] = []
+        if not self._calls(choice):
+            for kind in _IN_ONE_PLACE:
+                if (choice, kind) not in self._begun:
+                    released += self._released((choice, kind))
+        return released
 
     def _released(self, lane: tuple[int, str]) -> list[Event]:
         released: list[Event] = []

@@ -337,6 +337,57 @@ def _value(value: Any, ids: dict[str, str]) -> Any:
     return value
 
 
+_ANSWER_ENVELOPE: Final = frozenset(
+    (
+        "id",
+        "model",
+        "requested_model",
+        "finish_reason_raw",
+        "loss",
+        "skipped",
+        "attempts",
+        "raw",
+        "message",
+        "alternatives",
+        "usage",
+        "provider_state",
+        "stop_sequence",
+        "logprobs",
+    )
+)
+_USAGE_ENVELOPE: Final = frozenset(("raw", "cost_usd", "pricing_version", "latency_ms"))
+
+
+def visible_answer(response: dict[str, Any]) -> dict[str, Any]:
+    """What of an answer a caller can see, in a comparable form (spec/6-loss.md#answer-visible)."""
+    choices: list[dict[str, Any]] = [response, *(response.get("alternatives") or ())]
+    ids: dict[str, str] = {}
+    usage: dict[str, Any] = response.get("usage") or {}
+    return {
+        "usage": {name: value for name, value in usage.items() if value and name not in _USAGE_ENVELOPE},
+        "choices": [_choice(choice, ids) for choice in choices],
+    }
+
+
+def _choice(choice: dict[str, Any], ids: dict[str, str]) -> dict[str, Any]:
+    seen = {name: value for name, value in choice.items() if name not in _ANSWER_ENVELOPE}
+    seen["message"] = _message(choice["message"], ids)
+    for name in ("stop_sequence", "logprobs"):
+        if choice.get(name) is not None:
+            seen[name] = choice[name]
+    seen["fields"] = (choice.get("provider_state") or {}).get("fields") or {}
+    return seen
+
+
+def same_answer(reported: dict[str, Any], read: dict[str, Any]) -> str | None:
+    """The JSON Pointer of the first place where an answer with its report applied and the same answer as it was read
+    differ to a caller, or None. Members that a wire demands around an answer, and that nobody gave, are not compared."""
+    left, right = visible_answer(reported), visible_answer(read)
+    for one, other in zip(left["choices"], right["choices"], strict=False):
+        other["fields"] = {name: value for name, value in other["fields"].items() if name in one["fields"]}
+    return difference(left, right)
+
+
 def difference(left: Any, right: Any, at: str = "") -> str | None:
     """The JSON Pointer of the first place where two values differ, or None. Numbers compare by value, `true` is not 1."""
     try:

@@ -46,7 +46,10 @@ def _block(index: int, block: Mapping[str, Any], cut: Cut) -> Iterator[Event]:
         case "tool_use":
             yield from _call(at, block, cut)
         case "text" | "thinking" as kind if isinstance(block.get("text"), str):
-            yield {"type": "block_start", **at, "block": {"type": kind, "text": ""}}
+            begun: Event = {"type": kind, "text": ""}
+            if block.get("refusal"):
+                begun["refusal"] = True  # wires tell a refusal in a place of its own, from its first word
+            yield {"type": "block_start", **at, "block": begun}
             for piece in cut(block["text"]):
                 yield {"type": _DELTAS[kind], **at, "text": piece}
         case _:

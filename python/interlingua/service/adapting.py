@@ -31,11 +31,13 @@ class Carried:
     value: Any
     loss: list[Data] = field(default_factory=list[Data])
     completed_by: Sequence[int] = ()
+    policy: Data | None = None
 
 
 def adapt(request: service.AdaptRequest) -> service.AdaptResponse:
     """Carries one value. Raises the typed errors of reading and writing."""
     carried = _read(request)
+    carried.policy = _policy(request)
     target = endpoint(request.target) if request.HasField("target") else None
     if target is None and carried.kind == "error" and not request.include_raw:
         carried.value = translate.without_raw(carried.value)
@@ -144,9 +146,12 @@ def _read_wire(request: service.AdaptRequest, kind: str, side: Endpoint) -> Carr
 
 
 def _with_policy(value: Data, request: service.AdaptRequest) -> Data:
-    if not request.HasField("loss_policy"):
-        return value
-    return {**value, "loss_policy": message_data(request.loss_policy, "LossPolicy")}
+    policy = _policy(request)
+    return value if policy is None else {**value, "loss_policy": policy}
+
+
+def _policy(given: service.AdaptRequest | service.AdaptStreamRequest.Start) -> Data | None:
+    return message_data(given.loss_policy, "LossPolicy") if given.HasField("loss_policy") else None
 
 
 def _events(given: service.Events) -> list[Data]:
@@ -177,11 +182,12 @@ def _write(carried: Carried, target: Endpoint | None, *, as_json: bool) -> servi
             loss += projection.loss
             response.wire_json = _text(projection.wire)
         case "response" if target is not None:
-            body, more = translate.to_wire_response(carried.value, target)
+            body, more = translate.to_wire_response(carried.value, target, carried.policy)
             loss += more
             response.wire_json = _text(body)
         case "events" if target is not None:
-            response.chunks.chunks.extend(translate.encode_stream(carried.value, target))
+            chunks = translate.encode_stream(carried.value, target, loss=loss, policy=carried.policy)
+            response.chunks.chunks.extend(chunks)
         case "events":
             _write_events(carried, response.events, as_json=as_json)
         case "error" if target is not None:
@@ -195,11 +201,17 @@ def _write(carried: Carried, target: Endpoint | None, *, as_json: bool) -> servi
         case kind:
             kinds: dict[str, Any] = {"request": types.Request, "response": types.Response, "error": types.Error}
             getattr(response, kind).CopyFrom(convert.to_proto(kinds[kind], carried.value))
+    _write_loss(loss, response, as_json=as_json)
+    return response
+
+
+def _write_loss(
+    loss: list[Data], response: service.AdaptResponse | service.AdaptStreamResponse, *, as_json: bool
+) -> None:
     if as_json:
         response.loss_json = _text(loss)
     else:
         response.loss.extend(convert.to_proto(types.LossEntry, entry) for entry in loss)
-    return response
 
 
 def _write_events(carried: Carried, out: service.Events, *, as_json: bool) -> None:
@@ -226,7 +238,9 @@ class StreamAdapter:
         target = endpoint(start.target) if start.HasField("target") else None
         raw = start.include_raw or target is not None
         self._reader = None if source is None else translate.StreamReader(source, raw=raw)
-        self._writer = None if target is None else _Writer(target)
+        self._loss: list[Data] = []
+        self._told = target is None  # whether the report was given; to the canonical form there is none
+        self._writer = None if target is None else _Writer(target, self._loss, _policy(start))
         self._as_json = start.json_output
         self._position = 0
 
@@ -257,17 +271,23 @@ class StreamAdapter:
         chunks: list[bytes] = []
         if self._writer is not None:
             chunks = [*self._writer.push(events), *self._writer.close()]
-        return self._response(events, chunks)
+        return self._response(events, chunks, last=True)
 
     def close(self) -> None:
         """Frees what the stream holds. Any number of times."""
         if self._writer is not None:
             self._writer.close()
 
-    def _response(self, events: list[Data], chunks: list[bytes]) -> service.AdaptStreamResponse | None:
-        if not (chunks if self._writer is not None else events):
+    def _response(
+        self, events: list[Data], chunks: list[bytes], *, last: bool = False
+    ) -> service.AdaptStreamResponse | None:
+        ended = not self._told and (last or any(event["type"] in _LAST for event in events))
+        if not (chunks if self._writer is not None else events) and not (ended and self._loss):
             return None
         response = service.AdaptStreamResponse(completed_by=self._position)
+        if ended:
+            self._told = True
+            _write_loss(self._loss, response, as_json=self._as_json)
         if self._writer is not None:
             response.chunks.extend(chunks)
         elif self._as_json:
@@ -277,6 +297,9 @@ class StreamAdapter:
         return response
 
 
+_LAST = frozenset(("message_complete", "error"))
+
+
 class _Writer:
     """Writes a stream for a wire, event by event.
 
@@ -284,7 +307,8 @@ class _Writer:
     on a thread of its own and always either waits for an event or is being waited for, so nothing runs at the same time.
     """
 
-    def __init__(self, target: Endpoint) -> None:
+    def __init__(self, target: Endpoint, loss: list[Data], policy: Data | None) -> None:
+        self._account: dict[str, Any] = {"loss": loss, "policy": policy}
         self._in: queue.SimpleQueue[Data | None] = queue.SimpleQueue()
         self._out: queue.SimpleQueue[tuple[list[bytes], bool, Exception | None]] = queue.SimpleQueue()
         self._open = True
@@ -328,7 +352,7 @@ class _Writer:
                 yield event
 
         try:
-            for chunk in translate.encode_stream(pulled(), target):
+            for chunk in translate.encode_stream(pulled(), target, **self._account):
                 written.append(chunk)  # noqa: PERF402 handed over whenever the encoder asks for more
             self._out.put((written, True, None))
         except Exception as problem:  # noqa: BLE001 it is raised again where it was caused

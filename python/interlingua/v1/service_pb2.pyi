@@ -170,16 +170,18 @@ class AdaptResponse(_message.Message):
 class AdaptStreamRequest(_message.Message):
     __slots__ = ("start", "chunk", "event", "event_json")
     class Start(_message.Message):
-        __slots__ = ("source", "target", "json_output", "include_raw")
+        __slots__ = ("source", "target", "json_output", "include_raw", "loss_policy")
         SOURCE_FIELD_NUMBER: _ClassVar[int]
         TARGET_FIELD_NUMBER: _ClassVar[int]
         JSON_OUTPUT_FIELD_NUMBER: _ClassVar[int]
         INCLUDE_RAW_FIELD_NUMBER: _ClassVar[int]
+        LOSS_POLICY_FIELD_NUMBER: _ClassVar[int]
         source: Side
         target: Side
         json_output: bool
         include_raw: bool
-        def __init__(self, source: _Optional[_Union[Side, _Mapping]] = ..., target: _Optional[_Union[Side, _Mapping]] = ..., json_output: _Optional[bool] = ..., include_raw: _Optional[bool] = ...) -> None: ...
+        loss_policy: _types_pb2.LossPolicy
+        def __init__(self, source: _Optional[_Union[Side, _Mapping]] = ..., target: _Optional[_Union[Side, _Mapping]] = ..., json_output: _Optional[bool] = ..., include_raw: _Optional[bool] = ..., loss_policy: _Optional[_Union[_types_pb2.LossPolicy, _Mapping]] = ...) -> None: ...
     START_FIELD_NUMBER: _ClassVar[int]
     CHUNK_FIELD_NUMBER: _ClassVar[int]
     EVENT_FIELD_NUMBER: _ClassVar[int]
@@ -191,16 +193,20 @@ class AdaptStreamRequest(_message.Message):
     def __init__(self, start: _Optional[_Union[AdaptStreamRequest.Start, _Mapping]] = ..., chunk: _Optional[bytes] = ..., event: _Optional[_Union[_types_pb2.StreamEvent, _Mapping]] = ..., event_json: _Optional[str] = ...) -> None: ...
 
 class AdaptStreamResponse(_message.Message):
-    __slots__ = ("events", "events_json", "chunks", "completed_by")
+    __slots__ = ("events", "events_json", "chunks", "completed_by", "loss", "loss_json")
     EVENTS_FIELD_NUMBER: _ClassVar[int]
     EVENTS_JSON_FIELD_NUMBER: _ClassVar[int]
     CHUNKS_FIELD_NUMBER: _ClassVar[int]
     COMPLETED_BY_FIELD_NUMBER: _ClassVar[int]
+    LOSS_FIELD_NUMBER: _ClassVar[int]
+    LOSS_JSON_FIELD_NUMBER: _ClassVar[int]
     events: _containers.RepeatedCompositeFieldContainer[_types_pb2.StreamEvent]
     events_json: _containers.RepeatedScalarFieldContainer[str]
     chunks: _containers.RepeatedScalarFieldContainer[bytes]
     completed_by: int
-    def __init__(self, events: _Optional[_Iterable[_Union[_types_pb2.StreamEvent, _Mapping]]] = ..., events_json: _Optional[_Iterable[str]] = ..., chunks: _Optional[_Iterable[bytes]] = ..., completed_by: _Optional[int] = ...) -> None: ...
+    loss: _containers.RepeatedCompositeFieldContainer[_types_pb2.LossEntry]
+    loss_json: str
+    def __init__(self, events: _Optional[_Iterable[_Union[_types_pb2.StreamEvent, _Mapping]]] = ..., events_json: _Optional[_Iterable[str]] = ..., chunks: _Optional[_Iterable[bytes]] = ..., completed_by: _Optional[int] = ..., loss: _Optional[_Iterable[_Union[_types_pb2.LossEntry, _Mapping]]] = ..., loss_json: _Optional[str] = ...) -> None: ...
 
 class RouteRequest(_message.Message):
     __slots__ = ("request", "request_json", "target", "policy_json", "registry_json", "health_json", "now", "with_candidates", "context_json")

@@ -114,6 +114,8 @@ class InterlinguaServiceServicer:
 
         The first message holds `start` alone. Closing the sending side is the end of input: when the answer was not
         complete by then, the last event is an error event of category stream_truncated that holds what had arrived.
+
+        The message that ends the answer on the target's wire holds the whole loss report.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -107,11 +107,32 @@ def to_wire_response(response: Data, endpoint: Endpoint) -> tuple[Data, list[Ent
     """The answer in words."""
     loss = Loss()
     words = _words(response["message"]["content"], ("message", "content"), loss)
-    return {"words": words, "end": _end(response)}, loss.entries
+    end = _end(response)
+    if (read := _response(words, end)["finish_reason"]) != response["finish_reason"]:
+        loss.replace(("finish_reason",), read, "unsupported_value", "weakened", "a telegraph has two ends")
+    _drop_members(response["message"], _ENVELOPE, ("message",), loss)
+    _drop_members(response, _AROUND, (), loss)
+    return {"words": words, "end": end}, loss.entries
+
+
+_AROUND = frozenset(
+    (
+        "message",
+        "finish_reason",
+        "finish_reason_raw",
+        "id",
+        "model",
+        "requested_model",
+        "loss",
+        "skipped",
+        "attempts",
+        "raw",
+    )
+)
 
 
 def _end(response: Data) -> str:
-    return next((word for word, reason in _ENDS.items() if reason == response["finish_reason"]), "over")
+    return next((word for word, reason in _ENDS.items() if reason == response["finish_reason"]), "torn")
 
 
 def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Generator[list[Data], Frame | None, None]:
@@ -148,6 +169,8 @@ def encode_stream(events: Iterable[Data], endpoint: Endpoint) -> Iterator[Frame]
     """Each text is a line of its own."""
     for event in events:
         match event["type"]:
+            case _ if event.get("choice"):
+                pass  # one answer goes over the line
             case "block_stop" if event["block"]["type"] == "text":
                 yield Frame(None, json.dumps({"word": event["block"]["text"]}).decode())
             case "message_complete":

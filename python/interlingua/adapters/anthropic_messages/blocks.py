@@ -22,6 +22,7 @@ from interlingua.adapters._kit import (
     RESULT_MEMBERS,
     THINKING_MEMBERS,
     Wire,
+    gravity,
     parse_data_uri,
     report_foreign_state,
     report_unknown,
@@ -504,7 +505,8 @@ def _image_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
         message = source_refused(block, "the target takes JPEG, PNG, GIF and WebP images")
         return _instead(block, writing, path, "unsupported_source", message)
     if "detail" in block:
-        writing.loss.drop((*path, "detail"), "unsupported_field", "weakened", "the wire has no level of detail")
+        severity = gravity("detail", block["detail"], "weakened")
+        writing.loss.drop((*path, "detail"), "unsupported_field", severity, "the wire has no level of detail")
     return finished(block, {"type": "image", "source": source}, _IMAGE, writing, path)
 
 

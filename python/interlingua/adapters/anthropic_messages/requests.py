@@ -16,7 +16,7 @@ from interlingua.adapters._claude import (
     wanted_schema,
     wire_model,
 )
-from interlingua.adapters._kit import Wire, report_foreign_options, report_foreign_state, report_unknown
+from interlingua.adapters._kit import Wire, gravity, report_foreign_options, report_foreign_state, report_unknown
 from interlingua.adapters._structured import recognised, written
 from interlingua.adapters.anthropic_messages.blocks import unreadable
 from interlingua.adapters.anthropic_messages.reasoning import reasoning_to_wire
@@ -428,7 +428,8 @@ def _unsupported(request: Request, writing: Writing) -> None:
     found = request.keys() & UNSUPPORTED.keys()
     for name, severity in UNSUPPORTED.items() if found else ():
         if name in found and request[name] is not None:
-            writing.loss.drop((name,), "unsupported_field", severity, f"the wire has no {name}")
+            found_severity = gravity(name, request[name], severity)
+            writing.loss.drop((name,), "unsupported_field", found_severity, f"the wire has no {name}")
     report_unknown(request, ACCOUNTED_FOR, writing.loss, ())
 
 

@@ -3,8 +3,18 @@
 import hashlib
 from typing import Any, Final
 
+from interlingua.adapters._answers import (
+    report_alternatives,
+    report_end,
+    report_logprobs,
+    report_message,
+    report_rest,
+    report_stateless,
+    report_usage,
+    same_counts,
+)
 from interlingua.adapters._claude import UNREADABLE, Reading, wire_model
-from interlingua.adapters._kit import Wire, report_foreign_state
+from interlingua.adapters._kit import THINKING_MEMBERS, Wire, report_foreign_state, report_unknown
 from interlingua.adapters._structured import answered
 from interlingua.adapters.anthropic_messages.blocks import (
     ASSISTANT,
@@ -158,10 +168,19 @@ def to_wire_response(response: Response, endpoint: Endpoint) -> tuple[Wire, Entr
         _own_members(response, body, writing)
     else:
         _played_members(response, body, writing)
-    for name in ("alternatives", "logprobs"):
-        if response.get(name):
-            loss.drop((name,), "unsupported_field", "lost", "an answer of this wire holds one message and no odds")
+    _report_around(response, body, loss)
     return body, loss.entries
+
+
+def _report_around(response: Response, body: Wire, loss: Loss) -> None:
+    """Reports what the wire does not tell of an answer beside its content."""
+    report_end(response, finish_reason(body.get("stop_reason"), response["message"]["content"]), loss, ())
+    report_usage(response, (), loss)
+    report_alternatives(response, loss)
+    report_logprobs(response, loss, ())
+    report_message(response["message"], loss, ("message",))
+    report_stateless(response["message"], loss, ("message",))
+    report_rest(response, loss)
 
 
 def _content_to_wire(blocks: list[Any], writing: Writing) -> list[Wire]:
@@ -187,7 +206,10 @@ def _shown_thinking(block: dict[str, Any], writing: Writing, path: Path) -> Wire
         "lost" if given else "shape",
         "reasoning of another provider is shown without a signature",
     )
-    report_foreign_state(block, writing.endpoint, writing.loss, path)
+    report_stateless(block, writing.loss, path)
+    if block.get("cache") is not None:
+        writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "reasoning takes no cache mark")
+    report_unknown(block, THINKING_MEMBERS, writing.loss, path)
     return {"type": "thinking", "thinking": block["text"], "signature": ""}
 
 
@@ -196,8 +218,11 @@ def _own_members(response: Response, body: Wire, writing: Writing) -> None:
         body["id"] = response["id"]
     else:
         del body["id"]
-    if "finish_reason_raw" in response:
-        body["stop_reason"] = response["finish_reason_raw"]
+    raw = response.get("finish_reason_raw")
+    if finish_reason(raw, response["message"]["content"]) != response["finish_reason"]:
+        body["stop_reason"] = STOP_REASON.get(response["finish_reason"], "other")  # an edit made it another end
+    elif "finish_reason_raw" in response:
+        body["stop_reason"] = raw
     if "stop_sequence" in response:
         body["stop_sequence"] = response["stop_sequence"]
     if "usage" in response:
@@ -212,18 +237,10 @@ def _own_members(response: Response, body: Wire, writing: Writing) -> None:
 
 def _played_members(response: Response, body: Wire, writing: Writing) -> None:
     body.setdefault("model", writing.endpoint.model or "unknown")
-    reason = response["finish_reason"]
-    body["stop_reason"] = STOP_REASON.get(reason, "other")
-    if reason == "content_filter":
-        writing.loss.replace(("finish_reason",), "refusal", "unsupported_value", "shape", "a filter is a refusal here")
-    elif reason not in STOP_REASON and reason != "other":
-        writing.loss.replace(
-            ("finish_reason",), "other", "unsupported_value", "weakened", "the wire has no such reason"
-        )
+    body["stop_reason"] = STOP_REASON.get(response["finish_reason"], "other")
     body["stop_sequence"] = response.get("stop_sequence")
     body["usage"] = usage_to_wire(response.get("usage") or {}, own=False)
     report_foreign_state(response, writing.endpoint, writing.loss, ())
-    report_foreign_state(response["message"], writing.endpoint, writing.loss, ("message",))
 
 
 def message_id(response: Response) -> str:
@@ -251,8 +268,8 @@ _CACHE_COUNTS: Final = (
 
 def usage_to_wire(usage: dict[str, Any], own: bool) -> Wire:
     """Usage as the wire counts it: the provider's own object where there is one."""
-    if own and isinstance(usage.get("raw"), dict):
-        return usage["raw"]
+    if own and isinstance(raw := usage.get("raw"), dict) and same_counts(usage_from_wire(raw), usage):
+        return raw
     wire: Wire = {
         "input_tokens": usage.get("input_tokens", 0),
         "cache_creation_input_tokens": usage.get("cache_creation_input_tokens", 0),

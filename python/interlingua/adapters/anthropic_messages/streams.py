@@ -9,6 +9,7 @@ import hashlib
 from collections.abc import Generator, Iterable, Iterator
 from typing import Any, Final
 
+from interlingua.adapters._answers import PROBE, SAID_IN_PIECES, ending
 from interlingua.adapters._claude import UNREADABLE, Reading, string, wire_model
 from interlingua.adapters._kit import Repetition, Wire, arguments_text, parse_arguments, stream_error
 from interlingua.adapters._structured import Told
@@ -21,7 +22,7 @@ from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
-from interlingua.canonical.loss import Loss
+from interlingua.canonical.loss import Entry, Loss, Path, pointer
 from interlingua.wire.sse import Frame
 
 Event = dict[str, Any]
@@ -423,6 +424,28 @@ def encode_stream(events: Iterable[Event], endpoint: Endpoint) -> Iterator[Frame
                     open_block = None
 
 
+def stream_loss(response: Wire, endpoint: Endpoint) -> list[Entry]:
+    """What a stream of this answer does not say. Its pieces say what the whole answer cannot: arguments as they were cut,
+    and texts that are blank."""
+    message = response["message"]
+    content = [
+        {**block, "text": PROBE} if block["type"] == "text" and not block["text"].strip() else block
+        for block in message["content"]
+    ]
+    _, loss = to_wire_response({**response, "message": {**message, "content": content}}, endpoint)
+    told = {entry["path"] for entry in loss}
+    found = Loss()
+    for position, block in enumerate(content):
+        where: Path = ("message", "content", position)
+        if pointer(where) in told or block["type"] in _LATE:
+            continue
+        if block["type"] not in _STREAMED:
+            found.drop(where, "unsupported_block", "lost", "a stream has no form for this block")
+        elif block.get("cache") is not None and pointer((*where, "cache")) not in told:
+            found.drop((*where, "cache"), "cache_hint", "weakened", "a stream carries no cache marks")
+    return [entry for entry in loss if entry["code"] not in SAID_IN_PIECES] + found.entries
+
+
 def _frame(kind: str, **members: Any) -> Frame:
     return Frame(kind, json.dumps({"type": kind, **members}).decode())
 
@@ -504,6 +527,8 @@ class _Encoder:
                 delta = {"type": "thinking_delta", "thinking": text}
             case _ if index in self.free:
                 return None  # free text becomes an argument when it is complete
+            case _ if text == "null" and not self.sent[index]:
+                return None  # no arguments, as some say it: nothing is said
             case _:
                 delta = {"type": "input_json_delta", "partial_json": text}
         self.sent[index] += len(text)
@@ -533,7 +558,7 @@ class _Encoder:
                     self.free.add(index)
                 wire = block_to_wire({**block, "input": {}}, ASSISTANT, self.writing, ())
                 begun = {**(wire or {}), "input": {}}
-            case "opaque" | "redacted_thinking":
+            case kind if kind in _LATE:
                 self.late.add(index)
                 return
             case _:
@@ -600,7 +625,7 @@ class _Encoder:
 
     def _whole(self, index: int, block: Event) -> Iterator[Frame]:
         """A block that is written when it is complete; one that this wire cannot say is left out."""
-        wire = block_to_wire(block, ASSISTANT, self.writing, ())
+        wire = block_to_wire(block, ASSISTANT, self.writing, ()) if block["type"] in _LATE else None
         if wire is None:
             return
         arguments = wire.get("input") if wire["type"].endswith("_use") else None
@@ -613,7 +638,7 @@ class _Encoder:
     # ------------------------------------------------------------------------------------------ the end
 
     def _complete(self, response: Wire) -> Iterator[Frame]:
-        body, _ = to_wire_response({**response, "message": {**response["message"], "content": []}}, self.endpoint)
+        body, _ = to_wire_response(ending(response), self.endpoint)
         delta = {name: body[name] for name in _DELTA if name in body}
         members = {name: value for name, value in body.items() if name not in _NOT_IN_MESSAGE_DELTA}
         yield _frame("message_delta", delta=delta, usage=body.get("usage") or {"output_tokens": 0}, **members)
@@ -634,6 +659,8 @@ def _caught_up(encoder: _Encoder, waiting: dict[int, list[Event]]) -> Iterator[F
     waiting.clear()
 
 
+_STREAMED: Final = frozenset(("text", "thinking", "tool_use"))
+_LATE: Final = frozenset(("opaque", "redacted_thinking"))
 _BLOCK_EVENTS: Final = frozenset(("block_start", "block_stop"))
 _DELTA_EVENTS: Final = frozenset(("text_delta", "thinking_delta", "tool_use_input_delta"))
 _LAST_EVENTS: Final = frozenset(("message_complete", "error"))

@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from interlingua.adapters._claude import FILLER, IMAGE_STARTS, Reading
-from interlingua.adapters._kit import BLOCK_MEMBERS, Mirror, Wire, parse_data_uri, report_unknown
+from interlingua.adapters._kit import BLOCK_MEMBERS, Mirror, Wire, gravity, parse_data_uri, report_unknown
 from interlingua.adapters._media import may_be_base64, source_refused
 from interlingua.adapters.bedrock_converse.state import Block, finished, instead, kept, left_over
 from interlingua.adapters.bedrock_converse.tables import (
@@ -130,7 +130,8 @@ def medium_to_wire(
     _report_type(block, media_type, writing, path)
     for name, severity in _MEDIUM_DROPPED.items():
         if name in block:
-            writing.loss.drop((*path, name), "unsupported_field", severity, f"the wire has no {name}")
+            found = gravity(name, block[name], severity)
+            writing.loss.drop((*path, name), "unsupported_field", found, f"the wire has no {name}")
     inner = {"format": formats.back[media_type], "source": source}
     return finished(block, kind, inner, _MEDIUM_READ, writing, path)
 

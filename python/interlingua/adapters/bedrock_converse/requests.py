@@ -19,6 +19,7 @@ from interlingua.adapters._claude import (
 from interlingua.adapters._kit import (
     Wire,
     arguments_text,
+    gravity,
     parse_arguments,
     report_foreign_options,
     report_foreign_state,
@@ -371,7 +372,8 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         del body["messages"]
     for name, severity in UNSUPPORTED.items():
         if request.get(name) is not None:
-            writing.loss.drop((name,), "unsupported_field", severity, f"the wire has no {name}")
+            found_severity = gravity(name, request[name], severity)
+            writing.loss.drop((name,), "unsupported_field", found_severity, f"the wire has no {name}")
     report_unknown(request, ACCOUNTED_FOR, writing.loss, ())
     report_foreign_state(request, writing.endpoint, writing.loss, ())
 

@@ -2,8 +2,18 @@
 
 from typing import Any, Final
 
+from interlingua.adapters._answers import (
+    report_alternatives,
+    report_end,
+    report_logprobs,
+    report_message,
+    report_rest,
+    report_stateless,
+    report_usage,
+    same_counts,
+)
 from interlingua.adapters._claude import UNREADABLE, Reading
-from interlingua.adapters._kit import Wire, report_foreign_state
+from interlingua.adapters._kit import THINKING_MEMBERS, Wire, report_foreign_state, report_unknown
 from interlingua.adapters._structured import answered
 from interlingua.adapters.bedrock_converse.blocks import (
     block_to_wire,
@@ -160,10 +170,24 @@ def to_wire_response(response: Response, endpoint: Endpoint) -> tuple[Wire, Entr
         body = _own_members(response, body, writing)
     else:
         _played_members(response, body, writing)
-    for name in ("alternatives", "logprobs"):
-        if response.get(name):
-            loss.drop((name,), "unsupported_field", "lost", "an answer of this wire holds one message and no odds")
+    _report_around(response, body, loss)
     return body, loss.entries
+
+
+def _report_around(response: Response, body: Wire, loss: Loss) -> None:
+    """Reports what the wire does not tell of an answer beside its content."""
+    report_end(response, finish_reason(body.get("stopReason"), response["message"]["content"]), loss, ())
+    if "usage" in body and body["usage"] is not (response.get("usage") or {}).get("raw"):
+        report_usage(response, _UNCOUNTED, loss)
+    report_alternatives(response, loss)
+    report_logprobs(response, loss, ())
+    report_message(response["message"], loss, ("message",))
+    report_stateless(response["message"], loss, ("message",))
+    report_rest(response, loss)
+
+
+_UNCOUNTED: Final = ("reasoning_tokens",)
+"""What the wire does not count apart."""
 
 
 def _content_to_wire(blocks: list[Any], writing: Writing) -> list[Wire]:
@@ -181,50 +205,70 @@ def _content_to_wire(blocks: list[Any], writing: Writing) -> list[Wire]:
 def played_block(block: dict[str, Any], writing: Writing, path: Path) -> Wire | None:
     """A block of an answer from elsewhere; reasoning is shown without a signature: it could not be taken back."""
     if block["type"] != "thinking" or can_replay(block, writing):
-        return block_to_wire(block, ASSISTANT, writing, path)
-    if block.get("signature"):
+        wire = block_to_wire(block, ASSISTANT, writing, path)
+        if wire is not None:
+            _report_mark(block, writing, path)
+        return wire
+    if block.get("signature") is not None:
         message = "reasoning of another provider is shown without a signature"
-        writing.loss.drop((*path, "signature"), "foreign_state", "lost", message)
-    report_foreign_state(block, writing.endpoint, writing.loss, path)
+        severity = "lost" if block["signature"] else "shape"
+        writing.loss.drop((*path, "signature"), "foreign_state", severity, message)
+    report_stateless(block, writing.loss, path)
+    report_unknown(block, THINKING_MEMBERS, writing.loss, path)
+    _report_mark(block, writing, path)
     return {"reasoningContent": {"reasoningText": {"text": block["text"]}}}
 
 
+def _report_mark(block: dict[str, Any], writing: Writing, path: Path) -> None:
+    if block.get("cache") is not None:
+        writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "an answer has no cache points")
+
+
 def _own_members(response: Response, body: Wire, writing: Writing) -> Wire:
-    if "finish_reason_raw" in response:
-        body["stopReason"] = response["finish_reason_raw"]
+    raw = response.get("finish_reason_raw")
+    if finish_reason(raw, response["message"]["content"]) != response["finish_reason"]:
+        body["stopReason"] = STOP_REASON.get(response["finish_reason"], "other")  # an edit made it another end
+    elif "finish_reason_raw" in response:
+        body["stopReason"] = raw
     if "usage" in response:
         body["usage"] = usage_to_wire(response["usage"], own=True)
     state = response["provider_state"]
     if "role" in ((state.get("form") or {}).get("absent") or ()):
         del body["output"]["message"]["role"]
     fields = state.get("fields")
-    return overlaid(body, fields, writing, ("provider_state", "fields")) if fields else body
+    if fields:
+        body = overlaid(body, fields, writing, ("provider_state", "fields"))
+    _own_stop(response, body, writing)
+    return body
+
+
+def _own_stop(response: Response, body: Wire, writing: Writing) -> None:
+    """The text that ended an answer stands among the model's own members; an edit may have made it another one."""
+    additional = body.get("additionalModelResponseFields")
+    members: Wire = dict(additional) if isinstance(additional, dict) else {}
+    given, told = response.get("stop_sequence"), members.pop("stop_sequence", None)
+    if given == (told if isinstance(told, str) else None):
+        return
+    body["additionalModelResponseFields"] = members = members if given is None else {**members, "stop_sequence": given}
+    if additional is not None:
+        where = ("provider_state", "fields", "additionalModelResponseFields")
+        writing.loss.replace(where, members, "combination", "shape", "the canonical member says otherwise")
 
 
 def _played_members(response: Response, body: Wire, writing: Writing) -> None:
-    reason = response["finish_reason"]
-    body["stopReason"] = STOP_REASON.get(reason, "other")
-    if reason == "refusal":
-        writing.loss.replace(
-            ("finish_reason",), "content_filter", "unsupported_value", "shape", "a refusal is filtered content here"
-        )
-    elif reason not in STOP_REASON and reason != "other":
-        writing.loss.replace(
-            ("finish_reason",), "other", "unsupported_value", "weakened", "the wire has no such reason"
-        )
+    body["stopReason"] = STOP_REASON.get(response["finish_reason"], "other")
     usage = response.get("usage") or {}
     body["usage"] = usage_to_wire(usage, own=False)
     body["metrics"] = {"latencyMs": usage.get("latency_ms", 0)}
     if isinstance(stop := response.get("stop_sequence"), str):
         body["additionalModelResponseFields"] = {"stop_sequence": stop}
     report_foreign_state(response, writing.endpoint, writing.loss, ())
-    report_foreign_state(response["message"], writing.endpoint, writing.loss, ("message",))
 
 
 def usage_to_wire(usage: dict[str, Any], own: bool) -> Wire:
     """Usage as the wire counts it: the provider's own object where there is one."""
-    if own and isinstance(usage.get("raw"), dict):
-        return usage["raw"]
+    if own and isinstance(raw := usage.get("raw"), dict) and same_counts(usage_from_wire(raw), usage):
+        return raw
     wire: Wire = {"inputTokens": usage.get("input_tokens", 0), "outputTokens": usage.get("output_tokens", 0)}
     wire["totalTokens"] = wire["inputTokens"] + wire["outputTokens"]
     for canonical, name in _CACHE_COUNTS:

@@ -10,6 +10,7 @@ The last message is `metadata`, which brings the usage and comes behind `message
 from collections.abc import Generator, Iterable, Iterator
 from typing import Any, Final
 
+from interlingua.adapters._answers import PROBE, SAID_IN_PIECES, ending
 from interlingua.adapters._claude import UNREADABLE, Reading, string
 from interlingua.adapters._kit import Wire, arguments_text, parse_arguments, stream_error
 from interlingua.adapters._structured import Told
@@ -22,7 +23,7 @@ from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
-from interlingua.canonical.loss import Loss
+from interlingua.canonical.loss import Entry, Loss
 from interlingua.wire.eventstream import DAMAGED, EVENT, EXCEPTION, Frame
 
 Event = dict[str, Any]
@@ -343,6 +344,18 @@ def encode_stream(events: Iterable[Event], endpoint: Endpoint) -> Iterator[Frame
             yield from encoder.event(event)
 
 
+def stream_loss(response: Wire, endpoint: Endpoint) -> list[Entry]:
+    """What a stream of this answer does not say. Its pieces say what the whole answer cannot: arguments as they were cut,
+    and texts that are blank."""
+    message = response["message"]
+    content = [
+        {**block, "text": PROBE} if block["type"] == "text" and not block["text"].strip() else block
+        for block in message["content"]
+    ]
+    _, loss = to_wire_response({**response, "message": {**message, "content": content}}, endpoint)
+    return [entry for entry in loss if entry["code"] not in SAID_IN_PIECES]
+
+
 def _frame(name: str, **members: Any) -> Frame:
     return Frame(name, json.dumps(members).decode())
 
@@ -400,8 +413,8 @@ class _Encoder:
                 yield from self._grow(index, event["text"], {"reasoningContent": {"text": event["text"]}})
             case "tool_use_input_delta":
                 text = event["text"]
-                if index in self.free:
-                    return  # written whole at the end
+                if index in self.free or (text == "null" and not self.sent.get(index)):
+                    return  # written whole at the end; some say it so that there are no arguments
                 yield from self._grow(index, text, {"toolUse": {"input": text}})
             case "block_stop":
                 yield from self._block_stop(index, event["block"])
@@ -510,7 +523,7 @@ class _Encoder:
     # ------------------------------------------------------------------------------------------ the end
 
     def _complete(self, response: Wire) -> Iterator[Frame]:
-        body, _ = to_wire_response({**response, "message": {**response["message"], "content": []}}, self.endpoint)
+        body, _ = to_wire_response(ending(response), self.endpoint)
         stop = {name: body[name] for name in _STOP if name in body}
         rest = {name: value for name, value in body.items() if name not in _STOP and name != "output"}
         yield _frame("messageStop", **stop)

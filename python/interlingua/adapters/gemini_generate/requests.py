@@ -7,6 +7,7 @@ from urllib.parse import quote, unquote
 from interlingua.adapters._kit import (
     Wire,
     expect,
+    gravity,
     report_foreign_options,
     report_foreign_state,
     report_unknown,
@@ -413,7 +414,8 @@ def _sampling_to_wire(request: Request, config: Wire, writing: Writing) -> None:
         if canonical == "seed" and value not in _SEEDS and not writing.own:
             loss.drop(("seed",), "unsupported_value", "weakened", "the target takes seeds of 32 bits")
         elif canonical == "top_logprobs" and not (request.get("logprobs") or writing.own):
-            loss.drop(("top_logprobs",), "combination", "weakened", "alternatives come only with log probabilities")
+            severity = gravity("top_logprobs", value, "lost")
+            loss.drop(("top_logprobs",), "combination", severity, "alternatives come only with log probabilities")
         else:
             config[name] = value if writing.own else _within(canonical, value, writing)
     if (logprobs := request.get("logprobs")) is not None:

@@ -3,6 +3,15 @@
 import hashlib
 from typing import Any, Final
 
+from interlingua.adapters._answers import (
+    report_end,
+    report_logprobs,
+    report_message,
+    report_rest,
+    report_stop_sequence,
+    report_usage,
+    same_counts,
+)
 from interlingua.adapters._kit import THINKING_MEMBERS, Wire, report_foreign_state, report_unknown
 from interlingua.adapters._structured import answered
 from interlingua.adapters.gemini_generate.errors import error
@@ -250,6 +259,8 @@ def to_wire_response(response: Response, endpoint: Endpoint) -> tuple[Wire, Entr
         message = "a block lacks a member or has one of a wrong type"
         raise InvalidRequest(message, path="/message/content") from problem
     missing = form.get("candidates") or ("absent" if _is_blocked(response, state) else None)
+    if response["finish_reason"] != ("content_filter" if _is_blocked(response, state) else "other"):
+        missing = None  # an edit made it another end
     if missing is None or response["message"]["content"] or alternatives:
         body["candidates"] = candidates
     elif missing != "absent":
@@ -269,8 +280,15 @@ def to_wire_response(response: Response, endpoint: Endpoint) -> tuple[Wire, Entr
         body.setdefault(name, value)
     if not writing.own:
         report_foreign_state(response, endpoint, loss, ())
-        report_foreign_state(response["message"], endpoint, loss, ("message",))
+    usage = body.get("usageMetadata")
+    if usage is not None and usage is not (response.get("usage") or {}).get("raw"):
+        report_usage(response, _UNCOUNTED, loss)
+    report_rest(response, loss)
     return body, loss.entries
+
+
+_UNCOUNTED: Final = ("cache_creation_input_tokens", "cache_creation_1h_input_tokens")
+"""What the wire does not count apart."""
 
 
 def _is_blocked(response: Response, state: Any) -> bool:
@@ -278,6 +296,12 @@ def _is_blocked(response: Response, state: Any) -> bool:
     feedback = (state.get("fields") or {}).get("promptFeedback")
     reason = feedback.get("blockReason") if type(feedback) is dict else None
     return reason is not None and response.get("finish_reason_raw") == str(reason)
+
+
+def _is_silent(choice: dict[str, Any], writing: Writing) -> bool:
+    """Whether an own answer ended as one does that has no candidate."""
+    blocked = _is_blocked(choice, writing.owned(choice))
+    return blocked and choice["finish_reason"] == "content_filter" and not choice["message"]["content"]
 
 
 def _candidate(choice: dict[str, Any], position: int, writing: Writing, path: Path) -> Wire:
@@ -307,33 +331,50 @@ def _candidate(choice: dict[str, Any], position: int, writing: Writing, path: Pa
         del candidate["index"]
         candidate |= {"index": form["index"][0]} if form["index"] else {}
     _finish_to_wire(choice, candidate, form, writing, path)
-    if choice.get("logprobs") is not None:
-        if writing.own:
+    if writing.own:
+        if choice.get("logprobs") is not None:
             candidate["logprobsResult"] = choice["logprobs"]
-        else:
-            where = (*path, "logprobs")
-            writing.loss.drop(where, "unsupported_field", "lost", "probabilities in another wire's shape")
+    else:
+        report_logprobs(choice, writing.loss, path)
+    report_stop_sequence(choice, writing.loss, path)
+    report_message(message, writing.loss, (*path, "message"))
+    if not writing.own:
+        report_foreign_state(message, writing.endpoint, writing.loss, (*path, "message"))
+        if path:
+            report_foreign_state(choice, writing.endpoint, writing.loss, path)
+    if path:
+        report_rest(choice, writing.loss, path)
     fields = (state.get("fields") or {}).get("choice")
     if isinstance(fields, dict):
         for name, value in fields.items():
             candidate.setdefault(name, value)
+    if writing.own and ("groundingMetadata" in candidate or any("citations" in block for block in message["content"])):
+        _report_citations(message["content"], candidate, writing, (*path, "message", "content"))
     return candidate
 
 
+def _report_citations(content: list[Block], candidate: Wire, writing: Writing, path: Path) -> None:
+    """Reports sources that the grounding does not give to a text that was changed after it was read."""
+    told = [{name: value for name, value in block.items() if name != "citations"} for block in content]
+    cite(told, candidate, writing.endpoint)
+    for position, block in enumerate(content):
+        given, read = block.get("citations") or [], told[position].get("citations") or []
+        if given != read and all(writing.owned(citation) for citation in given):
+            where = (*path, position, "citations")
+            message = "the grounding names other sources of this text"
+            writing.loss.replace(where, read, "combination", "weakened", message)
+
+
 def _finish_to_wire(choice: dict[str, Any], candidate: Wire, form: dict[str, Any], writing: Writing, path: Path) -> None:  # fmt: skip
-    if writing.own:
+    reason, raw, blocks = choice["finish_reason"], choice.get("finish_reason_raw"), choice["message"]["content"]
+    if writing.own and (finish_reason(raw, blocks) == reason or _is_silent(choice, writing)):
         if "finish" in form:
             candidate["finishReason"] = form["finish"]
-        elif choice.get("finish_reason_raw") is not None:
-            candidate["finishReason"] = choice["finish_reason_raw"]
+        elif raw is not None:
+            candidate["finishReason"] = raw
         return
-    reason = choice["finish_reason"]
     candidate["finishReason"] = word = FINISH_WORD.get(reason, "OTHER")
-    read = finish_reason(word, choice["message"]["content"])
-    if read != reason:
-        severity = "shape" if reason in ("stop_sequence", "refusal") else "weakened"
-        where = (*path, "finish_reason")
-        writing.loss.replace(where, read, "unsupported_value", severity, "the wire has no such reason")
+    report_end(choice, finish_reason(word, blocks), writing.loss, path)
 
 
 def answer_part(block: Block, writing: Writing, path: Path) -> Wire | None:
@@ -343,10 +384,13 @@ def answer_part(block: Block, writing: Writing, path: Path) -> Wire | None:
             block = {name: value for name, value in block.items() if name != "citations"}  # the grounding says them
         return part_to_wire(block, MODEL, writing, path)
     if block["type"] == "thinking" and not is_own_thinking(block, writing):
-        if block.get("signature"):
+        if block.get("signature") is not None:
             message = "reasoning of another provider is shown without a signature"
-            writing.loss.drop((*path, "signature"), "foreign_state", "lost", message)
+            severity = "lost" if block["signature"] else "shape"
+            writing.loss.drop((*path, "signature"), "foreign_state", severity, message)
         report_foreign_state(block, writing.endpoint, writing.loss, path)
+        if block.get("cache") is not None:
+            writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire has no cache marks")
         report_unknown(block, THINKING_MEMBERS, writing.loss, path)
         return {"text": block["text"], "thought": True}
     part = part_to_wire(block, MODEL, writing, path)
@@ -364,7 +408,7 @@ def answer_id(response: Response) -> str:
 
 def usage_to_wire(usage: dict[str, Any], *, own: bool) -> Wire:
     """Usage as the wire counts it; the provider's own object where there is one."""
-    if own and "raw" in usage:
+    if own and "raw" in usage and same_counts(usage_from_wire(usage["raw"]), usage):
         return usage["raw"]
     cached = usage.get("cached_input_tokens") or 0
     thoughts = usage.get("reasoning_tokens") or 0

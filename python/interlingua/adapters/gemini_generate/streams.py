@@ -10,6 +10,7 @@ import re
 from collections.abc import Generator, Iterable, Iterator
 from typing import Any, Final
 
+from interlingua.adapters._answers import ending, joined
 from interlingua.adapters._kit import Wire, arguments_text, stream_error, texts_in_turn
 from interlingua.adapters._structured import Told
 from interlingua.adapters.gemini_generate.errors import error as error_from_wire
@@ -29,7 +30,7 @@ from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InterlinguaError, InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
-from interlingua.canonical.loss import Loss
+from interlingua.canonical.loss import Entry, Loss, Path
 from interlingua.wire.sse import Frame
 
 Event = dict[str, Any]
@@ -423,6 +424,17 @@ def encode_stream(events: Iterable[Event], endpoint: Endpoint) -> Iterator[Frame
         yield from encoder.event(event)
 
 
+def stream_loss(response: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
+    """What a stream of this answer does not say: what the whole answer does not, and where a text ends."""
+    _, loss = to_wire_response(response, endpoint)
+    found = list(loss)
+    choices: list[dict[str, Any]] = [response, *(response.get("alternatives") or ())]
+    for number, choice in enumerate(choices):
+        path: Path = ("message", "content") if number == 0 else ("alternatives", number - 1, "message", "content")
+        found += joined(choice["message"]["content"], loss, path, lambda block: _in_pieces(block, endpoint))
+    return found
+
+
 class _Encoder:
     """The identity that all chunks repeat, and which blocks are on their way."""
 
@@ -506,12 +518,10 @@ class _Encoder:
             return None  # no answer of this wire holds such a block
 
     def _finish(self, response: Wire) -> Frame:
-        bare = {**response, "message": {**response["message"], "content": []}}
+        bare = ending(response)
         alternatives = response.get("alternatives")
         if alternatives:
-            bare["alternatives"] = [
-                {**choice, "message": {**choice["message"], "content": []}} for choice in alternatives
-            ]
+            bare["alternatives"] = [ending(choice) for choice in alternatives]
         body, _ = to_wire_response(bare, self.endpoint)
         for number, candidate in enumerate(body.get("candidates") or ()):
             last = self.held.get(number, {"text": ""})

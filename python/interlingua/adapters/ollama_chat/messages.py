@@ -13,6 +13,7 @@ from interlingua.adapters._kit import (
     THINKING_MEMBERS,
     Wire,
     arguments_text,
+    gravity,
     malformed,
     parse_arguments,
     parse_data_uri,
@@ -386,7 +387,8 @@ def image_to_wire(block: Block, path: Path, writing: Writing) -> str:
     loss, source = writing.loss, block["source"]
     if len(block) > 3 or "media_type" not in block:
         if block.get("detail") is not None:
-            loss.drop((*path, "detail"), "unsupported_field", "weakened", "the wire has no detail of an image")
+            severity = gravity("detail", block["detail"], "weakened")
+            loss.drop((*path, "detail"), "unsupported_field", severity, "the wire has no detail of an image")
         finish_block(block, _IMAGE, path, writing)
     if len(source) > 2:
         report_unknown(source, _SOURCE, loss, (*path, "source"))

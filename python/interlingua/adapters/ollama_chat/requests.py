@@ -6,6 +6,7 @@ from typing import Any, Final
 from interlingua.adapters._kit import (
     Wire,
     expect,
+    gravity,
     malformed,
     report_foreign_options,
     report_foreign_state,
@@ -131,12 +132,12 @@ def _unknown_member(name: str, value: Any, body: Wire, writing: Writing) -> None
 
 def _no_member(name: str, value: Any, body: Wire, writing: Writing) -> None:
     if value != {}:
-        writing.loss.drop((name,), "unsupported_field", "weakened", f"the wire has no {name.replace('_', ' ')}")
+        severity = gravity(name, value, "weakened")
+        writing.loss.drop((name,), "unsupported_field", severity, f"the wire has no {name.replace('_', ' ')}")
 
 
 def _one_answer(name: str, value: int, body: Wire, writing: Writing) -> None:
-    severity = "weakened" if value > 1 else "shape"
-    writing.loss.drop((name,), "unsupported_field", severity, "the wire gives one answer")
+    writing.loss.drop((name,), "unsupported_field", gravity(name, value, "weakened"), "the wire gives one answer")
 
 
 def _parallel(name: str, value: bool, body: Wire, writing: Writing) -> None:

@@ -1,8 +1,16 @@
 """Answers: `to_wire_response` plays the provider, `from_wire_response` reads one."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
+from interlingua.adapters._answers import (
+    report_alternatives,
+    report_end,
+    report_logprobs,
+    report_rest,
+    report_stop_sequence,
+    report_usage,
+)
 from interlingua.adapters._kit import Wire, report_foreign_state
 from interlingua.adapters._structured import answered
 from interlingua.adapters.ollama_chat.errors import error_from_body
@@ -41,13 +49,16 @@ def _body(response: Response, endpoint: Endpoint, loss: Loss, created_at: str) -
     writing = Writing(endpoint, loss, own=own)
     message = message_to_wire(response["message"], ("message",), writing, answer=True)
     body = end_to_wire(response, endpoint, message, created_at)
-    if response.get("alternatives"):
-        loss.drop(("alternatives",), "unsupported_field", "lost", "the wire gives one answer")
+    report_end(response, finish_from_wire(body.get("done_reason"), response["message"]["content"]), loss, ())
+    report_stop_sequence(response, loss, ())
+    report_usage(response, _UNCOUNTED, loss)
+    report_alternatives(response, loss)
     if (logprobs := response.get("logprobs")) is not None and "logprobs" not in body:
-        loss.drop(("logprobs",), "unsupported_value", "lost", "the wire lists the probabilities of the text's tokens")
+        report_logprobs(response, loss, ())
     elif logprobs is not None:
-        for name in logprobs.keys() - {"content"}:
+        for name in sorted(logprobs.keys() - {"content"}):
             loss.drop(("logprobs", name), "unsupported_field", "lost", "the wire lists the text's tokens alone")
+    report_rest(response, loss)
     if state is not None and not own:
         report_foreign_state(response, endpoint, loss, ())
     return body
@@ -71,9 +82,10 @@ def end_to_wire(response: Response, endpoint: Endpoint, message: Wire, created_a
     if isinstance(content, list):
         body["logprobs"] = content
     body["done"] = True
-    if not own:
+    raw = response.get("finish_reason_raw")
+    if not own or finish_from_wire(raw, response["message"]["content"]) != response["finish_reason"]:
         body["done_reason"] = FINISH_BACK.get(response["finish_reason"], "other")
-    elif isinstance(raw := response.get("finish_reason_raw"), str):
+    elif isinstance(raw, str):
         body["done_reason"] = raw
     for name in form.get("absent", ()):
         body.pop(name, None)
@@ -159,6 +171,15 @@ def usage_from_wire(body: Wire) -> Usage | None:
     if not raw:
         return None
     return {"input_tokens": raw.get("prompt_eval_count", 0), "output_tokens": raw.get("eval_count", 0), "raw": raw}
+
+
+_UNCOUNTED: Final = (
+    "cached_input_tokens",
+    "cache_creation_input_tokens",
+    "cache_creation_1h_input_tokens",
+    "reasoning_tokens",
+)
+"""What the wire does not count apart."""
 
 
 def usage_to_wire(usage: Usage, *, own: bool) -> Wire:

@@ -9,6 +9,7 @@ end, so that a stream gives the same response as the body that says the same.
 from collections.abc import Generator, Iterable, Iterator
 from typing import Any, Final
 
+from interlingua.adapters._answers import joined
 from interlingua.adapters._kit import Wire, arguments_text, texts_in_turn
 from interlingua.adapters._structured import Told
 from interlingua.adapters.ollama_chat.errors import error_from_body, error_in_stream
@@ -19,13 +20,19 @@ from interlingua.adapters.ollama_chat.messages import (
     image_from_wire,
     message_to_wire,
 )
-from interlingua.adapters.ollama_chat.responses import end_to_wire, finish_from_wire, read_answer, salt_of
+from interlingua.adapters.ollama_chat.responses import (
+    end_to_wire,
+    finish_from_wire,
+    read_answer,
+    salt_of,
+    to_wire_response,
+)
 from interlingua.adapters.ollama_chat.tables import CREATED, NAME, NOTHING, Reading, Writing
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InterlinguaError
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
-from interlingua.canonical.loss import Loss
+from interlingua.canonical.loss import Entry, Loss
 from interlingua.wire.sse import Frame
 
 Event = dict[str, Any]
@@ -215,6 +222,16 @@ class _Answer:
 
 
 # ---------------------------------------------------------------------------------------------------- to the wire
+
+
+def stream_loss(response: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
+    """What a stream of this answer does not say: its lines keep the order of blocks, but not where a text ends."""
+    _, loss = to_wire_response(response, endpoint)
+    loss = [entry for entry in loss if entry["code"] not in _TOLD_IN_LINES]
+    return loss + joined(response["message"]["content"], loss, ("message", "content"))
+
+
+_TOLD_IN_LINES: Final = frozenset(("reordered", "merged_turn", "empty_content"))
 
 
 def encode_stream(events: Iterable[Event], endpoint: Endpoint, *, created_at: str = CREATED) -> Iterator[Frame]:

@@ -15,7 +15,7 @@ The sections: tables · context · parts · reasoning · tools · messages · re
 
 from typing import Final
 
-from interlingua.adapters.openai_chat.encoding import encode_stream
+from interlingua.adapters.openai_chat.encoding import encode_stream, stream_loss
 from interlingua.adapters.openai_chat.errors import error, to_wire_error
 from interlingua.adapters.openai_chat.estimates import estimate
 from interlingua.adapters.openai_chat.requests import from_wire_request, to_wire
@@ -34,6 +34,7 @@ __all__ = [
     "from_wire_request",
     "from_wire_response",
     "stream_decoder",
+    "stream_loss",
     "to_wire",
     "to_wire_error",
     "to_wire_response",

@@ -3,18 +3,25 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import DELTAS, TextsInTurn, Wire, arguments_text
+from interlingua.adapters._kit import DELTAS, TextsInTurn, Wire, arguments_text, own_state
 from interlingua.adapters.openai_chat.citations import annotations_to_wire
 from interlingua.adapters.openai_chat.context import Writing
 from interlingua.adapters.openai_chat.errors import error_in_stream
 from interlingua.adapters.openai_chat.parts import ASSISTANT, USER, Block, part_to_wire
 from interlingua.adapters.openai_chat.reasoning import DETAILS, PART, reasoning_to_wire
-from interlingua.adapters.openai_chat.responses import answer_id, finish_to_wire, logprobs_to_wire, usage_to_wire
+from interlingua.adapters.openai_chat.responses import (
+    answer_id,
+    finish_to_wire,
+    is_logprobs,
+    logprobs_to_wire,
+    to_wire_response,
+    usage_to_wire,
+)
 from interlingua.adapters.openai_chat.tools import CALLS, call_to_wire
 from interlingua.adapters.openai_chat.turns import audio_to_wire
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.loss import Loss
+from interlingua.canonical.loss import Entry, Loss
 from interlingua.wire.sse import Frame
 
 Event = dict[str, Any]
@@ -47,6 +54,17 @@ class _Told:
         self.text: list[str] = []
         self.call = 0
         self.around: tuple[str, str] | None = None
+
+
+def stream_loss(response: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
+    """What a stream of this answer does not say: names of calls go as they come, and who speaks has none."""
+    _, loss = to_wire_response(response, endpoint)
+    found = [entry for entry in loss if entry["code"] != "name_rewritten"]
+    if response["message"].get("name") is None or own_state(response, endpoint):
+        return found
+    nameless = Loss()
+    nameless.drop(("message", "name"), "unsupported_field", "weakened", "a stream has no names of participants")
+    return [entry for entry in found if entry["path"] != "/message/name"] + nameless.entries
 
 
 class _Encoder:
@@ -303,8 +321,9 @@ class _Encoder:
                 yield self._chunk(number, dict(said))
             beside = fields.get("choice", _NOTHING) if number == 0 else self._fields(choice)[0]
             finish: Wire = {**beside, "finish_reason": finish_to_wire(choice, own=own)}
-            if choice.get("logprobs") is not None:
-                finish["logprobs"] = choice["logprobs"] if own else logprobs_to_wire(choice["logprobs"])
+            logprobs = choice.get("logprobs")
+            if logprobs is not None and (own or is_logprobs(logprobs)):
+                finish["logprobs"] = logprobs if own else logprobs_to_wire(logprobs)
             yield self._frame([{"index": number, "delta": {}, "logprobs": None, **finish}])
         if (usage := response.get("usage")) is not None:
             members["usage"] = usage_to_wire(usage, self._endpoint, own=own)

@@ -4,7 +4,16 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import Wire, report_foreign_state
+from interlingua.adapters._answers import (
+    report_end,
+    report_logprobs,
+    report_rest,
+    report_stateless,
+    report_stop_sequence,
+    report_usage,
+    same_counts,
+)
+from interlingua.adapters._kit import Wire
 from interlingua.adapters._structured import answered
 from interlingua.adapters.openai_chat.context import Reading, Writing, extras
 from interlingua.adapters.openai_chat.errors import error_from_body, is_failure
@@ -56,7 +65,13 @@ def _body(response: Response, endpoint: Endpoint, loss: Loss, created: int) -> W
     }
     if (usage := response.get("usage")) is not None:
         body["usage"] = usage_to_wire(usage, endpoint, own=False)
+        report_usage(response, _UNCOUNTED, loss)
+    report_rest(response, loss)
     return body
+
+
+_UNCOUNTED: Final = ("cache_creation_1h_input_tokens",)
+"""What the wire does not count apart."""
 
 
 def _model(response: Response) -> str | None:
@@ -75,6 +90,9 @@ def _own_body(response: Response, state: Mapping[str, Any], endpoint: Endpoint, 
     body["choices"] = _own_choices(response, fields, form, writing)
     if (usage := response.get("usage")) is not None:
         body["usage"] = usage_to_wire(usage, endpoint, own=True)
+        if body["usage"] is not usage.get("raw"):
+            report_usage(response, _UNCOUNTED, loss)
+    report_rest(response, loss)
     for name, value in form.get("empty", _NOTHING).items():
         body.setdefault(name, value)
     for name, value in fields.items():
@@ -113,13 +131,17 @@ def _own_choice(
     wire["message"] = answer_to_wire(choice["message"], _message_path(position), writing)
     if (logprobs := choice.get("logprobs")) is not None:
         wire["logprobs"] = logprobs
-    wire["finish_reason"] = choice.get("finish_reason_raw")
+    wire["finish_reason"] = word = finish_to_wire(choice, own=True)
+    report_stop_sequence(choice, writing.loss, _message_path(position)[:-1])
     for name, value in form.get("empty", _NOTHING).items():
         wire[name] = value
     for name, value in fields.items():
         wire.setdefault(name, value)
     for name in form.get("absent", ()):
         wire.pop(name, None)
+    if word != choice.get("finish_reason_raw"):
+        wire["finish_reason"] = word  # an edit made it another end
+    _report_end(choice, word, _message_path(position)[:-1], writing)
     return wire
 
 
@@ -129,15 +151,34 @@ def _message_path(position: int) -> Path:
 
 def _played_choice(choice: dict[str, Any], position: int, writing: Writing) -> Wire:
     path = _message_path(position)
-    logprobs, word = choice.get("logprobs"), finish_to_wire(choice, own=False)
+    word = finish_to_wire(choice, own=False)
     message = answer_to_wire(choice["message"], path, writing)
+    logprobs = _played_logprobs(choice, path[:-1], writing)
     _report_end(choice, word, path[:-1], writing)
-    return {
-        "index": position,
-        "message": message,
-        "logprobs": None if logprobs is None else logprobs_to_wire(logprobs),
-        "finish_reason": word,
-    }
+    report_stop_sequence(choice, writing.loss, path[:-1])
+    report_stateless(choice, writing.loss, path[:-1])
+    if position:
+        report_rest(choice, writing.loss, path[:-1])
+    return {"index": position, "message": message, "logprobs": logprobs, "finish_reason": word}
+
+
+def _played_logprobs(choice: dict[str, Any], path: Path, writing: Writing) -> Wire | None:
+    logprobs = choice.get("logprobs")
+    if logprobs is None:
+        return None
+    if not is_logprobs(logprobs):
+        report_logprobs(choice, writing.loss, path)
+        return None
+    wire = logprobs_to_wire(logprobs)
+    if wire != logprobs:
+        message = "every token has a list of others here, though it be empty"
+        writing.loss.replace((*path, "logprobs"), wire, "required_default", "shape", message)
+    return wire
+
+
+def is_logprobs(logprobs: dict[str, Any]) -> bool:
+    """Whether log probabilities have the shape of this wire."""
+    return isinstance(logprobs.get("content"), list) or isinstance(logprobs.get("refusal"), list)
 
 
 def logprobs_to_wire(logprobs: Mapping[str, Any]) -> Wire:
@@ -150,24 +191,20 @@ def _with_others(tokens: list[Any]) -> list[Any]:
 
 
 def finish_to_wire(choice: dict[str, Any], *, own: bool) -> str | None:
-    """The wire's word for why an answer ended. A refusal is told by its text, and without one by the filter's word."""
+    """The wire's word for why an answer ended: its own as long as it says so. A refusal is told by its text, and without
+    one by the filter's word."""
+    reason, content = choice["finish_reason"], choice["message"]["content"]
     if own:
-        return choice.get("finish_reason_raw")
-    reason = choice["finish_reason"]
-    if reason == "refusal" and not any(block.get("refusal") for block in choice["message"]["content"]):
+        raw: str | None = choice.get("finish_reason_raw")
+        if finish_from_wire(raw, content) == reason:
+            return raw
+    if reason == "refusal" and not any(block.get("refusal") for block in content):
         return "content_filter"
     return FINISH_BACK.get(reason, "other")
 
 
 def _report_end(choice: dict[str, Any], word: str | None, path: Path, writing: Writing) -> None:
-    read = finish_from_wire(word, choice["message"]["content"])
-    if read != choice["finish_reason"]:
-        message = "the wire has no such word for the end of an answer"
-        writing.loss.replace((*path, "finish_reason"), read, "unsupported_value", "weakened", message)
-    if choice.get("stop_sequence") is not None:
-        message = "the wire does not tell which text ended an answer"
-        writing.loss.drop((*path, "stop_sequence"), "unsupported_field", "weakened", message)
-    report_foreign_state(choice, writing.endpoint, writing.loss, path)
+    report_end(choice, finish_from_wire(word, choice["message"]["content"]), writing.loss, path)
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire
@@ -325,32 +362,20 @@ def finish_from_wire(raw: Any, content: list[dict[str, Any]]) -> str:
 def usage_to_wire(usage: Usage, endpoint: Endpoint, *, own: bool) -> Wire:
     """The wire's counts, in which the prompt includes what was read from and written to a cache."""
     raw = usage.get("raw")
-    if own and raw is not None and _same_counts(usage_from_wire(raw, endpoint), usage):
+    if own and raw is not None and same_counts(usage_from_wire(raw, endpoint), usage):
         return raw
     cached, written = usage.get("cached_input_tokens") or 0, usage.get("cache_creation_input_tokens") or 0
     prompt = usage["input_tokens"] + cached + written
-    completion = usage["output_tokens"]
+    output, reasoning = usage["output_tokens"], usage.get("reasoning_tokens") or 0
+    completion = max(output - reasoning, 0) if endpoint.dialect.get("reasoning_tokens_outside") else output
     details = {"cached_tokens": cached, **({"cache_write_tokens": written} if written else {})}
     return {
         "prompt_tokens": prompt,
         "completion_tokens": completion,
-        "total_tokens": prompt + completion,
+        "total_tokens": prompt + output,
         "prompt_tokens_details": details,
-        "completion_tokens_details": {"reasoning_tokens": usage.get("reasoning_tokens") or 0},
+        "completion_tokens_details": {"reasoning_tokens": reasoning},
     }
-
-
-_COUNTS: Final = (
-    "input_tokens",
-    "output_tokens",
-    "cached_input_tokens",
-    "cache_creation_input_tokens",
-    "reasoning_tokens",
-)
-
-
-def _same_counts(left: Usage, right: Usage) -> bool:
-    return all((left.get(name) or 0) == (right.get(name) or 0) for name in _COUNTS)
 
 
 def usage_from_wire(raw: Wire, endpoint: Endpoint) -> Usage:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import Wire, expect, malformed, report_foreign_options, report_unknown
+from interlingua.adapters._kit import Wire, expect, gravity, malformed, report_foreign_options, report_unknown
 from interlingua.adapters._openai_members import (
     STRUCTURE,
     Members,
@@ -137,8 +137,7 @@ def _absent(name: str, value: Any, request: Request, body: Wire, writing: Writin
     """A member that the wire does not have. One answer is what it gives anyway."""
     if value == []:
         return
-    severity = "shape" if name == "n" and value == 1 else "weakened"
-    writing.loss.drop((name,), "unsupported_field", severity, f"the wire has no {name}")
+    writing.loss.drop((name,), "unsupported_field", gravity(name, value, "weakened"), f"the wire has no {name}")
 
 
 def _limit(name: str, value: int, request: Request, body: Wire, writing: Writing) -> None:

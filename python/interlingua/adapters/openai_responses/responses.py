@@ -3,7 +3,16 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import Wire, report_foreign_state
+from interlingua.adapters._answers import (
+    report_alternatives,
+    report_end,
+    report_logprobs,
+    report_rest,
+    report_stop_sequence,
+    report_usage,
+    same_counts,
+)
+from interlingua.adapters._kit import Wire, own_state, report_foreign_state
 from interlingua.adapters._openai_errors import error_from_body
 from interlingua.adapters._structured import answered
 from interlingua.adapters.openai_responses.context import Reading, Writing
@@ -62,31 +71,48 @@ def _body(response: Response, endpoint: Endpoint, loss: Loss, created: int) -> W
     for name, value in form.get("empty", NOTHING).items():
         body.setdefault(name, value)
     if not own or finish_from_wire(body, content) != response["finish_reason"]:
-        body |= finish_to_wire(response)
-    if not own:
-        _report_rest(response, body, writing)
+        end = finish_to_wire(response)
+        for name in fields:
+            if name in end and end[name] != fields[name]:
+                where = ("provider_state", "fields", name)
+                loss.drop(where, "combination", "shape", "the canonical member says it already")
+        body |= end
+    _report_around(response, body, writing, own=own)
     return body
 
 
-def _report_rest(response: Response, body: Wire, writing: Writing) -> None:
-    """Reports what an answer of another provider holds without a place here."""
+def _report_around(response: Response, body: Wire, writing: Writing, *, own: bool) -> None:
+    """Reports what an answer holds beside its content without a place here."""
     loss = writing.loss
-    written = [block for block in response["message"]["content"] if block["type"] != "opaque"]
-    read = finish_from_wire(body, written)
-    if read != response["finish_reason"]:
-        message = "the wire has no such word for the end of an answer"
-        loss.replace(("finish_reason",), read, "unsupported_value", "weakened", message)
-    if response.get("stop_sequence") is not None:
-        message = "the wire does not tell which text ended an answer"
-        loss.drop(("stop_sequence",), "unsupported_field", "weakened", message)
-    for position in range(len(response.get("alternatives") or ())):
-        loss.drop(("alternatives", position), "unsupported_field", "lost", "the wire gives one answer")
-    if response.get("logprobs"):
-        message = "log probabilities stand with their text on this wire"
-        loss.drop(("logprobs",), "unsupported_field", "weakened", message)
+    content = response["message"]["content"]
+    written = [block for block in content if block["type"] != "opaque" or writing.endpoint.owns(block)]
+    report_end(response, finish_from_wire(body, written), loss, ())
+    report_stop_sequence(response, loss, ())
+    if "usage" in body and body["usage"] is not (response.get("usage") or NOTHING).get("raw"):
+        report_usage(response, _UNCOUNTED, loss)
+    report_alternatives(response, loss)
+    report_rest(response, loss)
+    _report_logprobs(response, writing)
+    if own:
+        return
     report_foreign_state(response, writing.endpoint, loss, ())
     report_envelope(response["message"], ("message",), writing)
     report_foreign_state(response["message"], writing.endpoint, loss, ("message",))
+
+
+def _report_logprobs(response: Response, writing: Writing) -> None:
+    """Reports log probabilities that stand with no text: on this wire they stand nowhere else."""
+    content = response["message"]["content"]
+    told = _logprobs([block for block in content if own_state(block, writing.endpoint)])
+    if not told:
+        report_logprobs(response, writing.loss, ())
+    elif (read := {"content": told}) != response.get("logprobs"):
+        message = "log probabilities stand with their text on this wire"
+        writing.loss.replace(("logprobs",), read, "combination", "shape", message)
+
+
+_UNCOUNTED: Final = ("cache_creation_1h_input_tokens",)
+"""What the wire does not count apart."""
 
 
 def head(response: Response, endpoint: Endpoint, created: int, *, own: bool) -> Wire:
@@ -252,7 +278,7 @@ def _asks(block: Block, answered: list[Any]) -> bool:
 def usage_to_wire(usage: Usage, *, own: bool) -> Wire:
     """The wire's counts, in which the input includes what was read from and written to a cache."""
     raw = usage.get("raw")
-    if own and raw is not None and _same_counts(usage_from_wire(raw), usage):
+    if own and raw is not None and same_counts(usage_from_wire(raw), usage):
         return raw
     cached, written = usage.get("cached_input_tokens") or 0, usage.get("cache_creation_input_tokens") or 0
     prompt = usage["input_tokens"] + cached + written
@@ -263,19 +289,6 @@ def usage_to_wire(usage: Usage, *, own: bool) -> Wire:
         "output_tokens_details": {"reasoning_tokens": usage.get("reasoning_tokens") or 0},
         "total_tokens": prompt + usage["output_tokens"],
     }
-
-
-_COUNTS: Final = (
-    "input_tokens",
-    "output_tokens",
-    "cached_input_tokens",
-    "cache_creation_input_tokens",
-    "reasoning_tokens",
-)
-
-
-def _same_counts(left: Usage, right: Usage) -> bool:
-    return all((left.get(name) or 0) == (right.get(name) or 0) for name in _COUNTS)
 
 
 def usage_from_wire(raw: Wire) -> Usage:

@@ -1,0 +1,205 @@
+"""
+What every writer of answers accounts for beside the content: why the answer ended, what it took, and what stands
+around it. One loss has one code and one severity on every wire (spec/3-responses.md#answer-loss).
+"""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from interlingua.adapters._kit import MESSAGE_MEMBERS, report_unknown, within
+from interlingua.canonical.loss import Entry, Loss, Path, pointer
+
+RESPONSE_MEMBERS: Final = frozenset(
+    (
+        "id",
+        "model",
+        "requested_model",
+        "message",
+        "finish_reason",
+        "finish_reason_raw",
+        "stop_sequence",
+        "usage",
+        "alternatives",
+        "logprobs",
+        "loss",
+        "skipped",
+        "attempts",
+        "provider_state",
+        "raw",
+    )
+)
+USAGE_MEMBERS: Final = frozenset(
+    (
+        "input_tokens",
+        "output_tokens",
+        "cached_input_tokens",
+        "cache_creation_input_tokens",
+        "cache_creation_1h_input_tokens",
+        "reasoning_tokens",
+        "cost_usd",
+        "pricing_version",
+        "latency_ms",
+        "estimated",
+        "raw",
+    )
+)
+"""What this version knows of an answer and of its usage."""
+
+COUNTS: Final = (
+    "input_tokens",
+    "output_tokens",
+    "cached_input_tokens",
+    "cache_creation_input_tokens",
+    "cache_creation_1h_input_tokens",
+    "reasoning_tokens",
+)
+_OF_THE_PROMPT: Final = ("cached_input_tokens", "cache_creation_input_tokens")
+_ALIKE: Final = (("stop_sequence", "stop"), ("refusal", "content_filter"), ("content_filter", "refusal"))
+"""Ends that mean nearly the same to whoever gets the answer."""
+
+
+def report_end(choice: dict[str, Any], read: str, loss: Loss, path: Path) -> None:
+    """Reports an end that reads otherwise than it was. An answer that is told as one that asks for its calls holds some."""
+    reason: str = choice["finish_reason"]
+    if read != reason:
+        alike = (reason, read) in _ALIKE or (reason == "stop" and read == "tool_calls")
+        severity = "shape" if alike else "weakened"
+        message = "the wire has no such word for the end of an answer"
+        loss.replace((*path, "finish_reason"), read, "unsupported_value", severity, message)
+
+
+def report_stop_sequence(choice: dict[str, Any], loss: Loss, path: Path) -> None:
+    """Reports the text that ended an answer, on wires that do not tell it."""
+    if choice.get("stop_sequence") is not None:
+        message = "the wire does not tell which text ended an answer"
+        loss.drop((*path, "stop_sequence"), "unsupported_field", "weakened", message)
+
+
+def report_logprobs(choice: dict[str, Any], loss: Loss, path: Path) -> None:
+    """Reports log probabilities, on wires that have no place for those of another one."""
+    if choice.get("logprobs") is not None:
+        message = "the wire has no place for log probabilities of this shape"
+        loss.drop((*path, "logprobs"), "unsupported_field", "lost", message)
+
+
+def report_alternatives(response: dict[str, Any], loss: Loss) -> None:
+    """Reports further answers, on wires that give one."""
+    if response.get("alternatives"):
+        loss.drop(("alternatives",), "unsupported_field", "lost", "the wire gives one answer")
+
+
+def report_usage(response: dict[str, Any], uncounted: tuple[str, ...], loss: Loss) -> None:
+    """Reports the counts that a wire does not tell by themselves, and what it tells instead."""
+    usage = response.get("usage")
+    if usage is None:
+        return
+    prompt = 0
+    for name in uncounted:
+        if usage.get(name):
+            loss.drop(("usage", name), "unsupported_field", "weakened", "the wire does not count these tokens apart")
+            if name in _OF_THE_PROMPT:
+                prompt += usage[name]
+    if prompt:
+        message = "the wire counts cached tokens among those of the prompt"
+        loss.replace(
+            ("usage", "input_tokens"), usage["input_tokens"] + prompt, "unsupported_field", "weakened", message
+        )
+    if usage.get("estimated"):
+        loss.drop(
+            ("usage", "estimated"), "unsupported_field", "weakened", "the wire does not tell estimates from counts"
+        )
+    if not within(usage, USAGE_MEMBERS):
+        report_unknown(usage, USAGE_MEMBERS, loss, ("usage",))
+
+
+def report_message(message: dict[str, Any], loss: Loss, path: Path) -> None:
+    """Reports what a message of an answer has around its content without a place on a wire."""
+    if len(message) == 2:
+        return  # a role and content
+    if message.get("name") is not None:
+        loss.drop((*path, "name"), "unsupported_field", "weakened", "the wire has no names of participants")
+    if message.get("cache") is not None:
+        loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire has no cache marks in answers")
+    report_unknown(message, MESSAGE_MEMBERS, loss, path)
+
+
+def report_stateless(item: dict[str, Any], loss: Loss, path: Path) -> None:
+    """Reports provider state that has no place in an answer, whoever left it."""
+    state = item.get("provider_state")
+    if state is None:
+        return
+    for name in state.get("fields") or ():
+        where = (*path, "provider_state", "fields", name)
+        loss.drop(where, "foreign_state", "weakened", "a member of another provider's item has no place here")
+    if state.get("signature"):
+        where = (*path, "provider_state", "signature")
+        loss.drop(where, "foreign_state", "lost", "a signature of another provider cannot be replayed here")
+
+
+def report_rest(response: dict[str, Any], loss: Loss, path: Path = ()) -> None:
+    """Reports the members of an answer, or of one of its choices, that this version does not know."""
+    if not within(response, RESPONSE_MEMBERS):
+        report_unknown(response, RESPONSE_MEMBERS, loss, path)
+
+
+def same_counts(left: dict[str, Any], right: dict[str, Any]) -> bool:
+    """Whether two usages count the same: a provider's own object stands for counts that nobody changed."""
+    for name in COUNTS:  # noqa: SIM110 compiled, the loop is faster
+        if (left.get(name) or 0) != (right.get(name) or 0):
+            return False
+    return True
+
+
+# ---------------------------------------------------------------------------------------------- streams
+
+_SPOKEN: Final = frozenset(("text", "thinking"))
+
+
+def in_pieces(block: dict[str, Any]) -> bool:
+    """Whether a block goes out as pieces of text."""
+    return block["type"] in _SPOKEN
+
+
+def joined(
+    content: list[dict[str, Any]],
+    told: list[Entry],
+    path: Path,
+    goes_in_pieces: Callable[[dict[str, Any]], bool] = in_pieces,
+) -> list[Entry]:
+    """What a stream loses beside what was `told`, on wires whose pieces of text do not say where a block ends: texts with
+    nothing between them are one, and empty ones are none."""
+    gone = {entry["path"] for entry in told if entry["op"] == "drop"}
+    loss = Loss()
+    kept, whole = -1, ""  # the text that goes on, and what it says by now
+    for position, block in enumerate(content):
+        where: Path = (*path, position)
+        if pointer(where) in gone:
+            continue
+        if not goes_in_pieces(block):
+            kept = -1
+            continue
+        if not block["text"]:
+            loss.drop(where, "empty_content", "shape", "a stream has no empty pieces")
+            continue
+        if kept < 0 or content[kept]["type"] != block["type"]:
+            kept, whole = position, block["text"]
+        else:
+            whole += block["text"]
+            message = "pieces of a stream do not say where a text ends and another begins"
+            loss.replace((*path, kept, "text"), whole, "merged_turn", "shape", message)
+            loss.drop(where, "merged_turn", "shape", message)
+    return loss.entries
+
+
+SAID_IN_PIECES: Final = frozenset(("arguments_invalid", "name_rewritten"))
+"""What a whole answer changes and a stream does not: arguments and names of calls go as they come."""
+
+PROBE: Final = "…"
+"""Stands for a text that is blank, where a stream says it and a whole answer does not."""
+
+
+def ending(choice: dict[str, Any]) -> dict[str, Any]:
+    """An answer as the end of its stream tells it: without its content, but for a call, as calls decide how it ended."""
+    content = choice["message"]["content"]
+    calls = next(([block] for block in content if block["type"] == "tool_use"), [])
+    return {**choice, "message": {**choice["message"], "content": calls}}
