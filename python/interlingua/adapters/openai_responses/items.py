@@ -67,15 +67,20 @@ class _Turn:
         form = state.get("form") or NOTHING
         if self.open is None or (state and _begins(state, form)):
             self.close()
+            # what came from nowhere, or was put into an answer of this wire, has all that an item of an answer has
+            made = self.writing.answer or (self.writing.reply and not state)
             item: Wire = {"role": "assistant", "content": []}
-            if form.get("typed") or self.writing.answer:
+            if form.get("typed") or made:
                 item["type"] = "message"
             if state:
                 _item_members(item, state, form, _OF_PARTS.union(form.get("of_parts", ())))
-            if self.writing.answer:
+            if made:
                 item.setdefault("id", made_id("msg_", block.get("text", ""), self.items))
                 item.setdefault("status", "completed")
-            self.parts = bool(form.get("parts"))
+                if part.get("type") == "output_text":
+                    part.setdefault("annotations", [])
+                    part.setdefault("logprobs", [])
+            self.parts = made or bool(form.get("parts"))
             self.open = item
             self.items.append(item)
         self.open["content"].append(part)
