@@ -407,6 +407,7 @@ class Writing:
         "_odd",
         "_taken",
         "_tool_id",
+        "_whole",
         "as_read",
         "capabilities",
         "endpoint",
@@ -438,11 +439,12 @@ class Writing:
         self._ids: dict[str, str] = {}
         self._taken: set[str] = set()
         self._names: dict[str, str] = {}
-        self.as_read = False
+        self.as_read = self._whole = False
         self._odd: Mapping[str, Any] = {}
         if self.own and (form := self.form_of(source)):
             odd, names = form.get("odd"), form.get("names")
-            self.as_read = odd is True
+            if odd is True:
+                self.take_as_read()
             if isinstance(odd, dict):
                 self._odd = {member: codes for member, codes in odd.items() if isinstance(codes, list)}
             if isinstance(names, list):
@@ -451,6 +453,10 @@ class Writing:
     def lacks(self, capability: str) -> bool:
         """Whether the model is known not to take something. What was written for it is not measured by it."""
         return not self.exact and self.capabilities.get(capability) is False
+
+    def take_as_read(self) -> None:
+        """Repairs nothing of the whole: of answers, and of requests that have no other wire than the one they came in."""
+        self.as_read = self._whole = True
 
     def says(self, capability: str) -> bool:
         """Whether the model is known to have a trait that forbids something."""
@@ -462,7 +468,7 @@ class Writing:
 
     def keeps(self, member: str, code: str | None = None) -> bool:
         """Whether a member of the request is written as it is, because it was as odd (by `code`) when it was read."""
-        if self.as_read:
+        if self._whole:
             return True
         codes = self._odd.get(member)
         return codes is not None and (code is None or code in codes)
@@ -473,7 +479,7 @@ class Writing:
 
     def oddities(self, messages: list[Item]) -> Oddities:
         """The messages that were read out of order."""
-        if self.as_read:
+        if self._whole:
             return frozenset(), frozenset(range(len(messages)))
         return self._noted(messages, "misplaced"), self._noted(messages, "unpaired")
 
@@ -547,7 +553,7 @@ class Writing:
         """The wire id of a call, remembered for its result: the wire's own where there is one, else derived."""
         canonical: str = block["id"]
         own = self._own_id(block)
-        if canonical in self._ids and not self.as_read:
+        if canonical in self._ids and not self._whole:
             raise InvalidRequest("two tool calls have one id; give each call its own", path=pointer((*path, "id")))
         if own is None or (own in self._taken and not self.is_odd(block)):
             wire_id = self._derive(canonical)
@@ -591,7 +597,7 @@ class Writing:
         """
         wire = self._names.get(name)
         if wire is None:
-            fits = self.as_read or (len(name) <= self._longest_name and _NAME.fullmatch(name) is not None)
+            fits = self._whole or (len(name) <= self._longest_name and _NAME.fullmatch(name) is not None)
             wire = self._names[name] = name if fits else self._rewritten(name)
         if wire != name:
             message = "the name does not fit the target's grammar"

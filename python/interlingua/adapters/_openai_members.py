@@ -304,11 +304,18 @@ def proofread(
         request["provider_state"]["form"] = form
 
 
+_LEAST_OUTPUT: Final = 16  # tokens
+
+
 def _is_usual(name: str, value: Any, body: Wire) -> bool:
     """Whether a member says what every writer writes so. It need not know all that is fine."""
     match name:
         case "temperature" | "top_p":
             return is_number(value) and 0 <= value <= 1
+        case "seed":
+            return type(value) is int
+        case "max_output_tokens":
+            return type(value) is int and value >= _LEAST_OUTPUT
         case "tool_choice":
             return (value == "auto" or value == "required") and bool(body.get("tools"))
         case "parallel_tool_calls":

@@ -78,17 +78,17 @@ def arranged(
     seen: set[str] = set()
     for begin, start, end in _turns(messages, first):
         order += range(begin, start)
-        around = range(start, end + 1)
-        if not unpaired.isdisjoint(around):
-            order += range(start, end)
+        between = range(start, end)
+        if not unpaired.isdisjoint(between):
+            order += between
             continue
         calls = _calls(messages, begin, start)
         results, others = _split(messages, start, end, calls, seen)
-        noted = misplaced.intersection(around)
+        noted = misplaced.intersection(between)
         if noted:
             results.sort()
         if any(messages[position]["role"] != "tool" for position in noted):
-            order += range(start, end)
+            order += between
             continue
         moves += _moves(results, others, end)
         order += results + others
@@ -96,48 +96,19 @@ def arranged(
 
 
 def oddities(messages: list[Message], first: int) -> Oddities:
-    """The messages that do not stand where they should: of turns with the right results, and of others.
-
-    A result that is missing shows at what stands in its place, or at the last message.
-    """
-    found = _disordered(messages, first)
+    """The messages that do not stand where they should, and those of turns whose results are not those of the calls."""
     misplaced: list[int] = []
     unpaired: list[int] = []
-    for begin, start, end in _turns(messages, first) if found else ():
-        here = found.intersection(range(start, end + 1))
-        if here:
-            try:
-                _split(messages, start, end, _calls(messages, begin, start), set())
-            except InvalidRequest:
-                unpaired += here
-            else:
-                misplaced += here
+    for begin, start, end in _turns(messages, first):
+        try:
+            results, others = _split(messages, start, end, _calls(messages, begin, start), set())
+        except InvalidRequest:
+            unpaired += range(start, end)
+            continue
+        if results != sorted(results):
+            misplaced += results
+        misplaced += [position for position in others if results and position < max(results)]
     return frozenset(misplaced), frozenset(unpaired)
-
-
-def _disordered(messages: list[Message], first: int) -> set[int]:
-    found: set[int] = set()
-    calls: list[str] = []
-    answered = 0
-    previous = ""
-    for position in range(first, len(messages)):
-        message = messages[position]
-        role = message["role"]
-        if role == "tool":
-            if answered < len(calls) and message["content"][0]["tool_use_id"] == calls[answered]:
-                answered += 1
-            else:
-                found.add(position)
-        elif answered < len(calls) and (role != "assistant" or previous != "assistant"):
-            found.add(position)
-        if role == "assistant":
-            if previous != "assistant":
-                calls, answered = [], 0
-            calls += [block["id"] for block in message["content"] if block["type"] == "tool_use"]
-        previous = role
-    if answered < len(calls) and previous != "assistant":
-        found.add(len(messages) - 1)
-    return found
 
 
 def _turns(messages: list[Message], first: int) -> Iterator[tuple[int, int, int]]:

@@ -25,9 +25,9 @@ def in_order(messages: list[Message]) -> bool:
     calls: list[str] = []
     answered = 0
     for message in messages:
-        role = message["role"]
+        role: str = message["role"]
+        content: list[Block] = message["content"]
         if role == "tool":
-            content = message["content"]
             if answered == len(calls) or len(content) != 1 or content[0].get("tool_use_id") != calls[answered]:
                 return False
             answered += 1
@@ -37,8 +37,9 @@ def in_order(messages: list[Message]) -> bool:
         if role == "assistant":
             if calls:
                 calls, answered = [], 0
-            for block in message["content"]:
-                if block["type"] == "tool_use":
+            for block in content:
+                kind: str = block["type"]
+                if kind == "tool_use":
                     if block["id"] in met:
                         return False
                     met.add(block["id"])

@@ -681,7 +681,7 @@ def _free_text_to_wire(block: Block, wire: Wire, writing: Writing, path: Path) -
     if block.get("kind", "function") != "function":
         wire["input"] = free_text_call(block, writing.loss, path)
     elif "input_raw" in block:
-        said = writing.own and writing.form_of(block).get("input") == "said"
+        said = writing.own and not block["input"] and writing.form_of(block).get("input") == "said"
         value = spelt_arguments(block["input_raw"], own=True) if said else NOT_SPELT
         if value is not NOT_SPELT:
             wire["input"] = value
@@ -730,7 +730,7 @@ def can_replay(block: Block, writing: Writing) -> bool:
     )
 
 
-_USER_ITEMS: Final = ("search_result", "container_upload", "tool_reference")
+_USER_ITEMS: Final = ("image", "tool_result", "search_result", "container_upload", "tool_reference")
 _SYSTEM_ITEMS: Final = ("tool_addition", "tool_removal")
 
 

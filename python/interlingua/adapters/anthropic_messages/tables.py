@@ -104,6 +104,9 @@ class Writing(claude.Writing):
 
     def unmark(self, wire: Wire) -> None:
         """Forgets the mark of an item that is taken back."""
+        for _, where, to, _ in [mark for mark in self.marks if mark[0] is wire]:
+            if where is not None and to is not None:
+                self.loss.drop(where, "cache_hint", "weakened", "there is no block here that takes the mark")
         self.marks = [mark for mark in self.marks if mark[0] is not wire]
 
     def settle_marks(self) -> None:

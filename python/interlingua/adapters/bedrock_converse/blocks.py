@@ -181,7 +181,8 @@ def _result_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
     if canonical_id is None:
         canonical_id, state = reading.orphan(wire_id), reading.state(id=wire_id)
     parts = blocks_from_wire(content, RESULT, reading, ())
-    reading.unusual = reading.unusual or not content
+    if not content:
+        reading.unusual = True
     canonical: Block = {"type": "tool_result", "tool_use_id": canonical_id, "content": parts}
     known = _RESULT_WIRE
     if "status" in result:
@@ -207,7 +208,8 @@ def _reasoning_from_wire(wire: Wire, place: str, reading: Reading) -> Block | No
     if type(inner) is not dict:
         return None
     canonical: Block = {"type": "thinking", "text": string(inner["text"])}
-    reading.unusual = reading.unusual or not inner.get("signature")
+    if not inner.get("signature"):
+        reading.unusual = True
     if inner.get("signature") is not None:
         canonical["signature"] = string(inner["signature"])
     left = left_over(inner, _REASONING_WIRE if "signature" in canonical else frozenset(("text",)))
@@ -332,7 +334,8 @@ def _free_text_to_wire(block: Block, inner: Wire, writing: Writing, path: Path) 
     elif "input_raw" in block:
         state = block.get("provider_state")
         own = state is not None and writing.endpoint.owns(state)
-        value = spelt_arguments(block["input_raw"], own) if writing.as_read else NOT_SPELT
+        said = writing.as_read and not block["input"]
+        value = spelt_arguments(block["input_raw"], own) if said else NOT_SPELT
         if value is not NOT_SPELT:
             inner["input"] = value
         else:

@@ -159,7 +159,8 @@ def to_wire_response(response: Response, endpoint: Endpoint) -> tuple[Wire, Entr
     writing = Writing(response, endpoint, loss)
     message = response["message"]
     writing.message = message
-    writing.as_read = writing.own
+    if writing.own:
+        writing.take_as_read()
     try:
         content = _content_to_wire(message["content"], writing)
     except UNREADABLE as problem:

@@ -370,7 +370,8 @@ class _Encoder:
         self.free: set[int] = set()  # calls whose arguments are free text
         self.begun = False
         self.writing = Writing({}, endpoint, Loss())
-        self.writing.own = self.writing.as_read = True  # an answer is given as it is; only requests are repaired
+        self.writing.own = True
+        self.writing.take_as_read()  # an answer is given as it is; only requests are repaired
 
     def event(self, event: Event) -> Iterable[Frame]:
         """The frames of one event."""
