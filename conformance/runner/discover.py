@@ -70,7 +70,7 @@ def derive(case: Case, adapters: list[str], answers: dict[str, list[Case]]) -> I
         return
     yield from _request_checks(case)
     yield from _response_checks(case)
-    yield from _answer_checks(case, adapters)
+    yield from _answer_checks(case, adapters, answers)
     yield from _carried_checks(case, adapters)
     yield from _stream_checks(case)
     yield from _generate_checks(case, answers)
@@ -177,14 +177,15 @@ def _response_checks(case: Case) -> Iterator[Check]:
             yield _check(case, f"unknown:{rule['name']}", run, "from_wire_response")
 
 
-def _answer_checks(case: Case, adapters: list[str]) -> Iterator[Check]:
+def _answer_checks(case: Case, adapters: list[str], known: dict[str, list[Case]]) -> Iterator[Check]:
     """Every answer and every stream for a client of every wire, its own included: no golden file is needed."""
     if case.adapter is None:
         return
     for adapter in adapters:
         if case.has("response.wire.json"):
             reading: tuple[Need, ...] = (("from_wire_response", case.adapter), ("from_wire_response", adapter))
-            run = partial(answers.check_answer, adapter=adapter)
+            rule = known[adapter][0].wire.get("answer") if adapter in known else None
+            run = partial(answers.check_answer, adapter=adapter, rule=rule)
             needs = (*reading, ("to_wire_response", adapter))
             yield _check(case, f"answer:{adapter}", run, profile="gateway", needs=needs)
         if case.stream_file is not None:
@@ -286,7 +287,7 @@ def _generate_checks(case: Case, answers: dict[str, list[Case]]) -> Iterator[Che
     yield _check(case, "generate:stream", run, *operations, profile="service", needs=needs)
     for name, breaks in (("generate:broken", True), ("generate:ended", False)):
         run = partial(generate.check_broken, breaks=breaks)
-        if streams.has_terminal(case):
+        if streams.has_end(case):
             yield _check(case, name, run, *operations, profile="service", needs=needs)
     if case.wire.get("paced") == case.folder.name:
         for name, check in generate.PACED.items():

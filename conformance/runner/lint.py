@@ -80,6 +80,10 @@ def _against(name: str, path: Path) -> Iterator[str]:
 def _adapters(root: Path) -> Iterator[str]:
     for path in sorted(root.rglob("adapter.json")):
         yield from _against("adapter", path)
+        try:
+            schema.Schema(loads(path.read_bytes()).get("answer", {}))
+        except (OSError, ValueError, AttributeError) as error:
+            yield f"{path.parent.name}/adapter.json: answer: {error}"
 
 
 def _ids(cases: list[Case]) -> Iterator[str]:
@@ -193,6 +197,10 @@ def _wire_side(case: Case) -> Iterator[str]:
             if case.adapter and discover.judged(case):
                 for pointer, reason in violations(case.adapter, wire)[:3]:
                     yield f"{case.path}/request.wire.json: the provider would not take it: {pointer} {reason}"
+    if case.has("response.wire.json") and "answer" in case.wire:
+        invalid = schema.Schema(case.wire["answer"]).validate(case.value("response.wire.json"))
+        if invalid is not None:
+            yield f"{case.path}/response.wire.json: {invalid}"
     if case.stream_file is not None:
         data = case.data(case.stream_file)
         if b"".join(frames.split(data, case.framing)) != data:

@@ -53,6 +53,8 @@ def test_checks_follow_from_the_files_of_a_folder() -> None:
         "toy/hello#unknown:turn-member",
     } <= names
     assert {"toy/errors#busy", "toy/picture-dropped#accounting"} <= names
+    assert {"toy/hello#generate:broken", "toy/hello#generate:ended"} <= names
+    assert "toy/hello#after_end" not in names  # the wire has no frame that ends it
     assert "toy/picture-dropped#stream" not in names
     assert "toy/picture-dropped#from_wire_response" not in names
 
@@ -107,6 +109,12 @@ def broken(operation: str, change: Callable[[Data], None]) -> Session:
             lambda output: output["response"]["message"]["content"].clear(),
             "toy/hello#echo",
             "/say",
+        ),
+        (
+            "to_wire_response",
+            lambda output: output["body"].update(say="Hello, Zoë."),
+            "toy/hello#answer:toy",
+            "no answer of this wire: /say",
         ),
         (
             "stream",

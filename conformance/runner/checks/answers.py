@@ -40,21 +40,30 @@ def check_served(session: Session, case: Case) -> Note:
     output = session.ask(
         "to_wire_response", case.adapter, {"response": golden, "provider": case.provider}, "body", "loss"
     )
-    if schema.canonical().validate(output["body"], "Response") is None:
-        raise Failure("to_wire_response gave a canonical response, not one of this wire")
+    of_wire(output["body"], case.wire.get("answer"))
     if output["loss"]:
         return f"{len(output['loss'])} losses reported"
     same_response(case, without_state(golden), without_state(read_response(session, case, output["body"])))
     return None
 
 
-def check_answer(session: Session, case: Case, adapter: str) -> Note:
+def of_wire(body: Any, rule: dict[str, Any] | None) -> None:
+    """A body that its own reader understands may still be none of the wire, such as the canonical answer itself."""
+    if schema.canonical().validate(body, "Response") is None:
+        raise Failure("to_wire_response gave a canonical response, not one of this wire")
+    invalid = None if rule is None else schema.Schema(rule).validate(body)
+    if invalid is not None:
+        raise Failure(f"to_wire_response gave no answer of this wire: {invalid}")
+
+
+def check_answer(session: Session, case: Case, adapter: str, rule: dict[str, Any] | None) -> Note:
     """The loss law for answers: what a client of the wire reads is the answer with the report applied."""
     answer = case.value("response.canonical.json") if case.has("response.canonical.json") else None
     if answer is None:
         answer = read_response(session, case, case.value("response.wire.json"))
     provider = case.provider if adapter == case.adapter else None
     output = session.ask("to_wire_response", adapter, {"response": answer, "provider": provider}, "body", "loss")
+    of_wire(output["body"], rule)
     read = read_response(session, case, output["body"], adapter)
     _obeys(answer, output["loss"], read, around=True)
     return None

@@ -190,6 +190,11 @@ def has_terminal(case: Case) -> bool:
     return found is not None
 
 
+def has_end(case: Case) -> bool:
+    """Whether the stream reaches its end, so that it can be broken off before: its terminal frame, or without a rule the last one."""
+    return not case.wire.get("terminal") or has_terminal(case)
+
+
 def _terminal(case: Case, chunks: list[bytes]) -> tuple[int | None, int]:
     rule = case.wire.get("terminal", {})
     last = len(chunks) - 1
