@@ -52,6 +52,7 @@ CONVERSATIONS: list[list[Data]] = [
     [said("system", "Be brief.", "Be kind."), said("developer", "Be right.", " "), said("user", "Where?")],
     [said("system", "Be brief.")],
     [said("system", " "), said("user", "Where?")],
+    [said("system", ""), said("developer", ""), said("user", "Where?")],
 ]
 
 
@@ -95,13 +96,72 @@ def test_a_form_that_was_changed_is_asked_for_anew(wire: str) -> None:
     """What the wire had fits the form that it had, and no other; a request that took on tools forces none."""
     target = endpoint(wire, **WITHOUT)
     _, back, _ = there_and_back(asking(SCHEMA_WANTED), target)
-    changed: Data = {"type": "object", "properties": {"land": {"type": "string"}}, "additionalProperties": False}
+    changed: Data = {"type": "object", "properties": {"land": {"type": "string"}}}
     back["response_format"] = {"type": "json_schema", "schema": changed}
     assert there_and_back(back, target)[1]["response_format"]["schema"] == changed
     back["tools"] = [{"name": "look", "description": "Looks.", "input_schema": SCHEMA}]
     wire_request, again, _ = there_and_back(back, target)
     assert NAME not in json.dumps(wire_request["body"])
     assert again["response_format"]["schema"] == changed
+
+
+INSTRUCTIONS: list[list[Data]] = [
+    [said("system", "")],
+    [said("system", ""), said("developer", "")],
+    [said("system", "Be brief."), said("developer", "")],
+]
+
+
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("wanted", FORMS)
+@pytest.mark.parametrize("messages", INSTRUCTIONS)
+@pytest.mark.parametrize("system", ["", "Be kind."])
+def test_a_form_stands_with_instructions_in_every_place(
+    wire: str, wanted: Data, messages: list[Data], system: str
+) -> None:
+    """Empty texts of the instructions hide it from no reader, and it goes back to where it was found."""
+    target = endpoint(wire, **WITHOUT, supports_tools=False)
+    conversation = [*messages, said("user", "Where?")]
+    given = asking(wanted, *conversation, system=[{"type": "text", "text": system}])
+    wire_request, back, _ = there_and_back(given, target)
+    assert back["response_format"]["type"] == wanted["type"]
+    again = translate.project(back, target)
+    assert again.wire == wire_request
+    assert again.loss == []
+
+
+ALONE: dict[str, tuple[str, Data]] = {
+    "anthropic_messages": ("messages", {"system": [{"type": "text", "text": "Be brief.\n\n{}"}], "max_tokens": 9}),
+    "bedrock_converse": ("messages", {"system": [{"text": "Be brief.\n\n{}"}]}),
+    "openai_responses": ("input", {"instructions": "Be brief.\n\n{}"}),
+}
+
+
+@pytest.mark.parametrize("wire", ALONE)
+def test_a_form_in_instructions_alone_goes_back_to_its_place(wire: str) -> None:
+    """Also where no message follows them; with one that does, it stays behind them."""
+    target = endpoint(wire)
+    member, body = ALONE[wire]
+    told: str = there_and_back(asking({"type": "json"}), endpoint("anthropic_messages"))[0]["body"]["system"][0]["text"]
+    body = json.loads(json.dumps({**body, member: []}).replace("{}", json.dumps(told)[1:-1]))
+    path = there_and_back(asking({"type": "text"}), target)[0]["path"]
+    back, _ = translate.from_wire_request({"method": "POST", "path": path, "headers": {}, "body": body}, target)
+    assert back["response_format"] == {"type": "json"}
+    again = translate.project(back, target)
+    assert {**again.wire["body"], "model": "m"} == {**body, "model": "m"}
+    assert again.loss == []
+    back["messages"].append(said("user", "Where?"))
+    assert there_and_back(back, target)[1]["response_format"] == {"type": "json"}
+
+
+@pytest.mark.parametrize("at", [7, [], [0], [0, 0], [0, 9], [9, 0], [-1, -1], ["0", 0], {}])
+@pytest.mark.parametrize("block", [{}, {"block": 7}, {"block": {}}, {"block": {"type": "text"}}])
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_place_that_nobody_wrote_does_no_harm(wire: str, at: Any, block: Data) -> None:
+    """The place that a request carries is advice too."""
+    target = endpoint(wire, **WITHOUT)
+    state = target.state(form={"structured": {"at": at, **block}})
+    there_and_back(asking({"type": "json"}, said("system", ""), said("user", "Where?"), provider_state=state), target)
 
 
 @pytest.mark.parametrize("form", [7, [], "x", {}, {"tool": 7}, {"tool": {}, "choice": 7}, {"message": 7}])

@@ -56,20 +56,27 @@ def written(request: Request, endpoint: Endpoint, write: Writer, word: str = "")
     if wanted.get("type", "text") == "text":
         return write(request, endpoint)
     if (kept := _as_it_came(request, wanted, endpoint)) is not None:
-        asked, way = kept
+        asked, way, position = kept
         wire, entries = write(asked, endpoint)
         if way == _CALL:
             if _is_forced(entries):
                 return wire, _moved(entries)
-        elif way != _ALONE:
+        elif position < 0:
             return wire, [_untold(entry, way) for entry in entries]
-        elif not any(_is_about_first(entry) for entry in entries):  # else it stands with others now
-            return wire, [_one_before(entry) for entry in entries]
-    wire, entries = write(request, endpoint)
-    refused = [entry for entry in entries if entry["path"] == _PATH]
-    beside: dict[str, Any] | None = refused[0].get("value") if refused else wanted
-    if not refused and (wanted["type"] != "json" or _says_json(request, endpoint, word)):
-        return wire, entries
+        elif not any(_is_about(entry, position) for entry in entries):  # else it stands with others now
+            return wire, [_one_before(entry) for entry in entries] if way == _ALONE else entries
+    beside: dict[str, Any] | None = wanted
+    if (form := _noted(request, endpoint)) is not None and _is_unenforced(wanted, endpoint):
+        # the request is of this wire, but never asked the model so: what is known of the model counts
+        beside = _JSON_WANTED if form.get("beside") == _JSON_WANTED else None
+        wire, entries = write(_asking(request, beside), endpoint)
+    else:
+        wire, entries = write(request, endpoint)
+        refused = [entry for entry in entries if entry["path"] == _PATH]
+        if refused:
+            beside = refused[0].get("value")
+        elif wanted["type"] != "json" or _says_json(request, endpoint, word):
+            return wire, entries
     if _can_be_called(request, wanted, endpoint):
         wire, entries = write(_with_tool(request, _tool(wanted), _CHOSEN), endpoint)
         if _is_forced(entries):
@@ -125,14 +132,28 @@ def _report(wanted: dict[str, Any], seen: dict[str, Any], message: str) -> Entri
 _MEMBERS: Final = frozenset(("name", "description", "schema"))
 
 
-def _as_it_came(request: Request, wanted: dict[str, Any], endpoint: Endpoint) -> tuple[Request, str] | None:
-    """The request as this wire had it when it was read there, and the way in which it asked; None when it did not, or when
-    the form was changed since."""
+_JSON_WANTED: Final[dict[str, Any]] = {"type": "json"}
+
+
+def _is_unenforced(wanted: dict[str, Any], endpoint: Endpoint) -> bool:
+    """Whether the model is known to enforce no form with a schema."""
+    return wanted["type"] == "json_schema" and endpoint.capabilities.get("supports_structured_output") is False
+
+
+def _noted(request: Request, endpoint: Endpoint) -> dict[str, Any] | None:
+    """How this wire asked for the form of the answer when the request was read there; None when it did not."""
     state = request.get("provider_state")
     if state is None or not endpoint.owns(state):
         return None
     form = (state.get("form") or {}).get(_FORM)
-    if type(form) is not dict:
+    return form if type(form) is dict else None
+
+
+def _as_it_came(request: Request, wanted: dict[str, Any], endpoint: Endpoint) -> tuple[Request, str, int] | None:
+    """The request as this wire had it when it was read there, the way in which it asked, and the message where it did so
+    out of turn, else -1; None when it did not ask, or when the form was changed since."""
+    form = _noted(request, endpoint)
+    if form is None:
         return None
     try:
         if "tool" in form:
@@ -140,16 +161,19 @@ def _as_it_came(request: Request, wanted: dict[str, Any], endpoint: Endpoint) ->
             choice: dict[str, Any] = form["choice"]
             fits = tool["name"] == NAME and choice["tool_choice"] == _CHOICE and choice.keys() <= _CHOSEN.keys()
             same = fits and _of_tool(tool) == wanted and not _has_tools(request)
-            return (_with_tool(request, tool, choice), _CALL) if same else None
+            return (_with_tool(request, tool, choice), _CALL, -1) if same else None
         text = _prompt(wanted)
         if _of_text(text) != wanted:
             return None
-        if "message" not in form:
-            return _with_text(request, text, form.get("beside")), text
-        message: dict[str, Any] = form["message"]
         asked = _asking(request, form.get("beside"))
+        if "at" in form and (messages := _with_text_at(request["messages"], text, form)) is not None:
+            asked["messages"] = messages
+            return asked, text, form["at"][0]
+        if "message" not in form:
+            return _with_text(request, text, form.get("beside")), text, -1
+        message: dict[str, Any] = form["message"]
         asked["messages"] = [{**message, "content": [{**message["content"][0], "text": text}]}, *request["messages"]]
-        return asked, _ALONE
+        return asked, _ALONE, 0
     except (KeyError, TypeError, AttributeError, IndexError, ValueError):
         return None  # what a caller left in the form is no matter for an error: the form is asked for anew
 
@@ -264,15 +288,51 @@ def _with_text(request: Request, text: str, beside: dict[str, Any] | None) -> Re
     """The request with a text at the end of its instructions: of the last text in them, or as instructions of its own."""
     asked = _asking(request, beside)
     messages: list[Any] = request["messages"]
-    # of instructions alone, the last may become the words of a user
-    for position in reversed(range(min(_instructions(messages), len(messages) - 1))):
-        message = messages[position]
-        if (content := _ending(message["content"], text)) is not None:
-            asked["messages"] = [*messages[:position], {**message, "content": content}, *messages[position + 1 :]]
-            return asked
+    position, index = _end(messages)
+    if position >= 0:
+        asked["messages"] = _with_content(messages, position, _ending(messages[position]["content"], index, text))
+        return asked
     system: list[Block] = request.get("system") or []
-    asked["system"] = _ending(system, text) or [*system, {"type": "text", "text": text}]
+    index = _last_text(system)
+    asked["system"] = _ending(system, index, text) if index >= 0 else [*system, {"type": "text", "text": text}]
     return asked
+
+
+def _end(messages: list[Any]) -> tuple[int, int]:
+    """The message and block with the last text of the instructions; -1 where they hold none.
+
+    Of instructions alone, the last may become the words of a user.
+    """
+    for position in reversed(range(min(_instructions(messages), len(messages) - 1))):
+        index = _last_text(messages[position]["content"])
+        if index >= 0:
+            return position, index
+    return -1, -1
+
+
+def _with_text_at(messages: list[Any], text: str, form: dict[str, Any]) -> list[Any] | None:
+    """The messages with a text where it was read, out of turn; None where a reader would not find it any more."""
+    position: int = form["at"][0]
+    index: int = form["at"][1]
+    told = _instructions(messages)
+    if not 0 <= position < told or index < 0:
+        return None
+    content: list[Block] = messages[position]["content"]
+    if "block" in form:
+        alone = told == len(messages)
+        last = (position + 1 if index else position) if alone else told
+        if index > len(content) or any(_last_text(other["content"]) >= 0 for other in messages[position:last]):
+            return None
+        return _with_content(
+            messages, position, [*content[:index], {**form["block"], "type": "text", "text": text}, *content[index:]]
+        )
+    if told < len(messages) or content[index]["type"] != "text" or not content[index]["text"]:
+        return None
+    return _with_content(messages, position, _ending(content, index, text))
+
+
+def _with_content(messages: list[Any], position: int, content: list[Block]) -> list[Any]:
+    return [*messages[:position], {**messages[position], "content": content}, *messages[position + 1 :]]
 
 
 def _instructions(messages: list[Any]) -> int:
@@ -292,11 +352,8 @@ def _last_text(content: list[Block]) -> int:
     return -1
 
 
-def _ending(content: list[Block], text: str) -> list[Block] | None:
-    """The blocks with a text behind their last one; None where they hold none."""
-    index = _last_text(content)
-    if index < 0:
-        return None
+def _ending(content: list[Block], index: int, text: str) -> list[Block]:
+    """The blocks with a text behind that of one of them."""
     block = {**content[index], "text": f"{content[index]['text']}\n\n{text}"}
     return [*content[:index], block, *content[index + 1 :]]
 
@@ -323,9 +380,9 @@ def _without_text(value: Any, text: str) -> Any:
     return value
 
 
-def _is_about_first(entry: dict[str, Any]) -> bool:
-    """Whether an entry has to do with the first message."""
-    return any(f"{entry.get(member)}/".startswith("/messages/0/") for member in ("path", "to"))
+def _is_about(entry: dict[str, Any], position: int) -> bool:
+    """Whether an entry has to do with a message."""
+    return any(f"{entry.get(member)}/".startswith(f"/messages/{position}/") for member in ("path", "to"))
 
 
 def _one_before(entry: dict[str, Any]) -> dict[str, Any]:
@@ -416,10 +473,17 @@ def _is_told(request: Request, messages: list[Any], position: int, index: int) -
             return False
         content = [*content[:index], {**block, "text": before[:-2]}, *content[index + 1 :]]
         messages[position] = {**message, "content": content}
-    elif index or _says_more(block):
+        if _end(messages) != (position, index):
+            form["at"] = [position, index]
+    elif _says_more(block):
         return False
-    elif len(content) > 1:  # it stands before instructions of the caller that have no text, or alone with them
-        messages[position] = {**message, "content": content[1:]}
+    elif len(content) > 1:  # it stands with instructions of the caller that have no text, or alone before them
+        others = [*content[:index], *content[index + 1 :]]
+        if index and _last_text(others) >= 0:
+            return False
+        messages[position] = {**message, "content": others}
+        form["at"] = [position, index]
+        form["block"] = {**block, "text": ""}
     elif position == 0 and not _says_more(message):
         form["message"] = {**message, "content": [{**block, "text": ""}]}
         del messages[0]

@@ -78,7 +78,7 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     reading.unusual = reading.unusual or "max_output_tokens" not in request
     request["provider_state"] = reading.state(form=form)
     proofread(request, reading, endpoint, to_wire)
-    return recognised(request) if body["messages"] else request, []
+    return recognised(request), []
 
 
 def _members_from_wire(

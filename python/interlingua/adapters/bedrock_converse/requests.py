@@ -73,7 +73,7 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
         form["odd"] = {"messages": []}
     request["provider_state"] = reading.state(form=form)
     proofread(request, reading, endpoint, to_wire)
-    return recognised(request) if wires else request, []
+    return recognised(request), []
 
 
 def _members_from_wire(body: Wire, request: Request, options: Wire, form: Wire, reading: Reading) -> None:
