@@ -186,7 +186,12 @@ def read_output(items: list[Any], reading: Reading) -> list[Block]:
 def answer_item(item: Any, reading: Reading, *, starts: bool) -> list[Block]:
     """The blocks of one item of an answer: nobody but the model speaks in it."""
     blocks = item_from_wire(item, reading, starts=starts)
-    return [opaque(item, reading)] if blocks is None else blocks
+    if blocks is None:
+        return [opaque(item, reading)]
+    if len(blocks) == 1 and len(blocks[0]) == 2:
+        # a text and nothing around it: one that is put into an answer gets all that an item has, this one came without
+        blocks[0]["provider_state"] = reading.state(form={"bare": True})
+    return blocks
 
 
 def says(item: Wire, blocks: list[Block]) -> bool:
