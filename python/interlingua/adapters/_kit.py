@@ -112,6 +112,7 @@ TOOL_MEMBERS: Final = frozenset(
         "requires_workspace",
     )
 )
+PROVIDER_TOOL_MEMBERS: Final = TOOL_MEMBERS | {"adapter", "definition"}
 """What this version knows of canonical items: the known members of `report_unknown`."""
 
 

@@ -47,10 +47,8 @@ class InterlinguaError(Exception):
         return error
 
 
-class InvalidRequest(InterlinguaError):
-    """The canonical input breaks the contract. `violations` lists all that is wrong, each with rule, path and message."""
-
-    category = "invalid_request"
+class _Violating(InterlinguaError):
+    """An error that lists all that is wrong, each with rule, path and message."""
 
     def __init__(
         self,
@@ -68,6 +66,12 @@ class InvalidRequest(InterlinguaError):
         if self.violations:
             error["violations"] = self.violations
         return error
+
+
+class InvalidRequest(_Violating):
+    """The canonical input breaks the contract. `violations` lists all that is wrong, each with rule, path and message."""
+
+    category = "invalid_request"
 
 
 def too_deep() -> InvalidRequest:
@@ -81,7 +85,7 @@ class InvalidWire(InterlinguaError):
     category = "invalid_request"
 
 
-class InvalidAnswer(InvalidWire):
+class InvalidAnswer(_Violating, InvalidWire):
     """A provider's answer cannot be read. `path` points into the body.
 
     When it does not have the form that was asked for, `path` points into its value, and `violations` lists all that is
@@ -89,23 +93,6 @@ class InvalidAnswer(InvalidWire):
     """
 
     category = "invalid_response"
-
-    def __init__(
-        self,
-        message: str,
-        *,
-        path: str | None = None,
-        adapter: str | None = None,
-        violations: list[dict[str, str]] | None = None,
-    ) -> None:
-        super().__init__(message, path=path, adapter=adapter)
-        self.violations = violations or []
-
-    def to_dict(self) -> dict[str, Any]:
-        error = super().to_dict()
-        if self.violations:
-            error["violations"] = self.violations
-        return error
 
 
 class CannotAdapt(InterlinguaError):

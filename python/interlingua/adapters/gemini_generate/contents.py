@@ -9,7 +9,7 @@ content of its own; instructions stand in `systemInstruction`, later ones marked
 from typing import Any, Final
 
 from interlingua.adapters._kit import MESSAGE_MEMBERS, Wire, report_foreign_state, report_unknown, within
-from interlingua.adapters._order import ordered
+from interlingua.adapters._order import PLAIN, ordered
 from interlingua.adapters.gemini_generate.parts import (
     MODEL,
     SYSTEM,
@@ -130,9 +130,6 @@ def _user_from_wire(parts: list[Wire], reading: Reading) -> list[Message]:
 
 # ---------------------------------------------------------------------------------------------- to the wire
 
-_PLAIN: Final = frozenset(
-    ("role", "content", "metadata", "id", "session_id", "created_at", "schema_version", "priority", "critical", "extra")
-)
 _USUAL: Final = frozenset(("role", "content", "metadata"))
 
 
@@ -239,7 +236,7 @@ def _leading_to_wire(
 
 def _members(message: Message, writing: Writing, path: Path) -> None:
     """What a message holds beside role and content."""
-    if len(message) == 2 or within(message, _PLAIN):
+    if len(message) == 2 or within(message, PLAIN):
         return
     report_unknown(message, MESSAGE_MEMBERS, writing.loss, path)
     if message.get("name") is not None:

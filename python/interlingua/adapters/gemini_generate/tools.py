@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._kit import Mirror, Wire, report_foreign_state, report_unknown, within
+from interlingua.adapters._kit import PROVIDER_TOOL_MEMBERS, Mirror, Wire, report_foreign_state, report_unknown, within
 from interlingua.adapters.gemini_generate.schemas import fitted, is_taken, json_schema, rooted
 from interlingua.adapters.gemini_generate.tables import MODE_NUMBERS, Reading, Writing, camelised
 from interlingua.canonical.errors import InvalidRequest
@@ -121,11 +121,6 @@ def choice_from_wire(config: Wire, reading: Reading) -> tuple[dict[str, Any] | N
 
 # ---------------------------------------------------------------------------------------------- to the wire
 
-_TOOL: Final = frozenset(
-    ("kind", "name", "description", "input_schema", "strict", "format", "adapter", "definition", "cache", "provider_state",
-     "side_effects", "requires_workspace")
-)  # fmt: skip
-
 
 def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
     """Writes the tools: all functions in one object, each tool of the provider's own in another."""
@@ -194,7 +189,7 @@ _SIMPLE: Final = frozenset(("name", "description", "input_schema", "strict", "si
 
 def _finished(tool: Tool, wire: Wire, writing: Writing, path: Path) -> Wire:
     loss = writing.loss
-    report_unknown(tool, _TOOL, loss, path)
+    report_unknown(tool, PROVIDER_TOOL_MEMBERS, loss, path)
     if tool.get("cache") is not None:
         loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire has no cache marks")
     report_foreign_state(tool, writing.endpoint, loss, path)

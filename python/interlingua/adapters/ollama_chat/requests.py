@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from interlingua.adapters._kit import (
+    PROVIDER_TOOL_MEMBERS,
     Wire,
     expect,
     gravity,
@@ -35,22 +36,6 @@ Request = dict[str, Any]
 Tool = dict[str, Any]
 
 _MOST_LOGPROBS: Final = 20
-_TOOL: Final = frozenset(
-    (
-        "kind",
-        "name",
-        "description",
-        "input_schema",
-        "strict",
-        "format",
-        "cache",
-        "provider_state",
-        "side_effects",
-        "requires_workspace",
-        "adapter",
-        "definition",
-    )
-)
 
 
 # ---------------------------------------------------------------------------------------------------- to the wire
@@ -330,7 +315,7 @@ def _tool_to_wire(tool: Tool, path: Path, writing: Writing) -> Wire | None:
             loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire has no cache marks")
         report_own_state(writing.owns(tool), loss, path, fields=True)
         report_foreign_state(tool, writing.endpoint, loss, path)
-        report_unknown(tool, _TOOL, loss, path)
+        report_unknown(tool, PROVIDER_TOOL_MEMBERS, loss, path)
         return tool["definition"]
     schema = tool.get("input_schema")
     if schema is not None and not writing.own and tool.keys() <= _SAID:  # the usual tool, on a straight way
@@ -381,7 +366,7 @@ def _finish_tool(tool: Tool, kind: str, state: Mapping[str, Any], path: Path, wr
         report_own_state(state, loss, path)
     else:
         report_foreign_state(tool, writing.endpoint, loss, path)
-    report_unknown(tool, _TOOL, loss, path)
+    report_unknown(tool, PROVIDER_TOOL_MEMBERS, loss, path)
 
 
 def _report_custom(tool: Tool, path: Path, writing: Writing) -> Wire:

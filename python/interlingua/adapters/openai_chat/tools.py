@@ -5,6 +5,7 @@ from typing import Any, Final, TypeGuard
 
 from interlingua.adapters._kit import (
     CALL_MEMBERS,
+    PROVIDER_TOOL_MEMBERS,
     TOOL_MEMBERS,
     Wire,
     arguments_text,
@@ -26,7 +27,6 @@ Tool = dict[str, Any]
 CALLS: Final = "tool_calls"
 """Kind of an opaque block that is an item of the list of calls and not a content part."""
 
-_PROVIDER_TOOL: Final = TOOL_MEMBERS | {"adapter", "definition"}
 # ---------------------------------------------------------------------------------------------------- tools
 
 
@@ -125,7 +125,7 @@ def _provider_tool(tool: Tool, path: Path, writing: Writing) -> Wire | None:
         writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "a tool of the provider carries no cache mark")
     report_own_state(writing.owns(tool), writing.loss, path, fields=True)
     report_foreign_state(tool, writing.endpoint, writing.loss, path)
-    report_unknown(tool, _PROVIDER_TOOL, writing.loss, path)
+    report_unknown(tool, PROVIDER_TOOL_MEMBERS, writing.loss, path)
     for name in ("description", "input_schema", "strict", "format"):
         if tool.get(name) is not None:
             message = "a tool of the provider is its definition alone"

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import TOOL_MEMBERS, Wire, report_unknown, within
+from interlingua.adapters._kit import PROVIDER_TOOL_MEMBERS, TOOL_MEMBERS, Wire, report_unknown, within
 from interlingua.adapters._openai_members import plain_function
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.parts import cache_from_wire, cache_to_wire
@@ -12,7 +12,6 @@ from interlingua.canonical.loss import Path
 
 Tool = dict[str, Any]
 
-_PROVIDER_TOOL: Final = TOOL_MEMBERS | {"adapter", "definition"}
 _SAYING: Final = frozenset(("kind", "name", "description", "input_schema", "strict", "format"))
 _TEXT_ARGUMENT: Final = "input"
 
@@ -108,7 +107,7 @@ def _provider_tool(tool: Tool, path: Path, writing: Writing) -> Wire | None:
             code = "cache_hint" if name == "cache" else "unsupported_field"
             writing.loss.drop((*path, name), code, "weakened", message)
     report_state(tool, writing, path, fields=True)
-    report_unknown(tool, _PROVIDER_TOOL, writing.loss, path)
+    report_unknown(tool, PROVIDER_TOOL_MEMBERS, writing.loss, path)
     return tool["definition"]
 
 
