@@ -3,13 +3,11 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from interlingua.adapters import _free_text as free_text
 from interlingua.adapters._kit import arguments_text, parse_arguments
 from interlingua.canonical.loss import Loss, Path
 
 Block = dict[str, Any]
-
-TEXT_ARGUMENT: Final = "input"
-"""Name of the one argument of a free-text tool that is written as a function."""
 
 NO_ARGUMENTS: Final = ("", "null")
 """What models write for a call without arguments."""
@@ -30,23 +28,13 @@ def arguments_to_wire(block: Block, form: Mapping[str, Any], path: Path, loss: L
     """The argument text of a call: what could not be read, the text that it had while it still fits, else our own."""
     raw: str | None = block.get("input_raw")
     if block.get("kind") == "custom":
-        return _folded(raw, path, loss)
+        return arguments_text(free_text.call_as_arguments(raw, loss, path))
     if raw is not None:
         _report_raw(block, raw, path, loss)
         return raw
     written = arguments_text(block["input"])
     text = form.get("arguments")
     return text if text is not None and _same(text, written) else written
-
-
-def _folded(raw: str | None, path: Path, loss: Loss) -> str:
-    arguments = {TEXT_ARGUMENT: raw or ""}
-    message = "a free-text call travels as a call with one text argument"
-    loss.replace((*path, "kind"), "function", "custom_tool", "shape", message)
-    loss.replace((*path, "input"), arguments, "custom_tool", "shape", message)
-    if raw is not None:
-        loss.drop((*path, "input_raw"), "custom_tool", "shape", message)
-    return arguments_text(arguments)
 
 
 def _same(text: str, written: str) -> bool:

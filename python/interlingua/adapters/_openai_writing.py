@@ -149,6 +149,13 @@ class Target:
             self._names[name] = wire = name if fits else self._rewritten(name, request)
         return wire
 
+    def told_name(self, name: str, path: Path, request: dict[str, Any]) -> str:
+        """The name of a tool in the target's grammar; reported when it is not the given one."""
+        wire = self.name(name, request)
+        if wire != name:
+            self.report_name(path, wire)
+        return wire
+
     def report_name(self, path: Path, wire: str) -> None:
         """Reports a name that was rewritten."""
         self.loss.replace(path, wire, "name_rewritten", "shape", "the name does not fit the target's grammar")

@@ -5,6 +5,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from interlingua.adapters._envelope import TOOL_ERROR, TOOL_OK, is_enveloped
+from interlingua.adapters._free_text import call_as_arguments
 from interlingua.adapters._kit import (
     BLOCK_MEMBERS,
     CALL_MEMBERS,
@@ -28,7 +29,6 @@ from interlingua.adapters.ollama_chat.tables import (
     IMAGES,
     NAME,
     NOTHING,
-    TEXT_ARGUMENT,
     Reading,
     Writing,
     report_own_state,
@@ -447,13 +447,7 @@ def _arguments(block: Block, form: Mapping[str, Any], path: Path, writing: Writi
     if (text := form.get("arguments")) is not None and _same_arguments(text, block):
         return text
     if block.get("kind", "function") != "function":
-        arguments = {TEXT_ARGUMENT: raw or ""}
-        message = "a free-text call travels as a call with one text argument"
-        loss.replace((*path, "kind"), "function", "custom_tool", "shape", message)
-        loss.replace((*path, "input"), arguments, "custom_tool", "shape", message)
-        if raw is not None:
-            loss.drop((*path, "input_raw"), "custom_tool", "shape", message)
-        return arguments
+        return call_as_arguments(raw, loss, path)
     if raw is not None:
         loss.drop((*path, "input_raw"), "arguments_invalid", "lost", "the wire takes a JSON object as arguments")
     return block["input"]

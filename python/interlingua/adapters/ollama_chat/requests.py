@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from interlingua.adapters._free_text import tool_as_function
 from interlingua.adapters._kit import (
     PROVIDER_TOOL_MEMBERS,
     Wire,
@@ -21,7 +22,6 @@ from interlingua.adapters.ollama_chat.tables import (
     NAME,
     NOTHING,
     OPTIONS,
-    TEXT_ARGUMENT,
     Reading,
     Writing,
     is_number,
@@ -326,7 +326,7 @@ def _tool_to_wire(tool: Tool, path: Path, writing: Writing) -> Wire | None:
     state = writing.owns(tool)
     fields, form = state.get("fields") or NOTHING, state.get("form") or NOTHING
     if kind == "custom":
-        schema = _report_custom(tool, path, writing)
+        schema = tool_as_function(tool, loss, path)["input_schema"]
     elif schema is not None and not writing.own:
         schema = kept(schema, loss, (*path, "input_schema"))
     more: Mapping[str, Any] = fields.get("function", NOTHING)
@@ -367,19 +367,6 @@ def _finish_tool(tool: Tool, kind: str, state: Mapping[str, Any], path: Path, wr
     else:
         report_foreign_state(tool, writing.endpoint, loss, path)
     report_unknown(tool, PROVIDER_TOOL_MEMBERS, loss, path)
-
-
-def _report_custom(tool: Tool, path: Path, writing: Writing) -> Wire:
-    """A free-text tool as a function with one text argument."""
-    schema = {"type": "object", "properties": {TEXT_ARGUMENT: {"type": "string"}}, "required": [TEXT_ARGUMENT]}
-    loss, message = writing.loss, "a free-text tool travels as a function with one text argument"
-    loss.replace((*path, "kind"), "function", "custom_tool", "shape", message)
-    loss.replace((*path, "input_schema"), schema, "custom_tool", "shape", message)
-    severity = "weakened" if tool.get("format", {"type": "text"}) != {"type": "text"} else "shape"
-    for name in ("format", "strict"):
-        if tool.get(name) is not None:
-            loss.drop((*path, name), "custom_tool", severity, f"the {name} of a free-text tool has no form")
-    return schema
 
 
 # -- options

@@ -42,9 +42,6 @@ CALLS: Final = "tool_calls"
 IMAGES: Final = "images"
 """Kinds of opaque blocks: an item of one of these lists that cannot be read."""
 
-TEXT_ARGUMENT: Final = "input"
-"""Name of the one argument of a free-text tool that is written as a function."""
-
 NOTHING: Final[Mapping[str, Any]] = {}
 _ANYTHING: Final = re.compile("")
 _NUMBERS: Final = (int, float, Decimal)

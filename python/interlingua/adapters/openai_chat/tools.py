@@ -14,8 +14,19 @@ from interlingua.adapters._kit import (
     report_unknown,
     within,
 )
-from interlingua.adapters._openai_calls import TEXT_ARGUMENT, arguments_to_wire, custom_input, read_arguments
+from interlingua.adapters._openai_calls import arguments_to_wire, custom_input, read_arguments
 from interlingua.adapters._openai_members import plain_function
+from interlingua.adapters._openai_tools import (
+    NAMING,
+    custom_as_function,
+    fitted_choice,
+    is_offered,
+    offered_kinds,
+    parallel_to_wire,
+    report_misplaced,
+    report_toolless,
+    takes_tools,
+)
 from interlingua.adapters.openai_chat.context import Reading, Writing, report_own_state
 from interlingua.adapters.openai_chat.parts import Block, cache_from_wire, finish_block, opaque
 from interlingua.adapters.openai_chat.tables import NAME
@@ -33,11 +44,7 @@ CALLS: Final = "tool_calls"
 def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
     """Writes `tools`, or the legacy `functions` where the request had them."""
     tools = request.get("tools")
-    if not tools:
-        return
-    if writing.capabilities.get("supports_tools") is False and not writing.own:
-        for position in range(len(tools)):
-            writing.loss.drop(("tools", position), "unsupported_model", "lost", "the model takes no tools")
+    if not tools or not takes_tools(tools, writing):
         return
     written = [tool_to_wire(tool, ("tools", n), writing, request) for n, tool in enumerate(tools)]
     if present := [tool for tool in written if tool is not None]:
@@ -64,7 +71,7 @@ def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: dict[str, An
     fields = state.get("fields", {})
     empty = state.get("form", {}).get("empty", {})
     if kind == "custom" and writing.folds_custom:
-        tool = _custom_as_function(tool, path, writing)
+        tool = custom_as_function(tool, path, writing)
         kind = "function"
     elif kind == "custom" and not writing.own:
         tool = _with_nested_grammar(tool, path, writing)
@@ -82,7 +89,7 @@ def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: dict[str, An
     if inner.get("strict") and _refuses_strict(tool, inner, (*path, "strict"), writing):
         del inner["strict"]
     if tool.keys() - _COMMON:
-        _report_misplaced(tool, kind, path, writing)
+        report_misplaced(tool, kind, path, writing)
     item: Wire = {**{k: v for k, v in fields.items() if k != kind}, "type": kind, kind: inner}
     if not tool.keys() <= _SAYING:
         writing.place = ""
@@ -160,26 +167,6 @@ _SAYING: Final = frozenset(("kind", "name", "description", "input_schema", "stri
 _COMMON: Final = frozenset(("kind", "name", "description", "input_schema", "strict", "cache", "provider_state"))
 
 
-def _report_misplaced(tool: Tool, kind: str, path: Path, writing: Writing) -> None:
-    names = ("format",) if kind == "function" else ("input_schema", "strict")
-    for name in names:
-        if tool.get(name) is not None:
-            message = f"a {kind} tool has no {name.replace('_', ' ')} on this wire"
-            writing.loss.drop((*path, name), "unsupported_field", "weakened", message)
-
-
-def _custom_as_function(tool: Tool, path: Path, writing: Writing) -> Tool:
-    schema = {"type": "object", "properties": {TEXT_ARGUMENT: {"type": "string"}}, "required": [TEXT_ARGUMENT]}
-    message = "a free-text tool travels as a function with one text argument"
-    writing.loss.replace((*path, "kind"), "function", "custom_tool", "shape", message)
-    writing.loss.replace((*path, "input_schema"), schema, "custom_tool", "shape", message)
-    severity = "weakened" if tool.get("format", {"type": "text"}) != {"type": "text"} else "shape"
-    for name in ("format", "strict"):
-        if tool.get(name) is not None:
-            writing.loss.drop((*path, name), "custom_tool", severity, f"the {name} of a free-text tool has no form")
-    return {**{k: v for k, v in tool.items() if k not in ("format", "strict")}, "input_schema": schema}
-
-
 def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
     """A tool. What is not a readable function or custom tool is kept whole as a tool of the provider."""
     kind = tool.get("type")
@@ -255,50 +242,44 @@ def _with_extras(tool: Tool, kind: str, inner: Wire, known: frozenset[str], read
 
 def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
     """Writes `tool_choice` and `parallel_tool_calls`: only beside tools."""
-    choice, parallel = request.get("tool_choice"), request.get("parallel_tool_calls")
+    parallel_to_wire(request, body, writing)
+    choice = request.get("tool_choice")
+    if choice is None:
+        return
     form = writing.form(request)
     legacy = form.get("tools") == "functions" and "tools" not in body
     has_tools = "tools" in body or "functions" in body
-    if parallel is not None:
-        if "tools" not in body and not writing.keeps("parallel_tool_calls"):
-            message = "there are no tools to call in parallel"
-            writing.loss.drop(("parallel_tool_calls",), "combination", "shape", message)
-        elif writing.refuses("parallel_tool_calls"):
-            writing.report_refused("parallel_tool_calls")
-        else:
-            body["parallel_tool_calls"] = parallel
-    if choice is None:
-        return
     if not has_tools and (legacy or not writing.keeps("tool_choice")):
-        severity = "shape" if choice["type"] in ("auto", "none") else "weakened"
-        writing.loss.drop(("tool_choice",), "combination", severity, "there are no tools to choose from")
+        report_toolless(choice, writing)
         return
     member = "function_call" if legacy else "tool_choice"
     spelling = form.get("tool_choice")
     if isinstance(spelling, dict) and spelling.keys() == _LEGACY_CHOICE and not legacy:
         spelling = None  # the tools are no longer told in the old way
-    if spelling is not None and _choice(spelling, {}) == _plain(choice) and _is_offered(choice, request, body, writing):
-        body[member] = spelling
-        return
+    offered = offered_kinds(request, _wire_kinds(body)) if choice["type"] in NAMING else {}
+    if spelling is not None and _choice(spelling, {}) == _plain(choice):
+        if is_offered(choice, offered, request, writing):
+            body[member] = spelling
+            return
     if writing.refuses("tool_choice"):
         writing.report_refused("tool_choice")
         return
-    written = _choice_to_wire(choice, request, body, writing)
-    if written is not None:
-        body[member] = {"name": choice["name"]} if legacy and isinstance(written, dict) else written
-
-
-def _is_offered(choice: Mapping[str, Any], request: dict[str, Any], body: Wire, writing: Writing) -> bool:
-    """Whether the tools that a choice names are offered, or were not when it was read."""
-    named = [choice.get("name")] if choice["type"] == "tool" else choice.get("names") or ()
-    offered = _kinds(request, body)
-    return writing.keeps("tool_choice") or all(
-        name in offered and writing.name(name, request) == name for name in named
-    )
+    if not _takes_choice(choice, request, writing):
+        message = "the provider has no such way of choosing tools"
+        writing.loss.drop(("tool_choice",), "tool_choice", "weakened", message)
+    elif (fitted := fitted_choice(choice, offered, request, writing)) is not None:
+        body[member] = _spelt_choice(fitted, writing, legacy=legacy)
 
 
 _LEGACY_CHOICE: Final = frozenset(("name",))
-_CHOICE: Final = frozenset(("type", "name", "names", "mode", "kind"))
+
+
+def _takes_choice(choice: Mapping[str, Any], request: dict[str, Any], writing: Writing) -> bool:
+    """Whether the provider knows a way of choosing; some know fewer while the model reasons."""
+    allowed = writing.dialect.get("tool_choices")
+    if allowed is None and not _unthinking(request.get("reasoning") or {}):
+        allowed = writing.dialect.get("tool_choices_thinking")
+    return allowed is None or choice["type"] in allowed or writing.own
 
 
 def _unthinking(reasoning: Mapping[str, Any]) -> bool:
@@ -306,97 +287,28 @@ def _unthinking(reasoning: Mapping[str, Any]) -> bool:
     return reasoning.get("mode") == "disabled" or reasoning.get("effort") == "none"
 
 
-def _choice_to_wire(choice: dict[str, Any], request: dict[str, Any], body: Wire, writing: Writing) -> Any:
-    report_unknown(choice, _CHOICE, writing.loss, ("tool_choice",))
-    allowed = writing.dialect.get("tool_choices")
-    if allowed is None and not _unthinking(request.get("reasoning") or {}):
-        allowed = writing.dialect.get("tool_choices_thinking")
-    if allowed is not None and choice["type"] not in allowed and not writing.own:
-        message = "the provider has no such way of choosing tools"
-        writing.loss.drop(("tool_choice",), "tool_choice", "weakened", message)
-        return None
-    match choice["type"]:
-        case "required":
-            _report_idle(choice, (), writing)
-            return writing.dialect.get("tool_choice_required") or "required"
-        case "tool":
-            return _named(choice, request, body, writing)
-        case "allowed":
-            return _allowed(choice, request, body, writing)
-        case word:
-            _report_idle(choice, (), writing)
-            return word
-
-
-def _report_idle(choice: dict[str, Any], used: tuple[str, ...], writing: Writing) -> None:
-    for name in ("name", "names", "mode", "kind"):
-        if name not in used and choice.get(name) is not None and not (name == "kind" and choice[name] == "function"):
-            message = "this way of choosing has no such member"
-            writing.loss.drop(("tool_choice", name), "tool_choice", "shape", message)
-
-
-def _kinds(request: dict[str, Any], body: Wire) -> dict[str, str]:
-    """What the tools that are offered are on the wire, by their canonical name."""
-    wire_kinds = {
+def _wire_kinds(body: Wire) -> dict[Any, str]:
+    """The kinds of the tools as they were written, by wire name."""
+    return {
         (tool.get(tool["type"]) or {}).get("name"): tool["type"]
         for tool in body.get("tools", ())
         if isinstance(tool.get("type"), str) and isinstance(tool.get(tool["type"]), dict)
     }
-    return {
-        tool["name"]: "function" if wire_kinds.get(tool["name"]) == "function" else tool.get("kind") or "function"
-        for tool in request.get("tools") or ()
-    }
 
 
-def _named(choice: dict[str, Any], request: dict[str, Any], body: Wire, writing: Writing) -> Any:
-    name, kind = choice.get("name", ""), choice.get("kind") or "function"
-    _report_idle(choice, ("name", "kind"), writing)
-    if not writing.keeps("tool_choice"):
-        offered = _kinds(request, body)
-        if offered.get(name) == "provider" or (name not in offered):
-            message = "the chosen tool is not offered"
-            writing.loss.drop(("tool_choice",), "tool_choice", "weakened", message)
-            return None
-        if offered[name] != kind:
-            kind = offered[name]
-            message = "the kind of a choice is that of its tool"
-            writing.loss.replace(("tool_choice", "kind"), kind, "custom_tool", "shape", message)
-        wire_name = writing.name(name, request)
-        if wire_name != name:
-            writing.report_name(("tool_choice", "name"), wire_name)
-        name = wire_name
-    return {"type": kind, kind: {"name": name}}
-
-
-def _allowed(choice: dict[str, Any], request: dict[str, Any], body: Wire, writing: Writing) -> Any:
-    _report_idle(choice, ("names", "mode"), writing)
-    names = choice.get("names") or []
-    offered = _kinds(request, body)
-    known: list[str] = []
-    written: list[str] = []
-    for position, name in enumerate(names):
-        if offered.get(name, "provider") == "provider" and not writing.keeps("tool_choice"):
-            continue
-        known.append(name)
-        written.append(writing.name(name, request))
-        if written[-1] != name:
-            writing.report_name(("tool_choice", "names", position), written[-1])
-    if not known:
-        writing.loss.drop(("tool_choice",), "tool_choice", "weakened", "none of the allowed tools is offered")
-        return None
-    if len(known) != len(names):
-        message = "some of the allowed tools are not offered"
-        writing.loss.replace(("tool_choice", "names"), written, "tool_choice", "shape", message)
-    mode = choice.get("mode")
-    if mode is None:
-        mode = "auto"
-        message = "the wire demands a mode"
-        writing.loss.replace(("tool_choice", "mode"), mode, "required_default", "shape", message)
-    tools: list[Wire] = []
-    for name, wire_name in zip(known, written, strict=True):
-        kind = offered.get(name, "function")
-        tools.append({"type": kind, kind: {"name": wire_name}})
-    return {"type": "allowed_tools", "allowed_tools": {"mode": mode, "tools": tools}}
+def _spelt_choice(fitted: dict[str, Any], writing: Writing, *, legacy: bool) -> Any:
+    match fitted["type"]:
+        case "required":
+            return writing.dialect.get("tool_choice_required") or "required"
+        case "tool" if legacy:
+            return {"name": fitted["name"]}
+        case "tool":
+            return {"type": fitted["kind"], fitted["kind"]: {"name": fitted["name"]}}
+        case "allowed":
+            tools = [{"type": kind, kind: {"name": name}} for kind, name in fitted["tools"]]
+            return {"type": "allowed_tools", "allowed_tools": {"mode": fitted["mode"], "tools": tools}}
+        case word:
+            return word
 
 
 def choice_from_wire(value: Any, dialect: Mapping[str, Any]) -> tuple[dict[str, Any] | None, bool]:

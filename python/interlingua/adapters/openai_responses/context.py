@@ -86,13 +86,6 @@ class Writing(Target):
             return own
         return self.answered_id(call)
 
-    def told_name(self, name: str, path: Path, request: dict[str, Any]) -> str:
-        """The name of a tool in the target's grammar; reported when it is not the given one."""
-        wire = self.name(name, request)
-        if wire != name:
-            self.report_name(path, wire)
-        return wire
-
 
 def report_state(
     item: dict[str, Any], writing: Writing, path: Path, *, fields: bool = False, signature: bool = True

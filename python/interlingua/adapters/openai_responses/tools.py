@@ -5,6 +5,17 @@ from typing import Any, Final
 
 from interlingua.adapters._kit import PROVIDER_TOOL_MEMBERS, TOOL_MEMBERS, Wire, report_unknown, within
 from interlingua.adapters._openai_members import plain_function
+from interlingua.adapters._openai_tools import (
+    NAMING,
+    custom_as_function,
+    fitted_choice,
+    is_offered,
+    offered_kinds,
+    parallel_to_wire,
+    report_misplaced,
+    report_toolless,
+    takes_tools,
+)
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.parts import cache_from_wire, cache_to_wire
 from interlingua.adapters.openai_responses.tables import NOTHING
@@ -13,7 +24,6 @@ from interlingua.canonical.loss import Path
 Tool = dict[str, Any]
 
 _SAYING: Final = frozenset(("kind", "name", "description", "input_schema", "strict", "format"))
-_TEXT_ARGUMENT: Final = "input"
 
 
 # ---------------------------------------------------------------------------------------------------- tools
@@ -22,9 +32,7 @@ _TEXT_ARGUMENT: Final = "input"
 def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
     """Writes `tools`."""
     tools = request["tools"]
-    if writing.capabilities.get("supports_tools") is False and not writing.own:
-        for position in range(len(tools)):
-            writing.loss.drop(("tools", position), "unsupported_model", "lost", "the model takes no tools")
+    if not takes_tools(tools, writing):
         return
     written = [tool_to_wire(tool, ("tools", n), writing, request) for n, tool in enumerate(tools)]
     if present := [tool for tool in written if tool is not None]:
@@ -37,7 +45,7 @@ def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: dict[str, An
     if kind == "provider":
         return _provider_tool(tool, path, writing)
     if kind == "custom" and writing.folds_custom:
-        tool = _custom_as_function(tool, path, writing)
+        tool = custom_as_function(tool, path, writing)
         kind = "function"
     if kind == "custom" and not writing.own:
         tool = _with_flat_grammar(tool, path, writing)
@@ -59,10 +67,7 @@ def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: dict[str, An
         del item["strict"]
     if kind == "function" and "strict" not in item and not _silent(form):
         item["strict"] = False  # where nothing is said, the service enforces what it can
-    for name in ("format",) if kind == "function" else ("input_schema", "strict"):
-        if tool.get(name) is not None:
-            message = f"a {kind} tool has no {name.replace('_', ' ')} on this wire"
-            writing.loss.drop((*path, name), "unsupported_field", "weakened", message)
+    report_misplaced(tool, kind, path, writing)
     for name, value in form.get("nulls", NOTHING).items():
         item.setdefault(name, value)
     if not tool.keys() <= _SAYING:
@@ -109,18 +114,6 @@ def _provider_tool(tool: Tool, path: Path, writing: Writing) -> Wire | None:
     report_state(tool, writing, path, fields=True)
     report_unknown(tool, PROVIDER_TOOL_MEMBERS, writing.loss, path)
     return tool["definition"]
-
-
-def _custom_as_function(tool: Tool, path: Path, writing: Writing) -> Tool:
-    schema = {"type": "object", "properties": {_TEXT_ARGUMENT: {"type": "string"}}, "required": [_TEXT_ARGUMENT]}
-    message = "a free-text tool travels as a function with one text argument"
-    writing.loss.replace((*path, "kind"), "function", "custom_tool", "shape", message)
-    writing.loss.replace((*path, "input_schema"), schema, "custom_tool", "shape", message)
-    severity = "weakened" if tool.get("format", {"type": "text"}) != {"type": "text"} else "shape"
-    for name in ("format", "strict"):
-        if tool.get(name) is not None:
-            writing.loss.drop((*path, name), "custom_tool", severity, f"the {name} of a free-text tool has no form")
-    return {**{k: v for k, v in tool.items() if k not in ("format", "strict")}, "input_schema": schema}
 
 
 _FUNCTION: Final = (
@@ -178,112 +171,38 @@ def _fits(tool: Wire, members: tuple[tuple[str, str, type], ...]) -> bool:
 
 def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
     """Writes `tool_choice` and `parallel_tool_calls`: only beside tools."""
-    choice, parallel = request.get("tool_choice"), request.get("parallel_tool_calls")
-    has_tools = "tools" in body
-    if parallel is not None:
-        if not has_tools and not writing.keeps("parallel_tool_calls"):
-            message = "there are no tools to call in parallel"
-            writing.loss.drop(("parallel_tool_calls",), "combination", "shape", message)
-        elif writing.refuses("parallel_tool_calls"):
-            writing.report_refused("parallel_tool_calls")
-        else:
-            body["parallel_tool_calls"] = parallel
+    parallel_to_wire(request, body, writing)
+    choice = request.get("tool_choice")
     if choice is None:
         return
-    if not has_tools and not writing.keeps("tool_choice"):
-        severity = "shape" if choice["type"] in ("auto", "none") else "weakened"
-        writing.loss.drop(("tool_choice",), "combination", severity, "there are no tools to choose from")
+    if "tools" not in body and not writing.keeps("tool_choice"):
+        report_toolless(choice, writing)
         return
     if writing.refuses("tool_choice"):
         writing.report_refused("tool_choice")
         return
-    report_unknown(choice, _CHOICE, writing.loss, ("tool_choice",))
+    offered = offered_kinds(request, _wire_kinds(body)) if choice["type"] in NAMING else {}
     spelling = writing.form(request).get("tool_choice")
-    if spelling is not None and choice_from_wire(spelling) == choice and _is_offered(choice, request, body, writing):
+    if spelling is not None and choice_from_wire(spelling) == choice and is_offered(choice, offered, request, writing):
         body["tool_choice"] = spelling
-        return
-    match choice["type"]:
+    elif (fitted := fitted_choice(choice, offered, request, writing)) is not None:
+        body["tool_choice"] = _spelt_choice(fitted)
+
+
+def _wire_kinds(body: Wire) -> dict[Any, Any]:
+    """The kinds of the tools as they were written, by wire name."""
+    return {tool.get("name"): tool.get("type") for tool in body.get("tools", ())}
+
+
+def _spelt_choice(fitted: dict[str, Any]) -> Any:
+    match fitted["type"]:
         case "tool":
-            written = _named(choice, request, body, writing)
+            return {"type": fitted["kind"], "name": fitted["name"]}
         case "allowed":
-            written = _allowed(choice, request, body, writing)
+            tools = [{"type": kind, "name": name} for kind, name in fitted["tools"]]
+            return {"type": "allowed_tools", "mode": fitted["mode"], "tools": tools}
         case word:
-            _report_idle(choice, (), writing)
-            written = word
-    if written is not None:
-        body["tool_choice"] = written
-
-
-def _is_offered(choice: Mapping[str, Any], request: dict[str, Any], body: Wire, writing: Writing) -> bool:
-    """Whether the tools that a choice allows are offered, or were not when it was read."""
-    offered = _kinds(request, body)
-    return writing.keeps("tool_choice") or all(
-        name in offered and writing.name(name, request) == name for name in choice.get("names") or ()
-    )
-
-
-_CHOICE: Final = frozenset(("type", "name", "names", "mode", "kind"))
-
-
-def _report_idle(choice: Mapping[str, Any], used: tuple[str, ...], writing: Writing) -> None:
-    for name in ("name", "names", "mode", "kind"):
-        if name not in used and choice.get(name) is not None and not (name == "kind" and choice[name] == "function"):
-            message = "this way of choosing has no such member"
-            writing.loss.drop(("tool_choice", name), "tool_choice", "shape", message)
-
-
-def _kinds(request: dict[str, Any], body: Wire) -> dict[str, str]:
-    """What the tools that are offered are on the wire, by their canonical name."""
-    written = {tool.get("name"): tool.get("type") for tool in body.get("tools", ())}
-    return {
-        tool["name"]: "function" if written.get(tool["name"]) == "function" else tool.get("kind") or "function"
-        for tool in request.get("tools") or ()
-    }
-
-
-def _named(choice: Mapping[str, Any], request: dict[str, Any], body: Wire, writing: Writing) -> Any:
-    name, kind = choice.get("name", ""), choice.get("kind") or "function"
-    _report_idle(choice, ("name", "kind"), writing)
-    if not writing.keeps("tool_choice"):
-        offered = _kinds(request, body)
-        if offered.get(name, "provider") == "provider":
-            message = "the chosen tool is not offered"
-            writing.loss.drop(("tool_choice",), "tool_choice", "weakened", message)
-            return None
-        if offered[name] != kind:
-            kind = offered[name]
-            message = "the kind of a choice is that of its tool"
-            writing.loss.replace(("tool_choice", "kind"), kind, "custom_tool", "shape", message)
-        name = writing.told_name(name, ("tool_choice", "name"), request)
-    return {"type": kind, "name": name}
-
-
-def _allowed(choice: Mapping[str, Any], request: dict[str, Any], body: Wire, writing: Writing) -> Any:
-    _report_idle(choice, ("names", "mode"), writing)
-    names = choice.get("names") or []
-    offered = _kinds(request, body)
-    known = [
-        (at, name)
-        for at, name in enumerate(names)
-        if writing.keeps("tool_choice") or offered.get(name, "provider") != "provider"
-    ]
-    if not known:
-        writing.loss.drop(("tool_choice",), "tool_choice", "weakened", "none of the allowed tools is offered")
-        return None
-    written = [writing.told_name(name, ("tool_choice", "names", at), request) for at, name in known]
-    if len(known) != len(names):
-        message = "some of the allowed tools are not offered"
-        writing.loss.replace(("tool_choice", "names"), written, "tool_choice", "shape", message)
-    mode = choice.get("mode")
-    if mode is None:
-        mode = "auto"
-        message = "the wire demands a mode"
-        writing.loss.replace(("tool_choice", "mode"), mode, "required_default", "shape", message)
-    tools = [
-        {"type": offered.get(name, "function"), "name": wire_name}
-        for (_, name), wire_name in zip(known, written, strict=True)
-    ]
-    return {"type": "allowed_tools", "mode": mode, "tools": tools}
+            return word
 
 
 def choice_from_wire(value: Any) -> dict[str, Any] | None:

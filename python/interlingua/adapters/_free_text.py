@@ -1,0 +1,32 @@
+"""Tools that take free text, on wires that know functions alone: a function with one text argument."""
+
+from typing import Any, Final
+
+from interlingua.canonical.loss import Loss, Path
+
+ARGUMENT: Final = "input"
+"""Name of the one argument."""
+
+
+def tool_as_function(tool: dict[str, Any], loss: Loss, path: Path) -> dict[str, Any]:
+    """The function that a free-text tool travels as. The text is not held to a grammar then."""
+    schema = {"type": "object", "properties": {ARGUMENT: {"type": "string"}}, "required": [ARGUMENT]}
+    message = "a free-text tool travels as a function with one text argument"
+    loss.replace((*path, "kind"), "function", "custom_tool", "shape", message)
+    loss.replace((*path, "input_schema"), schema, "custom_tool", "shape", message)
+    severity = "weakened" if tool.get("format", {"type": "text"}) != {"type": "text"} else "shape"
+    for name in ("format", "strict"):
+        if tool.get(name) is not None:
+            loss.drop((*path, name), "custom_tool", severity, f"the {name} of a free-text tool has no form")
+    return {name: value for name, value in tool.items() if name not in ("format", "strict")} | {"input_schema": schema}
+
+
+def call_as_arguments(text: str | None, loss: Loss, path: Path) -> dict[str, Any]:
+    """The arguments that the text of a call to such a tool travels as."""
+    arguments = {ARGUMENT: text or ""}
+    message = "a free-text call travels as a call with one text argument"
+    loss.replace((*path, "kind"), "function", "custom_tool", "shape", message)
+    loss.replace((*path, "input"), arguments, "custom_tool", "shape", message)
+    if text is not None:
+        loss.drop((*path, "input_raw"), "custom_tool", "shape", message)
+    return arguments

@@ -1,0 +1,150 @@
+"""
+Tools and the choice of tools, as far as both wires of OpenAI mean them alike: what is offered, what may be chosen, and what
+is lost of either. How a tool or a choice is spelt, each wire says itself.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from interlingua.adapters import _free_text as free_text
+from interlingua.adapters._kit import Wire, report_unknown
+from interlingua.adapters._openai_writing import Target
+from interlingua.canonical.loss import Path
+
+Tool = dict[str, Any]
+Choice = Mapping[str, Any]
+
+# ---------------------------------------------------------------------------------------------------- tools
+
+
+def takes_tools(tools: list[Tool], writing: Target) -> bool:
+    """Whether the model takes tools; all that it does not take is reported."""
+    if writing.own or writing.capabilities.get("supports_tools") is not False:
+        return True
+    for position in range(len(tools)):
+        writing.loss.drop(("tools", position), "unsupported_model", "lost", "the model takes no tools")
+    return False
+
+
+def report_misplaced(tool: Tool, kind: str, path: Path, writing: Target) -> None:
+    """Reports what a tool says that only tools of the other kind can say."""
+    for name in ("format",) if kind == "function" else ("input_schema", "strict"):
+        if tool.get(name) is not None:
+            message = f"a {kind} tool has no {name.replace('_', ' ')} on this wire"
+            writing.loss.drop((*path, name), "unsupported_field", "weakened", message)
+
+
+def custom_as_function(tool: Tool, path: Path, writing: Target) -> Tool:
+    """A free-text tool for a provider that takes functions alone."""
+    return free_text.tool_as_function(tool, writing.loss, path)
+
+
+# ---------------------------------------------------------------------------------------------------- choice
+
+NAMING: Final = ("tool", "allowed")
+"""Ways of choosing that name tools."""
+_CHOICE: Final = frozenset(("type", "name", "names", "mode", "kind"))
+
+
+def parallel_to_wire(request: dict[str, Any], body: Wire, writing: Target) -> None:
+    """Writes `parallel_tool_calls`: only beside tools."""
+    parallel = request.get("parallel_tool_calls")
+    if parallel is None:
+        return
+    if "tools" not in body and not writing.keeps("parallel_tool_calls"):
+        message = "there are no tools to call in parallel"
+        writing.loss.drop(("parallel_tool_calls",), "combination", "shape", message)
+    elif writing.refuses("parallel_tool_calls"):
+        writing.report_refused("parallel_tool_calls")
+    else:
+        body["parallel_tool_calls"] = parallel
+
+
+def report_toolless(choice: Choice, writing: Target) -> None:
+    """Reports a choice beside which there are no tools."""
+    severity = "shape" if choice["type"] in ("auto", "none") else "weakened"
+    writing.loss.drop(("tool_choice",), "combination", severity, "there are no tools to choose from")
+
+
+def offered_kinds(request: dict[str, Any], written: Mapping[Any, Any]) -> dict[str, str]:
+    """What the tools that are offered are on the wire, by their canonical name; `written` are the kinds by wire name."""
+    return {
+        tool["name"]: "function" if written.get(tool["name"]) == "function" else tool.get("kind") or "function"
+        for tool in request.get("tools") or ()
+    }
+
+
+def is_offered(choice: Choice, offered: Mapping[str, str], request: dict[str, Any], writing: Target) -> bool:
+    """Whether the tools that a choice names are offered, or were not when it was read."""
+    if writing.keeps("tool_choice"):
+        return True
+    named = [choice.get("name", "")] if choice["type"] == "tool" else choice.get("names") or ()
+    return all(name in offered and writing.name(name, request) == name for name in named)
+
+
+def fitted_choice(
+    choice: Choice, offered: Mapping[str, str], request: dict[str, Any], writing: Target
+) -> dict[str, Any] | None:
+    """The choice as it can be made: names and kinds as the tools have them on the wire. None when it cannot be made.
+
+    It has `type`, and for one tool its `name` and `kind`, for allowed ones a `mode` and `tools`: kind and name of each.
+    """
+    report_unknown(dict(choice), _CHOICE, writing.loss, ("tool_choice",))
+    match choice["type"]:
+        case "tool":
+            return _one_tool(choice, offered, request, writing)
+        case "allowed":
+            return _allowed(choice, offered, request, writing)
+        case word:
+            _report_idle(choice, (), writing)
+            return {"type": word}
+
+
+def _report_idle(choice: Choice, used: tuple[str, ...], writing: Target) -> None:
+    for name in ("name", "names", "mode", "kind"):
+        if name not in used and choice.get(name) is not None and not (name == "kind" and choice[name] == "function"):
+            message = "this way of choosing has no such member"
+            writing.loss.drop(("tool_choice", name), "tool_choice", "shape", message)
+
+
+def _one_tool(
+    choice: Choice, offered: Mapping[str, str], request: dict[str, Any], writing: Target
+) -> dict[str, Any] | None:
+    name, kind = choice.get("name", ""), choice.get("kind") or "function"
+    _report_idle(choice, ("name", "kind"), writing)
+    if not writing.keeps("tool_choice"):
+        if offered.get(name, "provider") == "provider":
+            message = "the chosen tool is not offered"
+            writing.loss.drop(("tool_choice",), "tool_choice", "weakened", message)
+            return None
+        if offered[name] != kind:
+            kind = offered[name]
+            message = "the kind of a choice is that of its tool"
+            writing.loss.replace(("tool_choice", "kind"), kind, "custom_tool", "shape", message)
+        name = writing.told_name(name, ("tool_choice", "name"), request)
+    return {"type": "tool", "name": name, "kind": kind}
+
+
+def _allowed(
+    choice: Choice, offered: Mapping[str, str], request: dict[str, Any], writing: Target
+) -> dict[str, Any] | None:
+    _report_idle(choice, ("names", "mode"), writing)
+    names: list[str] = choice.get("names") or []
+    tools: list[tuple[str, str]] = []
+    for position, name in enumerate(names):
+        if writing.keeps("tool_choice") or offered.get(name, "provider") != "provider":
+            wire_name = writing.told_name(name, ("tool_choice", "names", position), request)
+            tools.append((offered.get(name, "function"), wire_name))
+    if not tools:
+        writing.loss.drop(("tool_choice",), "tool_choice", "weakened", "none of the allowed tools is offered")
+        return None
+    if len(tools) != len(names):
+        message = "some of the allowed tools are not offered"
+        written = [name for _, name in tools]
+        writing.loss.replace(("tool_choice", "names"), written, "tool_choice", "shape", message)
+    mode = choice.get("mode")
+    if mode is None:
+        mode = "auto"
+        message = "the wire demands a mode"
+        writing.loss.replace(("tool_choice", "mode"), mode, "required_default", "shape", message)
+    return {"type": "allowed", "mode": mode, "tools": tools}
