@@ -32,6 +32,30 @@ WORDS: Final = frozenset(
 """Categories that travel as themselves, where a wire has a place for a free word and none of its own for them."""
 
 
+TEXTS: Final[dict[str, str]] = {
+    "invalid_request": "the provider refused the request as invalid",
+    "unsupported": "the provider does not do this",
+    "authentication": "the provider did not accept the credentials; check the key",
+    "permission": "the provider forbids this to the account",
+    "billing": "the account has no credit or quota left",
+    "not_found": "the provider does not know the model or address",
+    "rate_limit": "the provider limits the rate of calls; wait and try again",
+    "context_overflow": "the prompt is longer than the model's context; shorten the conversation",
+    "content_filter": "a content filter of the provider refused the request",
+    "timeout": "the provider did not answer in time",
+    "server_error": "the provider failed; try again",
+    "overloaded": "the provider is overloaded; wait and try again",
+    "cancelled": "the call was cancelled",
+    "other": "the provider answered with an error",
+    "loss_refused": "the projection would lose more than the policy allows",
+    "no_candidate": "no model can take the turn",
+    "network": "the connection to the provider failed; try again",
+    "invalid_response": "the answer of the provider cannot be read",
+    "stream_truncated": "the answer ended before its end",
+}
+"""What a reader tells of a category. The provider's own text may hold content, so it is never told."""
+
+
 class Told(NamedTuple):
     """What a body is spelt from. `status` and `word` are the provider's own, when the error came from this wire."""
 

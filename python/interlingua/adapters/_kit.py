@@ -147,6 +147,17 @@ def report_foreign_state(item: dict[str, Any], endpoint: Endpoint, loss: Loss, p
         loss.drop(where, "foreign_state", "lost", "a signature of another provider cannot be replayed here")
 
 
+def report_own_state(state: Mapping[str, Any], loss: Loss, path: Path, *, fields: bool = False) -> None:
+    """Reports what an own state holds without a place on this wire: a signature, and, where told, its fields."""
+    if state.get("signature"):
+        message = "the item carries no signature on this wire"
+        loss.drop((*path, "provider_state", "signature"), "unsupported_field", "lost", message)
+    if fields:
+        for name in state.get("fields") or ():
+            message = "the item has no further members on this wire"
+            loss.drop((*path, "provider_state", "fields", name), "unsupported_field", "weakened", message)
+
+
 def report_unknown(item: dict[str, Any], known: frozenset[str], loss: Loss, path: Path) -> None:
     """Reports the members of a canonical item that this version does not know."""
     for name in item:

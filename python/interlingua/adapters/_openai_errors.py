@@ -176,28 +176,6 @@ _HINTS: Final[tuple[tuple[str, frozenset[int | None], tuple[str, ...]], ...]] = 
 )
 """What texts say, where neither a code nor the status says it: category, the statuses that leave it open, the phrases."""
 
-_TEXTS: Final[dict[str, str]] = {
-    "invalid_request": "the provider refused the request as invalid",
-    "unsupported": "the provider does not do this",
-    "authentication": "the provider did not accept the credentials; check the key",
-    "permission": "the provider forbids this to the account",
-    "billing": "the account has no credit or quota left",
-    "not_found": "the provider does not know the model or address",
-    "rate_limit": "the provider limits the rate of calls; wait and try again",
-    "context_overflow": "the prompt is longer than the model's context; shorten the conversation",
-    "content_filter": "a content filter of the provider refused the request",
-    "timeout": "the provider did not answer in time",
-    "server_error": "the provider failed; try again",
-    "overloaded": "the provider is overloaded; wait and try again",
-    "cancelled": "the call was cancelled",
-    "other": "the provider answered with an error",
-    "loss_refused": "the projection would lose more than the policy allows",
-    "no_candidate": "no model can take the turn",
-    "network": "the connection to the provider failed; try again",
-    "invalid_response": "the answer of the provider cannot be read",
-    "stream_truncated": "the answer ended before its end",
-}
-
 
 def error(status: int, headers: Mapping[str, str], body: bytes | str | None, endpoint: Endpoint) -> Error:
     """The canonical error for an error answer: any status, any body, HTML and nothing included.
@@ -226,7 +204,7 @@ def error_from_body(status: int | None, headers: Mapping[str, str], body: Any, e
         retryable = told == "true"
     found: Error = {
         "category": category,
-        "message": _TEXTS[category],
+        "message": failures.TEXTS[category],
         "retryable": retryable,
         "adapter": endpoint.adapter,
     }

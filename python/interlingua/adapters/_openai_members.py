@@ -4,7 +4,7 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from decimal import Decimal
 from typing import Any, Final, Generic, TypeVar
 
-from interlingua.adapters._kit import Wire, within
+from interlingua.adapters._kit import Wire, report_unknown, within
 from interlingua.adapters._openai_writing import TOOL_NAME, Target, fits_name
 from interlingua.adapters._results import note
 from interlingua.canonical.endpoint import Endpoint
@@ -148,8 +148,52 @@ def effort(value: Mapping[str, Any], writing: Target) -> str | None:
     return min(known, key=lambda word: abs(EFFORTS.index(word) - wanted) if word in EFFORTS else len(EFFORTS))
 
 
-def accepted_format(kind: str, writing: Target, *, enforced: bool) -> str | None:
-    """The form of answer that can be asked for in the place of a kind; `enforced` says that there can be a schema."""
+def token_limit(name: str, value: int, writing: Target) -> int:
+    """The limit of the answer, or the most that the model gives."""
+    highest = writing.capabilities.get("max_output_tokens")
+    if highest is None or value <= highest or writing.own:
+        return value
+    writing.loss.replace((name,), highest, "limit_exceeded", "weakened", "the model gives fewer tokens")
+    return highest
+
+
+def report_reasoning(name: str, value: dict[str, Any], written: dict[str, Any], writing: Target) -> None:
+    """Reports what settings of reasoning became: `written` is how they will be read."""
+    if written == value:
+        return
+    if written:
+        message = "reasoning is asked for in the target's terms"
+        writing.loss.replace((name,), written, "reasoning_mapped", "weakened", message)
+    else:
+        message = "the target has no such setting of reasoning; ask for an effort"
+        writing.loss.drop((name,), "reasoning_mapped", "weakened", message)
+
+
+def asked_format(name: str, value: dict[str, Any], writing: Target, *, enforced: bool) -> str | None:
+    """The form of answer to ask for; None when none can be. `enforced` says that there can be a schema.
+
+    All that cannot be asked for is reported.
+    """
+    loss, kind = writing.loss, value["type"]
+    report_unknown(value, _FORMAT, loss, (name,))
+    if kind != "json_schema":
+        for member in _OF_SCHEMAS:
+            if value.get(member) is not None:
+                loss.drop((name, member), "unsupported_field", "shape", "this form of answer has no such member")
+    if writing.own or kind == "text":
+        return kind
+    accepted = _accepted_format(kind, writing, enforced=enforced)
+    if accepted is None:
+        loss.drop((name,), "unsupported_value", "lost", "the provider cannot be asked for this form of answer")
+    return accepted
+
+
+_OF_SCHEMAS: Final = ("name", "description", "schema", "strict")
+_FORMAT: Final = frozenset(("type", *_OF_SCHEMAS))
+
+
+def _accepted_format(kind: str, writing: Target, *, enforced: bool) -> str | None:
+    """The form of answer that can be asked for in the place of a kind."""
     forms = writing.dialect.get("response_formats") or ("text", "json", "json_schema")
     if writing.capabilities.get("supports_structured_output") is False or not enforced:
         forms = [form for form in forms if form != "json_schema"]

@@ -40,22 +40,7 @@ _BY_TEXT: Final = (
 )
 """What a text says more exactly than the status 400 or 500 with which it comes."""
 
-_TEXTS: Final[dict[str, str]] = {
-    "invalid_request": "the provider refused the request as invalid",
-    "unsupported": "the provider does not do this",
-    "authentication": "the provider did not accept the credentials; check the key",
-    "permission": "the provider forbids this to the account",
-    "billing": "the account has no credit or quota left",
-    "not_found": "the provider does not know the model or address; pull the model or check its name",
-    "rate_limit": "the provider limits the rate of calls; wait and try again",
-    "context_overflow": "the prompt is longer than the model's context; shorten the conversation",
-    "timeout": "the provider did not answer in time",
-    "server_error": "the provider failed; try again",
-    "overloaded": "the provider is overloaded; wait and try again",
-    "cancelled": "the call was cancelled",
-    "content_filter": "a content filter of the provider refused the request",
-    "other": "the provider answered with an error",
-}
+_NOT_FOUND: Final = "the provider does not know the model or address; pull the model or check its name"
 
 
 def error(status: int, headers: Mapping[str, str], body: bytes | str | None, endpoint: Endpoint) -> Error:
@@ -73,7 +58,8 @@ def error_from_body(status: int | None, headers: Mapping[str, str], body: Any, e
     category, retryable = _by_status(status)
     if category in ("invalid_request", "server_error"):
         category, retryable = next((what for hint, what in _BY_TEXT if hint in text), (category, retryable))
-    found: Error = {"category": category, "message": _TEXTS[category], "retryable": retryable, "adapter": NAME}
+    message = _NOT_FOUND if category == "not_found" else failures.TEXTS[category]
+    found: Error = {"category": category, "message": message, "retryable": retryable, "adapter": NAME}
     if status is not None:
         found["status"] = status
     if endpoint.provider is not None:

@@ -19,6 +19,7 @@ from interlingua.adapters._kit import (
     parse_arguments,
     parse_data_uri,
     report_foreign_state,
+    report_own_state,
     report_unknown,
 )
 from interlingua.adapters._media import may_be_base64, refuses_image, sniff, source_refused
@@ -31,7 +32,6 @@ from interlingua.adapters.ollama_chat.tables import (
     NOTHING,
     Reading,
     Writing,
-    report_own_state,
 )
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.ids import DERIVED_IDS, NamedIds

@@ -12,6 +12,7 @@ from interlingua.adapters._kit import (
     malformed,
     report_foreign_options,
     report_foreign_state,
+    report_own_state,
     report_unknown,
 )
 from interlingua.adapters._structured import recognised, written
@@ -25,7 +26,6 @@ from interlingua.adapters.ollama_chat.tables import (
     Reading,
     Writing,
     is_number,
-    report_own_state,
 )
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest

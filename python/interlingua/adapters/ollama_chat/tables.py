@@ -8,7 +8,7 @@ from typing import Any, Final
 from interlingua.adapters._kit import Mirror, WireIds
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import IdSource
-from interlingua.canonical.loss import Loss, Path
+from interlingua.canonical.loss import Loss
 
 NAME: Final = "ollama_chat"
 
@@ -177,14 +177,3 @@ class Writing:
     def refuses(self, name: str) -> bool:
         """Whether the model is known not to take something."""
         return self.capabilities.get(f"supports_{name}") is False
-
-
-def report_own_state(state: Mapping[str, Any], loss: Loss, path: Path, *, fields: bool = False) -> None:
-    """Reports what an own state holds without a place on this wire: a signature, and, where told, its fields."""
-    if state.get("signature"):
-        message = "the wire has no signatures"
-        loss.drop((*path, "provider_state", "signature"), "unsupported_field", "lost", message)
-    if fields:
-        for name in state.get("fields") or ():
-            message = "the item has no further members on this wire"
-            loss.drop((*path, "provider_state", "fields", name), "unsupported_field", "weakened", message)

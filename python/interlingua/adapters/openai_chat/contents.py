@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import MESSAGE_MEMBERS, Wire, report_foreign_state, report_unknown
-from interlingua.adapters.openai_chat.context import Reading, Writing, extras, report_own_state
+from interlingua.adapters._kit import MESSAGE_MEMBERS, Wire, report_foreign_state, report_own_state, report_unknown
+from interlingua.adapters.openai_chat.context import Reading, Writing, extras
 from interlingua.adapters.openai_chat.parts import (
     ASSISTANT,
     SYSTEM,

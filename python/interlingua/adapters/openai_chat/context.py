@@ -1,6 +1,5 @@
 """What travels along while one request or answer is read or written."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from interlingua.adapters._kit import Wire
@@ -8,7 +7,7 @@ from interlingua.adapters._openai_writing import Target
 from interlingua.adapters.openai_chat.tables import TOOL_ID
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import IdSource
-from interlingua.canonical.loss import Loss, Path
+from interlingua.canonical.loss import Loss
 
 
 class Reading:
@@ -110,17 +109,6 @@ class Writing(Target):
         if self.own and "provider_state" in block and (own := self.owns(block).get("id")) is not None:
             return own
         return self.answered_id(block["tool_use_id"])
-
-
-def report_own_state(state: Mapping[str, Any], loss: Loss, path: Path, *, fields: bool = False) -> None:
-    """Reports what an own state holds without a place on this wire: a signature, and, where told, its fields."""
-    if state.get("signature"):
-        message = "the wire has no signatures"
-        loss.drop((*path, "provider_state", "signature"), "unsupported_field", "lost", message)
-    if fields:
-        for name in state.get("fields") or ():
-            message = "the item has no further members on this wire"
-            loss.drop((*path, "provider_state", "fields", name), "unsupported_field", "weakened", message)
 
 
 def extras(item: Wire, known: frozenset[str]) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:

@@ -4,7 +4,14 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._envelope import MARK, envelop, open_envelope
-from interlingua.adapters._kit import RESULT_MEMBERS, Wire, malformed, report_foreign_state, report_unknown
+from interlingua.adapters._kit import (
+    RESULT_MEMBERS,
+    Wire,
+    malformed,
+    report_foreign_state,
+    report_own_state,
+    report_unknown,
+)
 from interlingua.adapters._results import note_disorder, ordered, result_of
 from interlingua.adapters.openai_chat.contents import (
     content_from_wire,
@@ -15,7 +22,7 @@ from interlingua.adapters.openai_chat.contents import (
     spelt,
     write_emptiness,
 )
-from interlingua.adapters.openai_chat.context import Reading, Writing, report_own_state
+from interlingua.adapters.openai_chat.context import Reading, Writing
 from interlingua.adapters.openai_chat.parts import (
     SYSTEM,
     TOOL,

@@ -8,7 +8,14 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import BLOCK_MEMBERS, Wire, data_uri, report_foreign_state, report_unknown
+from interlingua.adapters._kit import (
+    BLOCK_MEMBERS,
+    Wire,
+    data_uri,
+    report_foreign_state,
+    report_own_state,
+    report_unknown,
+)
 from interlingua.adapters._media import (
     DETAILS,
     inline,
@@ -20,7 +27,7 @@ from interlingua.adapters._media import (
     source_refused,
 )
 from interlingua.adapters._results import note
-from interlingua.adapters.openai_chat.context import Reading, Writing, report_own_state
+from interlingua.adapters.openai_chat.context import Reading, Writing
 from interlingua.adapters.openai_chat.tables import AUDIO, BREAKPOINT_TTLS, MOST_BREAKPOINTS, TIME_TO_LIVE
 from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Path

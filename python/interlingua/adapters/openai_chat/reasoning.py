@@ -9,8 +9,8 @@ it is read once, and the message's form remembers to write it twice.
 from collections.abc import Mapping
 from typing import Any, Final, TypeGuard
 
-from interlingua.adapters._kit import THINKING_MEMBERS, Wire, report_foreign_state, report_unknown
-from interlingua.adapters.openai_chat.context import Reading, Writing, report_own_state
+from interlingua.adapters._kit import THINKING_MEMBERS, Wire, report_foreign_state, report_own_state, report_unknown
+from interlingua.adapters.openai_chat.context import Reading, Writing
 from interlingua.adapters.openai_chat.parts import Block, lost_part, opaque
 from interlingua.canonical.loss import Path
 

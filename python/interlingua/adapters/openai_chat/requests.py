@@ -9,12 +9,12 @@ from interlingua.adapters._kit import (
     malformed,
     report_foreign_options,
     report_foreign_state,
-    report_unknown,
+    report_own_state,
 )
 from interlingua.adapters._openai_members import (
     STRUCTURE,
     Members,
-    accepted_format,
+    asked_format,
     effort,
     is_number,
     metadata,
@@ -26,17 +26,19 @@ from interlingua.adapters._openai_members import (
     read_number,
     read_switch,
     read_text,
+    report_reasoning,
     sampling,
     scalar,
     schema_from_wire,
     schema_to_wire,
+    token_limit,
     top_logprobs,
     unknown_member,
     verbosity,
     word,
 )
 from interlingua.adapters._structured import ANYWHERE, recognised, written
-from interlingua.adapters.openai_chat.context import Reading, Writing, report_own_state
+from interlingua.adapters.openai_chat.context import Reading, Writing
 from interlingua.adapters.openai_chat.messages import messages_from_wire, messages_to_wire
 from interlingua.adapters.openai_chat.parts import cache_from_wire, cache_to_wire
 from interlingua.adapters.openai_chat.tables import NAME, SERVICE_TIERS
@@ -136,12 +138,7 @@ def _limit(name: str, value: int, request: Request, body: Wire, writing: Writing
     member = writing.dialect.get("token_limit") or _LIMITS[0]
     if form.get("token_limit") in _LIMITS:
         member = form["token_limit"]
-    highest = writing.capabilities.get("max_output_tokens")
-    if highest is not None and value > highest and not writing.own:
-        message = "the model gives fewer tokens"
-        writing.loss.replace((name,), highest, "limit_exceeded", "weakened", message)
-        value = highest
-    body[member] = value
+    body[member] = token_limit(name, value, writing)
 
 
 def _seed(name: str, value: int, request: Request, body: Wire, writing: Writing) -> None:
@@ -225,13 +222,7 @@ def _reasoning(name: str, value: dict[str, Any], request: Request, body: Wire, w
             written = {}
             if (asked := effort(value, writing)) is not None:
                 written["effort"] = body["reasoning_effort"] = asked
-    if written != value:
-        message = "reasoning is asked for in the target's terms"
-        if written:
-            writing.loss.replace((name,), written, "reasoning_mapped", "weakened", message)
-        else:
-            message = "the target has no such setting of reasoning; ask for an effort"
-            writing.loss.drop((name,), "reasoning_mapped", "weakened", message)
+    report_reasoning(name, value, written, writing)
 
 
 def _control(writing: Writing) -> str:
@@ -289,15 +280,7 @@ def _response_format(name: str, value: dict[str, Any], request: Request, body: W
     if (spelling := form.get("response_format")) is not None and _format_from_wire(spelling) == value:
         body[name] = spelling
         return
-    loss, kind = writing.loss, value["type"]
-    report_unknown(value, _FORMAT, loss, (name,))
-    if kind != "json_schema":
-        for member in ("name", "description", "schema", "strict"):
-            if value.get(member) is not None:
-                loss.drop((name, member), "unsupported_field", "shape", "this form of answer has no such member")
-    if not writing.own and kind != "text":
-        kind = accepted_format(kind, writing, enforced=True)
-    match kind:
+    match asked_format(name, value, writing, enforced=True):
         case "text":
             body[name] = {"type": "text"}
         case "json":
@@ -305,10 +288,7 @@ def _response_format(name: str, value: dict[str, Any], request: Request, body: W
         case "json_schema":
             body[name] = {"type": "json_schema", "json_schema": schema_to_wire(value, writing)}
         case _:
-            loss.drop((name,), "unsupported_value", "lost", "the provider cannot be asked for this form of answer")
-
-
-_FORMAT: Final = frozenset(("type", "name", "description", "schema", "strict"))
+            pass
 
 
 # -- options

@@ -11,6 +11,7 @@ from interlingua.adapters._kit import (
     arguments_text,
     parse_arguments,
     report_foreign_state,
+    report_own_state,
     report_unknown,
     within,
 )
@@ -27,7 +28,7 @@ from interlingua.adapters._openai_tools import (
     report_toolless,
     takes_tools,
 )
-from interlingua.adapters.openai_chat.context import Reading, Writing, report_own_state
+from interlingua.adapters.openai_chat.context import Reading, Writing
 from interlingua.adapters.openai_chat.parts import Block, cache_from_wire, finish_block, opaque
 from interlingua.adapters.openai_chat.tables import NAME
 from interlingua.canonical.ids import DERIVED_IDS

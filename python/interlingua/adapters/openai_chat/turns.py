@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown, within
+from interlingua.adapters._kit import Wire, report_foreign_state, report_own_state, report_unknown, within
 from interlingua.adapters.openai_chat.citations import annotations_from_wire, annotations_to_wire, own_citations
 from interlingua.adapters.openai_chat.contents import (
     content_from_wire,
@@ -12,7 +12,7 @@ from interlingua.adapters.openai_chat.contents import (
     finish_reading,
     spelt,
 )
-from interlingua.adapters.openai_chat.context import Reading, Writing, report_own_state
+from interlingua.adapters.openai_chat.context import Reading, Writing
 from interlingua.adapters.openai_chat.parts import (
     ASSISTANT,
     USER,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from interlingua.adapters._kit import report_foreign_state
+from interlingua.adapters._kit import report_foreign_state, report_own_state
 from interlingua.adapters._openai_writing import Target
 from interlingua.adapters.openai_responses.tables import TOOL_ID
 from interlingua.canonical.endpoint import Endpoint
@@ -87,20 +87,12 @@ class Writing(Target):
         return self.answered_id(call)
 
 
-def report_state(
-    item: dict[str, Any], writing: Writing, path: Path, *, fields: bool = False, signature: bool = True
-) -> None:
+def report_state(item: dict[str, Any], writing: Writing, path: Path, *, fields: bool = False) -> None:
     """Reports what a state holds without a place here: all of a foreign one; of an own one a signature, and the fields."""
     state = item.get("provider_state")
     if state is None:
         return
-    if not writing.endpoint.owns(state):
+    if writing.endpoint.owns(state):
+        report_own_state(state, writing.loss, path, fields=fields)
+    else:
         report_foreign_state(item, writing.endpoint, writing.loss, path)
-        return
-    if signature and state.get("signature"):
-        message = "the item carries no signature on this wire"
-        writing.loss.drop((*path, "provider_state", "signature"), "unsupported_field", "lost", message)
-    if fields:
-        for name in state.get("fields") or ():
-            message = "the item has no further members on this wire"
-            writing.loss.drop((*path, "provider_state", "fields", name), "unsupported_field", "weakened", message)

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import Wire, expect, gravity, malformed, report_foreign_options, report_unknown
+from interlingua.adapters._kit import Wire, expect, gravity, malformed, report_foreign_options
 from interlingua.adapters._openai_members import (
     STRUCTURE,
     Members,
-    accepted_format,
+    asked_format,
     effort,
     metadata,
     model_to_wire,
@@ -18,10 +18,12 @@ from interlingua.adapters._openai_members import (
     read_number,
     read_switch,
     read_text,
+    report_reasoning,
     sampling,
     scalar,
     schema_from_wire,
     schema_to_wire,
+    token_limit,
     top_logprobs,
     unknown_member,
     verbosity,
@@ -144,11 +146,8 @@ def _limit(name: str, value: int, request: Request, body: Wire, writing: Writing
     if writing.refuses(name):
         writing.report_refused(name)
         return
-    highest = writing.capabilities.get("max_output_tokens")
-    if highest is not None and value > highest and not writing.own:
-        value = highest
-        writing.loss.replace((name,), value, "limit_exceeded", "weakened", "the model gives fewer tokens")
-    elif value < LEAST_OUTPUT_TOKENS and not writing.keeps(name):
+    value = token_limit(name, value, writing)
+    if value < LEAST_OUTPUT_TOKENS and not writing.keeps(name):
         value = LEAST_OUTPUT_TOKENS
         message = f"the wire takes no limit below {LEAST_OUTPUT_TOKENS}"
         writing.loss.replace((name,), value, "unsupported_value", "weakened", message)
@@ -205,18 +204,10 @@ def _reasoning(name: str, value: dict[str, Any], request: Request, body: Wire, w
         wire["summary"] = "auto"
     if wire:
         body["reasoning"] = wire
-    if written != value:
-        message = "reasoning is asked for in the target's terms"
-        if written:
-            writing.loss.replace((name,), written, "reasoning_mapped", "weakened", message)
-        else:
-            message = "the target has no such setting of reasoning; ask for an effort"
-            writing.loss.drop((name,), "reasoning_mapped", "weakened", message)
+    report_reasoning(name, value, written, writing)
 
 
 # -- the form of the answer
-
-_FORMAT: Final = frozenset(("type", "name", "description", "schema", "strict"))
 
 
 def _response_format(name: str, value: dict[str, Any], request: Request, body: Wire, writing: Writing) -> None:
@@ -224,15 +215,7 @@ def _response_format(name: str, value: dict[str, Any], request: Request, body: W
     if (spelling := writing.form(request).get("format")) is not None and _format_from_wire(spelling) == value:
         text["format"] = spelling
         return
-    loss, kind = writing.loss, value["type"]
-    report_unknown(value, _FORMAT, loss, (name,))
-    if kind != "json_schema":
-        for member in ("name", "description", "schema", "strict"):
-            if value.get(member) is not None:
-                loss.drop((name, member), "unsupported_field", "shape", "this form of answer has no such member")
-    if not writing.own and kind != "text":
-        kind = accepted_format(kind, writing, enforced=value.get("schema") is not None)
-    match kind:
+    match asked_format(name, value, writing, enforced=value.get("schema") is not None):
         case "text":
             text["format"] = {"type": "text"}
         case "json":
@@ -240,7 +223,6 @@ def _response_format(name: str, value: dict[str, Any], request: Request, body: W
         case "json_schema":
             text["format"] = {"type": "json_schema", **schema_to_wire(value, writing)}
         case _:
-            loss.drop((name,), "unsupported_value", "lost", "the provider cannot be asked for this form of answer")
             if not text:
                 del body["text"]
 
