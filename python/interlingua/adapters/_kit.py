@@ -179,6 +179,16 @@ def gravity(name: str, value: Any, severity: str) -> str:
     return "shape" if name in _DEFAULTS and value == _DEFAULTS[name] else severity
 
 
+def parallel_gravity(request: Mapping[str, Any]) -> str:
+    """How grave it is that a wire has no switch of parallel calls: where they may be, or where nothing may be called, it
+    states what is so anyway."""
+    callable_ = bool(request.get("tools")) and (request.get("tool_choice") or _NO_CHOICE).get("type") != "none"
+    return "weakened" if callable_ and not request["parallel_tool_calls"] else "shape"
+
+
+_NO_CHOICE: Final[Mapping[str, Any]] = {}
+
+
 def report_foreign_options(request: Mapping[str, Any], endpoint: Endpoint, loss: Loss) -> None:
     """Reports the options that were written for other adapters, member by member."""
     for adapter, members in (request.get("options") or {}).items():

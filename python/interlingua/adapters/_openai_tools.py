@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters import _free_text as free_text
-from interlingua.adapters._kit import Wire, report_unknown
+from interlingua.adapters._kit import Wire, parallel_gravity, report_unknown
 from interlingua.adapters._openai_writing import Target
 from interlingua.canonical.loss import Path
 
@@ -55,7 +55,7 @@ def parallel_to_wire(request: dict[str, Any], body: Wire, writing: Target) -> No
         message = "there are no tools to call in parallel"
         writing.loss.drop(("parallel_tool_calls",), "combination", "shape", message)
     elif writing.refuses("parallel_tool_calls"):
-        writing.report_refused("parallel_tool_calls")
+        writing.report_refused("parallel_tool_calls", parallel_gravity(request))
     else:
         body["parallel_tool_calls"] = parallel
 

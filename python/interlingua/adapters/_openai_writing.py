@@ -91,12 +91,12 @@ class Target:
             return False
         return name in self.dialect.get("unsupported", ()) or self.capabilities.get(f"supports_{name}") is False
 
-    def report_refused(self, name: str) -> None:
+    def report_refused(self, name: str, severity: str = "weakened") -> None:
         """Reports that a member of the request is left out."""
         if name in self.dialect.get("unsupported", ()):
-            self.loss.drop((name,), "unsupported_field", "weakened", f"the provider takes no {name}")
+            self.loss.drop((name,), "unsupported_field", severity, f"the provider takes no {name}")
         else:
-            self.loss.drop((name,), "unsupported_model", "weakened", f"the model takes no {name}")
+            self.loss.drop((name,), "unsupported_model", severity, f"the model takes no {name}")
 
     def refuses_strict(self, schema: Any, path: Path, *, kept: bool = False) -> bool:
         """Whether a schema cannot be enforced as it is; it is then sent without the demand, and that is reported."""

@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from interlingua.adapters._claude import TOOL, UNREADABLE, Reading, free_text_tool, is_object, object_at_root, string
-from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown, within
+from interlingua.adapters._kit import Wire, parallel_gravity, report_foreign_state, report_unknown, within
 from interlingua.adapters._schema import ANTHROPIC_STRICT, fitted, misfit
 from interlingua.adapters.bedrock_converse.state import overlaid
 from interlingua.adapters.bedrock_converse.tables import Writing, cache_from_wire, unreadable
@@ -245,9 +245,8 @@ def choice_to_wire(request: dict[str, Any], tools: list[Wire], writing: Writing)
     choice = request.get("tool_choice")
     parallel = request.get("parallel_tool_calls")
     if parallel is not None:
-        severity = "shape" if parallel else "weakened"
         message = "the wire does not say whether several tools may be called at once"
-        writing.loss.drop(("parallel_tool_calls",), "unsupported_field", severity, message)
+        writing.loss.drop(("parallel_tool_calls",), "unsupported_field", parallel_gravity(request), message)
     if choice is None:
         return None
     kind = choice["type"]

@@ -2,7 +2,15 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._kit import PROVIDER_TOOL_MEMBERS, Mirror, Wire, report_foreign_state, report_unknown, within
+from interlingua.adapters._kit import (
+    PROVIDER_TOOL_MEMBERS,
+    Mirror,
+    Wire,
+    parallel_gravity,
+    report_foreign_state,
+    report_unknown,
+    within,
+)
 from interlingua.adapters.gemini_generate.schemas import fitted, is_taken, json_schema, rooted
 from interlingua.adapters.gemini_generate.tables import MODE_NUMBERS, Reading, Writing, camelised
 from interlingua.canonical.errors import InvalidRequest
@@ -242,8 +250,8 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
     loss = writing.loss
     parallel = request.get("parallel_tool_calls")
     if parallel is not None:
-        severity = "shape" if parallel else "weakened"
-        loss.drop(("parallel_tool_calls",), "unsupported_field", severity, "the wire has no switch of parallel calls")
+        message = "the wire has no switch of parallel calls"
+        loss.drop(("parallel_tool_calls",), "unsupported_field", parallel_gravity(request), message)
     choice = request.get("tool_choice")
     if choice is None:
         return

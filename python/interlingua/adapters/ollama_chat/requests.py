@@ -10,6 +10,7 @@ from interlingua.adapters._kit import (
     expect,
     gravity,
     malformed,
+    parallel_gravity,
     report_foreign_options,
     report_foreign_state,
     report_own_state,
@@ -87,6 +88,9 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
             _sampling(name, option, value, sampling, writing)
         else:
             _MEMBERS.get(name, _unknown_member)(name, value, body, writing)
+    if request.get("parallel_tool_calls") is not None:
+        message = "the wire has no switch for parallel calls"
+        loss.drop(("parallel_tool_calls",), "unsupported_field", parallel_gravity(request), message)
     stream = bool(request.get("stream"))
     if not (stream and form.get("stream")):
         body["stream"] = stream  # the wire's own default is to stream
@@ -105,7 +109,18 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
 
 
 _STRUCTURE: Final = frozenset(
-    ("model", "messages", "system", "tools", "tool_choice", "options", "loss_policy", "provider_state", "stream")
+    (
+        "model",
+        "messages",
+        "system",
+        "tools",
+        "tool_choice",
+        "parallel_tool_calls",
+        "options",
+        "loss_policy",
+        "provider_state",
+        "stream",
+    )
 )
 
 Writer = Callable[[str, Any, Wire, Writing], None]
@@ -123,11 +138,6 @@ def _no_member(name: str, value: Any, body: Wire, writing: Writing) -> None:
 
 def _one_answer(name: str, value: int, body: Wire, writing: Writing) -> None:
     writing.loss.drop((name,), "unsupported_field", gravity(name, value, "weakened"), "the wire gives one answer")
-
-
-def _parallel(name: str, value: bool, body: Wire, writing: Writing) -> None:
-    severity = "shape" if value else "weakened"
-    writing.loss.drop((name,), "unsupported_field", severity, "the wire has no switch for parallel calls")
 
 
 def _cache(name: str, value: Any, body: Wire, writing: Writing) -> None:
@@ -246,7 +256,6 @@ _MEMBERS: Final[dict[str, Writer]] = {
     "logprobs": _logprobs,
     "top_logprobs": _logprobs,
     "n": _one_answer,
-    "parallel_tool_calls": _parallel,
     "cache": _cache,
     "verbosity": _no_member,
     "service_tier": _no_member,
