@@ -11,6 +11,7 @@ from interlingua.adapters.openai_chat.parts import ASSISTANT, USER, Block, part_
 from interlingua.adapters.openai_chat.reasoning import DETAILS, PART, reasoning_to_wire
 from interlingua.adapters.openai_chat.responses import (
     answer_id,
+    as_told,
     finish_to_wire,
     is_logprobs,
     logprobs_to_wire,
@@ -320,7 +321,8 @@ class _Encoder:
             if said:
                 yield self._chunk(number, dict(said))
             beside = fields.get("choice", _NOTHING) if number == 0 else self._fields(choice)[0]
-            finish: Wire = {**beside, "finish_reason": finish_to_wire(choice, own=own)}
+            content = message["content"] if own else as_told(message["content"], self._endpoint.dialect)
+            finish: Wire = {**beside, "finish_reason": finish_to_wire(choice, content, own=own)}
             logprobs = choice.get("logprobs")
             if logprobs is not None and (own or is_logprobs(logprobs)):
                 finish["logprobs"] = logprobs if own else logprobs_to_wire(logprobs)

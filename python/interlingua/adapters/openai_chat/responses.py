@@ -131,7 +131,8 @@ def _own_choice(
     wire["message"] = answer_to_wire(choice["message"], _message_path(position), writing)
     if (logprobs := choice.get("logprobs")) is not None:
         wire["logprobs"] = logprobs
-    wire["finish_reason"] = word = finish_to_wire(choice, own=True)
+    content = choice["message"]["content"]
+    wire["finish_reason"] = word = finish_to_wire(choice, content, own=True)
     report_stop_sequence(choice, writing.loss, _message_path(position)[:-1])
     for name, value in form.get("empty", _NOTHING).items():
         wire[name] = value
@@ -141,7 +142,7 @@ def _own_choice(
         wire.pop(name, None)
     if word != choice.get("finish_reason_raw"):
         wire["finish_reason"] = word  # an edit made it another end
-    _report_end(choice, word, _message_path(position)[:-1], writing)
+    _report_end(choice, content, word, _message_path(position)[:-1], writing)
     return wire
 
 
@@ -151,10 +152,11 @@ def _message_path(position: int) -> Path:
 
 def _played_choice(choice: dict[str, Any], position: int, writing: Writing) -> Wire:
     path = _message_path(position)
-    word = finish_to_wire(choice, own=False)
+    content = as_told(choice["message"]["content"], writing.dialect)
+    word = finish_to_wire(choice, content, own=False)
     message = answer_to_wire(choice["message"], path, writing)
     logprobs = _played_logprobs(choice, path[:-1], writing)
-    _report_end(choice, word, path[:-1], writing)
+    _report_end(choice, content, word, path[:-1], writing)
     report_stop_sequence(choice, writing.loss, path[:-1])
     report_stateless(choice, writing.loss, path[:-1])
     if position:
@@ -190,10 +192,17 @@ def _with_others(tokens: list[Any]) -> list[Any]:
     return [{"top_logprobs": [], **token} if isinstance(token, dict) else token for token in tokens]
 
 
-def finish_to_wire(choice: dict[str, Any], *, own: bool) -> str | None:
-    """The wire's word for why an answer ended: its own as long as it says so. A refusal is told by its text, and without
-    one by the filter's word."""
-    reason, content = choice["finish_reason"], choice["message"]["content"]
+def as_told(content: list[dict[str, Any]], dialect: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The blocks of an answer of another provider, of which its end is told: a refusal without words is none, and where
+    the wire marks none there is none."""
+    marked = dialect.get("refusals") is not False
+    return [block for block in content if not block.get("refusal") or (marked and block["text"])]
+
+
+def finish_to_wire(choice: dict[str, Any], content: list[dict[str, Any]], *, own: bool) -> str | None:
+    """The wire's word for why an answer with this content ended: its own as long as it says so. A refusal is told by its
+    text, and without one by the filter's word."""
+    reason = choice["finish_reason"]
     if own:
         raw: str | None = choice.get("finish_reason_raw")
         if finish_from_wire(raw, content) == reason:
@@ -203,8 +212,10 @@ def finish_to_wire(choice: dict[str, Any], *, own: bool) -> str | None:
     return FINISH_BACK.get(reason, "other")
 
 
-def _report_end(choice: dict[str, Any], word: str | None, path: Path, writing: Writing) -> None:
-    report_end(choice, finish_from_wire(word, choice["message"]["content"]), writing.loss, path)
+def _report_end(
+    choice: dict[str, Any], content: list[dict[str, Any]], word: str | None, path: Path, writing: Writing
+) -> None:
+    report_end(choice, finish_from_wire(word, content), writing.loss, path)
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire

@@ -149,8 +149,8 @@ class _Turn:
     """The blocks of an assistant message, sorted into the members of the wire."""
 
     __slots__ = (
-        "_first", "_moves", "answer", "calls", "details", "dropped", "images", "legacy", "parts", "parts_at", "path", "refusal", "sound",
-        "texts", "texts_at", "writing", "citations",
+        "_first", "_moves", "answer", "calls", "details", "dropped", "images", "legacy", "parts", "parts_at", "path", "refusal",
+        "refusals", "sound", "texts", "texts_at", "writing", "citations",
     )  # fmt: skip
 
     def __init__(self, path: Path, writing: Writing, *, answer: bool = False) -> None:
@@ -163,6 +163,7 @@ class _Turn:
         self.parts: list[Wire] = []
         self.parts_at: list[int] = []
         self.refusal: str | None = None
+        self.refusals: list[tuple[int, str]] = []
         self.images: list[Wire] = []
         self.sound: Wire | None = None
         self.calls: list[Wire] = []
@@ -207,6 +208,9 @@ def _place(block: Block, index: int, content: list[Block], turn: _Turn, request:
             message = "the wire does not mark refusals"
             writing.loss.drop((*path, "refusal"), "unsupported_field", "weakened", message)
             _place({**block, "refusal": False}, index, content, turn, request)
+            return
+        case "text" if block.get("refusal") and turn.answer and not writing.own:
+            _place_refusal(block, index, turn)
             return
         case "text" if block.get("refusal") and _is_member(block, index, content, turn):
             turn.stands(_REFUSAL, index)
@@ -257,6 +261,34 @@ def _place(block: Block, index: int, content: list[Block], turn: _Turn, request:
         turn.stands(_CONTENT, index)
         turn.parts.append(part)
         turn.parts_at.append(index)
+
+
+def _place_refusal(block: Block, index: int, turn: _Turn) -> None:
+    """The clients of an answer read one refusal, behind its text: what a stream of it adds up to."""
+    path = (*turn.path, "content", index)
+    if not block["text"]:
+        turn.writing.loss.drop(path, "empty_content", "shape", "a refusal without words is none on this wire")
+        turn.dropped.add(index)
+        return
+    turn.stands(_REFUSAL, index)
+    turn.refusals.append((index, block["text"]))
+    _finish_refusal(block, path, turn.writing)
+
+
+def _one_refusal(turn: _Turn) -> str | None:
+    """The refusals of an answer as one."""
+    if not turn.refusals:
+        return turn.refusal
+    whole = "".join(text for _, text in turn.refusals)
+    (kept, _), *others = turn.refusals
+    if others:
+        message = "an answer has one refusal on this wire"
+        path, loss = (*turn.path, "content"), turn.writing.loss
+        loss.replace((*path, kept, "text"), whole, "merged_turn", "shape", message)
+        for index, _ in others:
+            loss.drop((*path, index), "merged_turn", "shape", message)
+            turn.dropped.add(index)
+    return whole
 
 
 def _is_member(block: Block, index: int, content: list[Block], turn: _Turn) -> bool:
@@ -318,6 +350,7 @@ def _turn_to_wire(turn: _Turn, content: list[Block], state: Mapping[str, Any], p
     form = state.get("form") or _NOTHING
     empty = form.get("empty", _NOTHING)
     wire: Wire = {"role": "assistant"}
+    turn.refusal = _one_refusal(turn)
     written = spelt(turn.parts, form)
     others = bool(turn.calls or turn.legacy or turn.refusal or turn.sound or turn.images or turn.texts or turn.details)
     spoken = not _SPOKEN_FIELDS.isdisjoint(state.get("fields") or ())  # an empty text beside them says nothing either
@@ -327,7 +360,7 @@ def _turn_to_wire(turn: _Turn, content: list[Block], state: Mapping[str, Any], p
     if written is not None and (written != "" or writing.own):
         wire["content"] = written
     elif written is not None:
-        wire["content"] = _filled_text(content, path, writing)
+        wire["content"] = _filled_text(turn, content, path, writing)
     elif empty.get("content") == "" and not (turn.answer or others or spoken):
         wire["content"] = ""
         message = "an empty answer is written as an empty text"
@@ -373,20 +406,21 @@ def _one_text(turn: _Turn) -> str | None:
     return whole
 
 
-def _empty_text(content: list[Block]) -> int | None:
-    return next((n for n, block in enumerate(content) if block["type"] == "text" and not block["text"]), None)
+def _empty_text(turn: _Turn, content: list[Block]) -> int | None:
+    empty = (n for n, block in enumerate(content) if block["type"] == "text" and not block["text"])
+    return next((n for n in empty if n not in turn.dropped), None)
 
 
 def _drop_empty(turn: _Turn, content: list[Block]) -> None:
-    index = _empty_text(content)
+    index = _empty_text(turn, content)
     if index is not None:
         message = "an empty text says nothing beside the rest"
         turn.writing.loss.drop((*turn.path, "content", index), "empty_content", "shape", message)
         turn.dropped.add(index)
 
 
-def _filled_text(content: list[Block], path: Path, writing: Writing) -> str:
-    index = _empty_text(content) or 0
+def _filled_text(turn: _Turn, content: list[Block], path: Path, writing: Writing) -> str:
+    index = _empty_text(turn, content) or 0
     where = (*path, "content", index, "text")
     writing.loss.replace(where, FILLER, "filler", "shape", "the wire takes no empty message")
     return FILLER
