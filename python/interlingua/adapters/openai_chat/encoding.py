@@ -270,7 +270,7 @@ class _Encoder:
                 return {CALLS: [{**state["fields"], "index": told.call}]}
             case "thinking" if told.kind and self._place(block) == DETAILS:
                 return self._detail(block, index, whole=self._place(told.block) != DETAILS)
-            case "thinking" if told.kind and self._place(block) == PART and state:
+            case "thinking" if told.kind and self._place(block) == PART:
                 return self._part(block, state)
             case "redacted_thinking" if self._place(block) == DETAILS:
                 return self._detail(block, index)

@@ -44,7 +44,8 @@ def reasoning_to_wire(block: Block, path: Path, writing: Writing) -> tuple[str, 
     if not state and block.get("provider_state"):
         block = _shown(block, path, writing)
     said = block["data"] if block["type"] == "redacted_thinking" else block["text"]
-    if not said and (place in TEXTS or block["type"] == "redacted_thinking"):
+    shown = writing.answering and not state and block.get("signature") is None  # a stream of it would say nothing
+    if not said and (place in TEXTS or block["type"] == "redacted_thinking" or shown):
         writing.loss.drop(path, "empty_content", "shape", "empty reasoning says nothing in this place")
         return PART, None
     if place == DETAILS:

@@ -27,6 +27,7 @@ from interlingua.adapters.openai_chat.reasoning import (
     MEMBERS,
     PART,
     TEXTS,
+    are_words,
     detail_from_wire,
     detail_text,
     reasoning_from_wire,
@@ -272,6 +273,9 @@ def _place_refusal(block: Block, index: int, turn: _Turn) -> None:
         return
     turn.stands(_REFUSAL, index)
     turn.refusals.append((index, block["text"]))
+    if block.get("cache") is not None:
+        message = "a refusal carries no cache mark"
+        turn.writing.loss.drop((*path, "cache"), "cache_hint", "weakened", message)
     _finish_refusal(block, path, turn.writing)
 
 
@@ -306,7 +310,7 @@ def _finish_refusal(block: Block, path: Path, writing: Writing) -> None:
         message = "a refusal has no citations"
         writing.loss.drop((*path, "citations"), "unsupported_field", "weakened", message)
     if state := writing.owns(block):
-        report_own_state(state, writing.loss, path)
+        report_own_state(state, writing.loss, path, fields=True)
     else:
         report_foreign_state(block, writing.endpoint, writing.loss, path)
     report_unknown(block, _REFUSED, writing.loss, path)
@@ -377,8 +381,8 @@ def _turn_to_wire(turn: _Turn, content: list[Block], state: Mapping[str, Any], p
         wire["content"] = ""
     if turn.citations is not None:
         _annotations_to_wire(turn, wire, writing)
-    if turn.answer and not writing.own and len(turn.parts) > 1 and all(map(_is_plain, turn.parts)):
-        wire["content"] = _one_text(turn)
+    if turn.answer and not writing.own and len(turn.parts) > 1:
+        wire["content"] = _one_text(turn) if all(map(_is_plain, turn.parts)) else _joined_parts(turn, content)
     for name, value in (("refusal", turn.refusal), (DETAILS, turn.details), ("images", turn.images),
                         ("audio", turn.sound), ("tool_calls", turn.calls), ("function_call", turn.legacy)):  # fmt: skip
         if value:
@@ -404,6 +408,49 @@ def _one_text(turn: _Turn) -> str | None:
         loss.drop((*path, index), "merged_turn", "shape", message)
     turn.dropped.update(others)
     return whole
+
+
+def _joined_parts(turn: _Turn, content: list[Block]) -> list[Wire]:
+    """The parts of an answer as a stream of it adds up to: what follows its like is one with it, and an empty text none."""
+    joined: list[Wire] = []
+    kept, path, loss = -1, (*turn.path, "content"), turn.writing.loss
+    for part, index in zip(turn.parts, turn.parts_at, strict=True):
+        if _is_plain(part) and not part["text"]:
+            loss.drop((*path, index), "empty_content", "shape", "an empty text says nothing beside the rest")
+            turn.dropped.add(index)
+        elif joined and _goes_on(joined[-1], part, content[kept + 1 : index]):
+            joined[-1] = _longer(joined[-1], part)
+            message = "what follows its like is one with it on this wire"
+            loss.replace((*path, kept, "text"), _words(joined[-1]), "merged_turn", "shape", message)
+            loss.drop((*path, index), "merged_turn", "shape", message)
+            turn.dropped.add(index)
+        else:
+            joined.append(part)
+            kept = index
+    return joined
+
+
+def _goes_on(before: Wire, part: Wire, between: list[Block]) -> bool:
+    """Whether a part of an answer goes on with the one before it; reasoning ends where anything else is told."""
+    if _is_plain(part):
+        return _is_plain(before)
+    ended = any(block["type"] == "tool_use" or (block.get("refusal") and block["text"]) for block in between)
+    return not ended and _is_worded(before) and _is_worded(part)
+
+
+def _longer(before: Wire, part: Wire) -> Wire:
+    text = _words(before) + _words(part)
+    return {**before, "text": text} if _is_plain(part) else {**before, "thinking": [{"type": "text", "text": text}]}
+
+
+def _words(part: Wire) -> str:
+    """The words of a part of text or of reasoning."""
+    return part["text"] if _is_plain(part) else "".join(piece["text"] for piece in part["thinking"])
+
+
+def _is_worded(part: Wire) -> bool:
+    """Whether a part is reasoning in words and nothing else."""
+    return len(part) == 2 and part.get("type") == "thinking" and are_words(part.get("thinking"))
 
 
 def _empty_text(turn: _Turn, content: list[Block]) -> int | None:
