@@ -4,7 +4,7 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from decimal import Decimal
 from typing import Any, Final, Generic, TypeVar
 
-from interlingua.adapters._kit import Wire, report_unknown, within
+from interlingua.adapters._kit import Wire, gravity, report_unknown, within
 from interlingua.adapters._openai_writing import TOOL_NAME, Target, fits_name
 from interlingua.adapters._results import note
 from interlingua.canonical.endpoint import Endpoint
@@ -53,7 +53,7 @@ def unknown_member(name: str, value: Any, request: Request, body: Wire, writing:
 def scalar(name: str, value: Any, request: Request, body: Wire, writing: Target) -> None:
     """A member that is the same on the wire."""
     if writing.refuses(name):
-        writing.report_refused(name)
+        writing.report_refused(name, value)
     else:
         body[name] = value
 
@@ -77,7 +77,8 @@ def top_logprobs(name: str, value: int, request: Request, body: Wire, writing: T
     """How many alternatives are given beside each token."""
     if writing.refuses("logprobs") or writing.refuses(name):
         code = "unsupported_field" if name in writing.dialect.get("unsupported", ()) else "unsupported_model"
-        writing.loss.drop((name,), code, "weakened", "the target gives no log probabilities")
+        severity = gravity(name, value, "weakened")
+        writing.loss.drop((name,), code, severity, "the target gives no log probabilities")
         return
     if value > _MOST_LOGPROBS and not writing.keeps(name):
         value = _MOST_LOGPROBS
@@ -88,7 +89,7 @@ def top_logprobs(name: str, value: int, request: Request, body: Wire, writing: T
 def word(name: str, value: str, words: tuple[str, ...] | list[str], body: Wire, writing: Target) -> None:
     """A member that takes some words."""
     if writing.refuses(name):
-        writing.report_refused(name)
+        writing.report_refused(name, value)
     elif value in words or writing.keeps(name):
         body[name] = value
     else:
@@ -105,7 +106,7 @@ def metadata(name: str, value: dict[str, Any], request: Request, body: Wire, wri
     if writing.keeps(name) or (writing.own and not value):
         body[name] = value
     elif value and writing.refuses(name):
-        writing.report_refused(name)
+        writing.report_refused(name, value)
     elif kept := _kept_metadata(name, value, writing):
         body[name] = kept
 

@@ -55,7 +55,7 @@ def parallel_to_wire(request: dict[str, Any], body: Wire, writing: Target) -> No
         message = "there are no tools to call in parallel"
         writing.loss.drop(("parallel_tool_calls",), "combination", "shape", message)
     elif writing.refuses("parallel_tool_calls"):
-        writing.report_refused("parallel_tool_calls", parallel_gravity(request))
+        writing.report_refused("parallel_tool_calls", parallel, parallel_gravity(request))
     else:
         body["parallel_tool_calls"] = parallel
 

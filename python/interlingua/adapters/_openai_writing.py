@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import WireIds
+from interlingua.adapters._kit import WireIds, gravity
 from interlingua.adapters._schema import OPENAI_STRICT, misfit
 from interlingua.canonical.carriage import rides
 from interlingua.canonical.endpoint import Endpoint
@@ -91,8 +91,9 @@ class Target:
             return False
         return name in self.dialect.get("unsupported", ()) or self.capabilities.get(f"supports_{name}") is False
 
-    def report_refused(self, name: str, severity: str = "weakened") -> None:
-        """Reports that a member of the request is left out."""
+    def report_refused(self, name: str, value: Any, severity: str = "weakened") -> None:
+        """Reports that a member of the request is left out; one that states what is so anyway is no great loss."""
+        severity = gravity(name, value, severity)
         if name in self.dialect.get("unsupported", ()):
             self.loss.drop((name,), "unsupported_field", severity, f"the provider takes no {name}")
         else:

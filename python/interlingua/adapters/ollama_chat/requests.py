@@ -144,15 +144,15 @@ def _cache(name: str, value: Any, body: Wire, writing: Writing) -> None:
     writing.loss.drop((name,), "cache_hint", "weakened", "the wire has no cache marks")
 
 
-def _report_refused(name: str, writing: Writing) -> None:
-    writing.loss.drop((name,), "unsupported_model", "weakened", f"the model takes no {name}")
+def _report_refused(name: str, value: Any, writing: Writing) -> None:
+    writing.loss.drop((name,), "unsupported_model", gravity(name, value, "weakened"), f"the model takes no {name}")
 
 
 def _sampling(name: str, option: str, value: Any, sampling: Wire, writing: Writing) -> None:
     if value == []:
         return
     if writing.refuses(name):
-        _report_refused(name, writing)
+        _report_refused(name, value, writing)
         return
     highest = writing.capabilities.get(name) if name == "max_output_tokens" else None
     if highest is not None and value > highest:
@@ -163,7 +163,7 @@ def _sampling(name: str, option: str, value: Any, sampling: Wire, writing: Writi
 
 def _logprobs(name: str, value: Any, body: Wire, writing: Writing) -> None:
     if writing.refuses("logprobs"):
-        _report_refused(name, writing)
+        _report_refused(name, value, writing)
         return
     if name == "top_logprobs" and value > _MOST_LOGPROBS and not writing.keeps(name):
         value = _MOST_LOGPROBS

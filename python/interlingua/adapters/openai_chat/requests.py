@@ -132,7 +132,7 @@ def _top_k(name: str, value: Any, request: Request, body: Wire, writing: Writing
 
 def _limit(name: str, value: int, request: Request, body: Wire, writing: Writing) -> None:
     if writing.refuses(name):
-        writing.report_refused(name)
+        writing.report_refused(name, value)
         return
     form = writing.form(request)
     member = writing.dialect.get("token_limit") or _LIMITS[0]
@@ -143,7 +143,7 @@ def _limit(name: str, value: int, request: Request, body: Wire, writing: Writing
 
 def _seed(name: str, value: int, request: Request, body: Wire, writing: Writing) -> None:
     if writing.refuses(name):
-        writing.report_refused(name)
+        writing.report_refused(name, value)
     else:
         body[writing.dialect.get("seed_name") or "seed"] = value
 
@@ -152,7 +152,7 @@ def _stop(name: str, value: list[str], request: Request, body: Wire, writing: Wr
     if not value:
         return
     if writing.refuses(name):
-        writing.report_refused(name)
+        writing.report_refused(name, value)
         return
     form = writing.form(request)
     most = writing.dialect.get("max_stop", 4)
@@ -172,7 +172,7 @@ def _top_logprobs(name: str, value: int, request: Request, body: Wire, writing: 
 
 def _logprobs(name: str, value: bool, request: Request, body: Wire, writing: Writing) -> None:
     if writing.refuses(name):
-        writing.report_refused(name)
+        writing.report_refused(name, value)
     else:
         body.setdefault(name, value)
 

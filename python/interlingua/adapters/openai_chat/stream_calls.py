@@ -4,7 +4,7 @@ Calls that a stream tells in pieces: which call a piece belongs to, and what has
 Vendors differ in what they repeat. A call is known by its index, by its id, or by neither; see the spec page.
 """
 
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._kit import Event, Wire, arguments_text, parse_arguments
 from interlingua.adapters.openai_chat.context import Reading
@@ -12,6 +12,8 @@ from interlingua.adapters.openai_chat.parts import Block
 from interlingua.adapters.openai_chat.stream_blocks import CALLS_LANE, LEGACY_LANE, Blocks
 from interlingua.adapters.openai_chat.tools import call_from_wire
 from interlingua.adapters.openai_chat.turns import legacy_call
+
+_TYPES: Final = (None, "function", "custom")
 
 
 class Call:
@@ -49,6 +51,10 @@ class Call:
         """The name, once it has come."""
         return self.inner.get("name", "")
 
+    def may_be_run(self) -> bool:
+        """Whether it is a call as the contract knows them; any other is told when it is whole, as an item of the provider."""
+        return self.type in _TYPES
+
     def is_whole(self) -> bool:
         """Whether the arguments are an object already: what follows under the same index is then another call."""
         return self.arguments is not None or parse_arguments("".join(self.pieces)) is not None
@@ -62,9 +68,13 @@ class Call:
         text: Any = "".join(self.pieces) if self.arguments is None else self.arguments
         if self.legacy:
             return {**self.inner, "arguments": text}
+        if not (self.may_be_run() or self.inner or text):
+            return self._with_id({"type": self.type, **self.extra})
         kind = "custom" if self.type == "custom" else "function"
         member = "input" if kind == "custom" else "arguments"
-        call: Wire = {"type": self.type or "function", kind: {**self.inner, member: text}, **self.extra}
+        return self._with_id({"type": self.type or "function", kind: {**self.inner, member: text}, **self.extra})
+
+    def _with_id(self, call: Wire) -> Wire:
         if self.id is not None:
             call["id"] = self.id
         return call
@@ -102,7 +112,7 @@ class Calls:
                 case "id":
                     call.id = value if isinstance(value, str) and (value or call.id is None) else call.id
                 case "type":
-                    call.type = value if isinstance(value, str) and value else call.type
+                    call.type = value if isinstance(value, str) and value and call.block is None else call.type
                 case "index" | "function" | "custom":
                     pass
                 case _:
@@ -151,7 +161,7 @@ class Calls:
         for name, value in inner.items():
             if name not in ("arguments", "input") and value is not None and not (name == "name" and not value):
                 call.inner[name] = value
-        began = call.block is None and bool(call.name)
+        began = call.block is None and bool(call.name) and call.may_be_run()
         if began:
             self._begin(call, events)
         if isinstance(arguments, dict):

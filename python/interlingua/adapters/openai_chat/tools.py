@@ -263,7 +263,7 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
             body[member] = spelling
             return
     if writing.refuses("tool_choice"):
-        writing.report_refused("tool_choice")
+        writing.report_refused("tool_choice", choice)
         return
     if not _takes_choice(choice, request, writing):
         message = "the provider has no such way of choosing tools"

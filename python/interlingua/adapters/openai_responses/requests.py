@@ -144,7 +144,7 @@ def _absent(name: str, value: Any, request: Request, body: Wire, writing: Writin
 
 def _limit(name: str, value: int, request: Request, body: Wire, writing: Writing) -> None:
     if writing.refuses(name):
-        writing.report_refused(name)
+        writing.report_refused(name, value)
         return
     value = token_limit(name, value, writing)
     if value < LEAST_OUTPUT_TOKENS and not writing.keeps(name):
@@ -158,7 +158,7 @@ def _logprobs(name: str, value: bool, request: Request, body: Wire, writing: Wri
     if not value:
         writing.loss.drop((name,), "unsupported_value", "shape", "the wire gives none unless it is asked")
     elif writing.refuses(name):
-        writing.report_refused(name)
+        writing.report_refused(name, value)
     else:
         include = ((request.get("options") or NOTHING).get(NAME) or NOTHING).get("include")
         kept = include if isinstance(include, list) else []

@@ -179,7 +179,7 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
         report_toolless(choice, writing)
         return
     if writing.refuses("tool_choice"):
-        writing.report_refused("tool_choice")
+        writing.report_refused("tool_choice", choice)
         return
     offered = offered_kinds(request, _wire_kinds(body)) if choice["type"] in NAMING else {}
     spelling = writing.form(request).get("tool_choice")
