@@ -31,6 +31,7 @@ from interlingua.adapters.openai_chat.parts import (
     part_to_wire,
 )
 from interlingua.adapters.openai_chat.tables import NAME
+from interlingua.adapters.openai_chat.tools import CALLS
 from interlingua.adapters.openai_chat.turns import assistant_from_wire, assistant_to_wire
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.loss import Path
@@ -70,12 +71,23 @@ def messages_to_wire(request: Request, writing: Writing) -> list[Wire]:
             body.append(_plain_to_wire(message, position, writing, runs))
     if runs.waiting:
         runs.close(body, None, len(messages))
+    if writing.dialect.get("prefix") and not writing.own and body and body[-1]["role"] == "assistant":
+        _mark_begun(body[-1], order[-1], writing)
     # last of all: what an entry names must still stand in its place
     for position, to in moves:
         why = "results follow their calls directly and in their order"
         writing.loss.move(("messages", position), ("messages", to), "reordered", "shape", why)
     runs.report()
     return body
+
+
+def _mark_begun(wire: Wire, position: int, writing: Writing) -> None:
+    """Marks the last message as an answer that was begun, where the provider refuses it otherwise."""
+    if "prefix" not in wire and CALLS not in wire:
+        wire["prefix"] = True
+        path = ("messages", position, "provider_state", "fields", "prefix")
+        message = "the provider takes a last message of the model only as the beginning of its answer"
+        writing.loss.replace(path, True, "required_default", "shape", message)
 
 
 def _estranged(messages: list[Message], legacy: bool, writing: Writing) -> set[str]:

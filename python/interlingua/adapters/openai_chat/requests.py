@@ -300,10 +300,15 @@ def _options_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     loss = writing.loss
     if len(options) > 1 or NAME not in options:
         report_foreign_options(request, writing.endpoint, loss)
+    refused = writing.dialect.get("unsupported", ())
+    silent = writing.dialect.get("stream_options") is False
     for name, value in (options.get(NAME) or _NOTHING).items():
         path = ("options", NAME, name)
         if writing.from_another and name not in _WIRE_MEMBERS:  # refused elsewhere
             loss.drop(path, "foreign_options", "weakened", "an option of another provider has no meaning here")
+            continue
+        if not writing.own and (name in refused or (name == "stream_options" and silent)):
+            loss.drop(path, "unsupported_field", "weakened", "the provider takes no such member")
             continue
         if (needed := _NEEDED.get(name)) is not None and not body.get(needed) and not writing.keeps(name):
             loss.drop(path, "combination", "shape", f"without {needed} it says nothing, and is refused")
