@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters import _free_text as free_text
-from interlingua.adapters._kit import Wire, parallel_gravity, report_unknown
+from interlingua.adapters._kit import PROVIDER_TOOL_MEMBERS, Wire, parallel_gravity, report_unknown
 from interlingua.adapters._openai_writing import Target
 from interlingua.canonical.loss import Path
 
@@ -32,6 +32,16 @@ def report_misplaced(tool: Tool, kind: str, path: Path, writing: Target) -> None
         if tool.get(name) is not None:
             message = f"a {kind} tool has no {name.replace('_', ' ')} on this wire"
             writing.loss.drop((*path, name), "unsupported_field", "weakened", message)
+
+
+def report_beside_definition(tool: Tool, path: Path, writing: Target) -> None:
+    """Reports what stands beside the definition of a provider's tool, which says it all."""
+    for name in ("description", "input_schema", "strict", "format", "cache"):
+        if tool.get(name) is not None:
+            code = "cache_hint" if name == "cache" else "unsupported_field"
+            message = f"the definition of a provider's tool says it all: it has no {name.replace('_', ' ')} beside it"
+            writing.loss.drop((*path, name), code, "weakened", message)
+    report_unknown(tool, PROVIDER_TOOL_MEMBERS, writing.loss, path)
 
 
 def custom_as_function(tool: Tool, path: Path, writing: Target) -> Tool:

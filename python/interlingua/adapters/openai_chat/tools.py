@@ -5,14 +5,12 @@ from typing import Any, Final, TypeGuard
 
 from interlingua.adapters._kit import (
     CALL_MEMBERS,
-    PROVIDER_TOOL_MEMBERS,
     TOOL_MEMBERS,
     Wire,
     arguments_text,
     parse_arguments,
     report_foreign_state,
     report_own_state,
-    report_unknown,
     within,
 )
 from interlingua.adapters._openai_calls import arguments_to_wire, custom_input, read_arguments
@@ -24,6 +22,7 @@ from interlingua.adapters._openai_tools import (
     is_offered,
     offered_kinds,
     parallel_to_wire,
+    report_beside_definition,
     report_misplaced,
     report_toolless,
     takes_tools,
@@ -126,18 +125,12 @@ def _provider_tool(tool: Tool, path: Path, writing: Writing) -> Wire | None:
         writing.loss.drop(path, "provider_tool", "lost", message)
         return None
     read = tool_from_wire(tool["definition"], Reading(writing.endpoint, DERIVED_IDS))
-    if any(read.get(name) != tool.get(name) for name in ("kind", "name", "definition", "input_schema")):
+    if any(read.get(name) != tool.get(name) for name in ("kind", "name", "definition")):
         writing.loss.replace(path, read, "unsupported_value", "shape", "the tool is read back as what it says")
         return tool["definition"]
-    if tool.get("cache") is not None:
-        writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "a tool of the provider carries no cache mark")
     report_own_state(writing.owns(tool), writing.loss, path, fields=True)
     report_foreign_state(tool, writing.endpoint, writing.loss, path)
-    report_unknown(tool, PROVIDER_TOOL_MEMBERS, writing.loss, path)
-    for name in ("description", "input_schema", "strict", "format"):
-        if tool.get(name) is not None:
-            message = "a tool of the provider is its definition alone"
-            writing.loss.drop((*path, name), "unsupported_field", "weakened", message)
+    report_beside_definition(tool, path, writing)
     return tool["definition"]
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import PROVIDER_TOOL_MEMBERS, TOOL_MEMBERS, Wire, report_unknown, within
+from interlingua.adapters._kit import TOOL_MEMBERS, Wire, report_unknown, within
 from interlingua.adapters._openai_members import plain_function
 from interlingua.adapters._openai_tools import (
     NAMING,
@@ -12,6 +12,7 @@ from interlingua.adapters._openai_tools import (
     is_offered,
     offered_kinds,
     parallel_to_wire,
+    report_beside_definition,
     report_misplaced,
     report_toolless,
     takes_tools,
@@ -106,13 +107,8 @@ def _provider_tool(tool: Tool, path: Path, writing: Writing) -> Wire | None:
         message = "the tool is read back as what its definition says"
         writing.loss.replace(path, read, "unsupported_value", "shape", message)
         return tool["definition"]
-    for name in ("description", "input_schema", "strict", "format", "cache"):
-        if tool.get(name) is not None:
-            message = f"the definition of a provider's tool says it all: it has no {name.replace('_', ' ')} beside it"
-            code = "cache_hint" if name == "cache" else "unsupported_field"
-            writing.loss.drop((*path, name), code, "weakened", message)
     report_state(tool, writing, path, fields=True)
-    report_unknown(tool, PROVIDER_TOOL_MEMBERS, writing.loss, path)
+    report_beside_definition(tool, path, writing)
     return tool["definition"]
 
 
