@@ -158,6 +158,16 @@ def token_limit(name: str, value: int, writing: Target) -> int:
     return highest
 
 
+def takes_reasoning(name: str, writing: Target) -> bool:
+    """Whether the provider and the model take settings of reasoning; reported when they do not."""
+    if not (writing.refuses(name) or writing.refuses("reasoning_effort")):
+        return True
+    unsupported = writing.dialect.get("unsupported", ())
+    code = "unsupported_field" if name in unsupported or "reasoning_effort" in unsupported else "unsupported_model"
+    writing.loss.drop((name,), code, "weakened", "the target takes no reasoning settings")
+    return False
+
+
 def report_reasoning(name: str, value: dict[str, Any], written: dict[str, Any], writing: Target) -> None:
     """Reports what settings of reasoning became: `written` is how they will be read."""
     if written == value:

@@ -31,6 +31,7 @@ from interlingua.adapters._openai_members import (
     scalar,
     schema_from_wire,
     schema_to_wire,
+    takes_reasoning,
     token_limit,
     top_logprobs,
     unknown_member,
@@ -207,11 +208,11 @@ def _reasoning(name: str, value: dict[str, Any], request: Request, body: Wire, w
     value = {key: item for key, item in value.items() if item is not None}
     if not value:
         return
-    if writing.refuses("reasoning_effort") or (control := _control(writing)) == "none":
-        if name in writing.dialect.get("unsupported", ()) or not writing.refuses("reasoning_effort"):
-            writing.loss.drop((name,), "unsupported_field", "weakened", "the provider takes no reasoning settings")
-        else:
-            writing.loss.drop((name,), "unsupported_model", "weakened", "the model takes no reasoning settings")
+    if not takes_reasoning(name, writing):
+        return
+    control = writing.dialect.get("reasoning_control") or "reasoning_effort"
+    if control == "none":
+        writing.loss.drop((name,), "unsupported_field", "weakened", "the provider takes no reasoning settings")
         return
     match control:
         case "reasoning":
@@ -223,10 +224,6 @@ def _reasoning(name: str, value: dict[str, Any], request: Request, body: Wire, w
             if (asked := effort(value, writing)) is not None:
                 written["effort"] = body["reasoning_effort"] = asked
     report_reasoning(name, value, written, writing)
-
-
-def _control(writing: Writing) -> str:
-    return writing.dialect.get("reasoning_control") or "reasoning_effort"
 
 
 def _reasoning_object(value: Mapping[str, Any], body: Wire) -> dict[str, Any]:
@@ -243,6 +240,9 @@ def _reasoning_object(value: Mapping[str, Any], body: Wire) -> dict[str, Any]:
     if value.get("display") == "omitted":
         written["display"] = "omitted"
         wire["exclude"] = True
+    elif value.get("display") == "summarized":
+        written["display"] = "summarized"
+        wire["summary"] = "auto"
     if wire:
         body["reasoning"] = wire
     return written
@@ -499,6 +499,8 @@ def _read_reasoning(value: Wire) -> dict[str, Any] | None:
                 read["mode"] = "enabled" if item else "disabled"
             case "exclude" if item is True:
                 read["display"] = "omitted"
+            case "summary" if item == "auto" and "exclude" not in value:
+                read["display"] = "summarized"
             case _:
                 return None
     return read

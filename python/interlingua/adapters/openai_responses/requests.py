@@ -23,6 +23,7 @@ from interlingua.adapters._openai_members import (
     scalar,
     schema_from_wire,
     schema_to_wire,
+    takes_reasoning,
     token_limit,
     top_logprobs,
     unknown_member,
@@ -190,10 +191,7 @@ def _reasoning(name: str, value: dict[str, Any], request: Request, body: Wire, w
     value = {key: item for key, item in value.items() if item is not None}
     if not value:
         return
-    if writing.refuses("reasoning_effort") or writing.refuses(name):
-        message = "the target takes no reasoning settings"
-        code = "unsupported_field" if name in writing.dialect.get("unsupported", ()) else "unsupported_model"
-        writing.loss.drop((name,), code, "weakened", message)
+    if not takes_reasoning(name, writing):
         return
     written: dict[str, Any] = {}
     wire: Wire = {}
