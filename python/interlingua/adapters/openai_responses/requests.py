@@ -237,6 +237,8 @@ def _options_to_wire(request: Request, options: Mapping[str, Any], body: Wire, w
         if foreign and name not in _WIRE_MEMBERS:
             message = "an option of another provider has no meaning here"
             writing.loss.drop(path, "foreign_options", "weakened", message)
+        elif not writing.own and name in writing.dialect.get("unsupported", ()):
+            writing.loss.drop(path, "unsupported_field", "weakened", "the provider takes no such member")
         elif name == "include" and name in body and isinstance(value, list):
             _report_include(value, path, writing)
         elif name in ("text", "reasoning") and isinstance(value, dict):
