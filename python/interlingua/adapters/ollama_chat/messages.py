@@ -1,38 +1,33 @@
-"""Messages: `message_to_wire` above `message_from_wire`; blocks, calls and results, and the order that they have."""
+"""Messages: `message_to_wire` above `message_from_wire`; their text, their results, and the order that they have."""
 
 from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any, Final
 
 from interlingua.adapters._envelope import TOOL_ERROR, TOOL_OK, is_enveloped
-from interlingua.adapters._free_text import call_as_arguments
 from interlingua.adapters._kit import (
     BLOCK_MEMBERS,
-    CALL_MEMBERS,
     MESSAGE_MEMBERS,
     RESULT_MEMBERS,
     THINKING_MEMBERS,
     Wire,
-    arguments_text,
-    gravity,
     malformed,
-    parse_arguments,
-    parse_data_uri,
     report_foreign_state,
     report_own_state,
     report_unknown,
 )
-from interlingua.adapters._media import may_be_base64, refuses_image, sniff, source_refused
 from interlingua.adapters._order import longest_rising, moves_to
 from interlingua.adapters._results import note_disorder, ordered, result_of
+from interlingua.adapters.ollama_chat.blocks import finish_block
+from interlingua.adapters.ollama_chat.images import image_from_wire, image_refused, image_to_wire
 from interlingua.adapters.ollama_chat.tables import (
     CALLS,
-    IMAGES,
     NAME,
     NOTHING,
     Reading,
     Writing,
 )
+from interlingua.adapters.ollama_chat.tools import call_from_wire, call_to_wire, is_call
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.ids import DERIVED_IDS, NamedIds
 from interlingua.canonical.loss import Path, pointer
@@ -41,8 +36,6 @@ Block = dict[str, Any]
 Message = dict[str, Any]
 
 _TEXT: Final = BLOCK_MEMBERS | {"text", "citations", "refusal"}
-_IMAGE: Final = BLOCK_MEMBERS | {"source", "media_type", "detail"}
-_SOURCE: Final = frozenset(("kind", "data", "content", "provider"))
 
 
 # ---------------------------------------------------------------------------------------------------- to the wire
@@ -177,7 +170,7 @@ class _Said:
                     _finish_text(block, path, writing)
                 self._texts.append((index, block["text"]))
             case "image":
-                refusal = _image_refused(block, writing)
+                refusal = image_refused(block, writing)
                 if refusal is None:
                     self._images.append((index, image_to_wire(block, path, writing)))
                 else:
@@ -307,18 +300,6 @@ def _answered(message: Message) -> str | None:
 # -- blocks
 
 
-def finish_block(block: dict[str, Any], known: frozenset[str], path: Path, writing: Writing) -> None:
-    """What all blocks may have and none has a place for: a cache hint, state, members that nobody knows."""
-    loss = writing.loss
-    if block.get("cache") is not None:
-        loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire has no cache marks")
-    if state := writing.owns(block):
-        report_own_state(state, loss, path, fields=True)
-    elif "provider_state" in block:
-        report_foreign_state(block, writing.endpoint, loss, path)
-    report_unknown(block, known, loss, path)
-
-
 def _finish_text(block: Block, path: Path, writing: Writing) -> None:
     for name, message in (("refusal", "the wire marks no refusals"), ("citations", "the wire has no citations")):
         if block.get(name):
@@ -354,120 +335,14 @@ def _no_place(block: Block, writing: Writing) -> tuple[str, str]:
             return "unknown_block", "a block of a type that this version does not know"
 
 
-# -- images
-
-
-def _image_refused(block: Block, writing: Writing) -> tuple[str, str] | None:
-    """Code and message when an image cannot be written."""
-    if writing.refuses("images"):
-        return "unsupported_model", "the model takes no image"
-    if refuses_image(block, writing.capabilities):
-        return "unsupported_source", "the model does not take this media type"
-    source = block["source"]
-    data = source.get("data", "")
-    if source["kind"] == "url":
-        inline = parse_data_uri(data)
-        data = inline[1] if inline is not None else ""
-    if (source["kind"] in ("base64", "url") and data and may_be_base64(data)) or _link(block, writing) is not None:
-        return None
-    return "unsupported_source", source_refused(block, "the wire takes images as base64 data only")
-
-
-def _link(block: Block, writing: Writing) -> str | None:
-    """The spelling of an own image that is no bare base64 data, when it still says the image."""
-    written = (writing.owns(block).get("form") or NOTHING).get("image")
-    if not isinstance(written, str):
-        return None
-    read = image_from_wire(written, Reading(writing.endpoint, DERIVED_IDS))
-    return written if read.get("source") == block["source"] else None
-
-
-def image_to_wire(block: Block, path: Path, writing: Writing) -> str:
-    """The base64 data of an image; the server tells its type from the bytes."""
-    loss, source = writing.loss, block["source"]
-    if len(block) > 3 or "media_type" not in block:
-        if block.get("detail") is not None:
-            severity = gravity("detail", block["detail"], "weakened")
-            loss.drop((*path, "detail"), "unsupported_field", severity, "the wire has no detail of an image")
-        finish_block(block, _IMAGE, path, writing)
-    if len(source) > 2:
-        report_unknown(source, _SOURCE, loss, (*path, "source"))
-    if (written := _link(block, writing)) is not None:
-        return written
-    data: str = source["data"]
-    if source["kind"] == "url":
-        _, data = parse_data_uri(data) or ("", "")
-        value = {"kind": "base64", "data": data}
-        loss.replace((*path, "source"), value, "unsupported_source", "shape", "a data URI is written as its bytes")
-    told = sniff("image", data)
-    if block.get("media_type") != told:
-        code = "unsupported_value" if block.get("media_type") else "required_default"
-        message = "the server tells the type of an image from its bytes"
-        loss.replace((*path, "media_type"), told, code, "shape", message)
-    return data
-
-
-# -- calls
-
-
-def call_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
-    """A call, as it stands in `tool_calls`."""
-    state = writing.owns(block)
-    wire_id = writing.call_id(block, state)
-    call: Wire = {} if wire_id is None else {"id": wire_id}
-    if len(block) == 4:
-        call["function"] = {"name": block["name"], "arguments": block["input"]}
-        return call
-    form, fields = state.get("form") or NOTHING, state.get("fields") or NOTHING
-    inner: Wire = {"name": block["name"]}
-    if "index" in form:
-        inner["index"] = form["index"]
-    inner["arguments"] = _arguments(block, form, path, writing)
-    if "arguments" in form.get("absent", ()) and not block["input"]:
-        del inner["arguments"]
-    if fields:
-        inner = {**fields.get("function", NOTHING), **inner}
-        call = {**{name: value for name, value in fields.items() if name != "function"}, **call}
-    if "type" in form:
-        call["type"] = form["type"]
-    call["function"] = inner
-    if not state or "cache" in block or "signature" in state or not block.keys() <= CALL_MEMBERS:
-        if block.get("cache") is not None:
-            writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire has no cache marks")
-        if state:
-            report_own_state(state, writing.loss, path)
-        else:
-            report_foreign_state(block, writing.endpoint, writing.loss, path)
-        report_unknown(block, CALL_MEMBERS, writing.loss, path)
-    return call
-
-
-def _arguments(block: Block, form: Mapping[str, Any], path: Path, writing: Writing) -> Any:
-    raw, loss = block.get("input_raw"), writing.loss
-    if (text := form.get("arguments")) is not None and _same_arguments(text, block):
-        return text
-    if block.get("kind", "function") != "function":
-        return call_as_arguments(raw, loss, path)
-    if raw is not None:
-        loss.drop((*path, "input_raw"), "arguments_invalid", "lost", "the wire takes a JSON object as arguments")
-    return block["input"]
-
-
-def _same_arguments(text: Any, block: Block) -> bool:
-    """Whether a kept argument text still says what the call says; the conversation may have been edited."""
-    if not isinstance(text, str):
-        return False
-    parsed = parse_arguments(text)
-    if parsed is None:
-        return block.get("input_raw") == text and not block["input"]
-    return "input_raw" not in block and arguments_text(parsed) == arguments_text(block["input"])
+# -- items that could not be read
 
 
 def _raw_item(block: Block, writing: Writing) -> tuple[Any] | None:
     """The item that could not be read and goes back where it stood; None when it is no such item."""
     value, reading = block["value"], Reading(writing.endpoint, DERIVED_IDS)
     match block.get("kind"):
-        case "tool_calls" if not _is_call(value):
+        case "tool_calls" if not is_call(value):
             return (value,)
         case "images" if value.keys() == {"image"} and image_from_wire(value["image"], reading)["type"] == "opaque":
             return (value["image"],)
@@ -624,90 +499,6 @@ def _list(value: Any) -> list[Any]:
     if not isinstance(value, list):
         raise TypeError(value)
     return value
-
-
-def image_from_wire(image: Any, reading: Reading) -> Block:
-    """An image. The wire wants bare base64 data; servers that also take addresses are taken at their word."""
-    if isinstance(image, str):
-        if image and may_be_base64(image):
-            source = {"kind": "base64", "data": image}
-            return {"type": "image", "source": source, "media_type": sniff("image", image)}
-        if (inline := parse_data_uri(image)) is not None and inline[1] and may_be_base64(inline[1]):
-            source = {"kind": "base64", "data": inline[1]}
-            block: Block = {"type": "image", "source": source, "media_type": sniff("image", inline[1])}
-            return reading.mark(block, None, {"image": image})
-        if image.startswith(("http://", "https://")):
-            return reading.mark({"type": "image", "source": {"kind": "url", "data": image}}, None, {"image": image})
-    return _opaque({"image": image}, IMAGES, reading)
-
-
-def _opaque(value: Any, kind: str, reading: Reading) -> Block:
-    """An item of the wire, kept whole."""
-    if not isinstance(value, dict):
-        raise TypeError(value)
-    return {"type": "opaque", **reading.endpoint.state(), "kind": kind, "value": value}
-
-
-def call_from_wire(call: Any, reading: Reading) -> Block:
-    """A call from `tool_calls`. What is no readable call is kept whole."""
-    if type(call) is dict and len(call) == 2 and type(wire_id := call.get("id")) is str:
-        inner = call.get("function")
-        if type(inner) is dict and len(inner) == 2 and type(arguments := inner.get("arguments")) is dict:
-            name = inner.get("name")
-            if type(name) is str and name:  # the usual call, on a straight way
-                state = reading.endpoint.state(id=wire_id)
-                canonical = reading.call(wire_id, name)
-                return {"type": "tool_use", "id": canonical, "name": name, "input": arguments, "provider_state": state}
-    if not _is_call(call):
-        return _opaque(call, CALLS, reading)
-    inner, wire_id = call["function"], call.get("id")
-    block: Block = {"type": "tool_use", "id": reading.call(wire_id, inner["name"]), "name": inner["name"]}
-    form: dict[str, Any] = {}
-    arguments = inner.get("arguments", _MISSING)
-    if isinstance(arguments, dict):
-        block["input"] = arguments
-    elif arguments is _MISSING:
-        block["input"] = {}
-        form["absent"] = ["arguments"]
-    else:  # a text, which older clients send
-        form["arguments"] = arguments
-        if (parsed := parse_arguments(arguments)) is not None:
-            block["input"] = parsed
-        else:
-            block["input"], block["input_raw"] = {}, arguments
-    state = block["provider_state"] = reading.endpoint.state()
-    if wire_id is not None:
-        state["id"] = wire_id
-    if inner.get("index") is not None:
-        form["index"] = inner["index"]
-    if call.get("type") is not None:
-        form["type"] = call["type"]
-    fields = {name: item for name, item in call.items() if name not in _CALL_MEMBERS or item is None}
-    if not inner.keys() <= _FUNCTION_MEMBERS:
-        fields["function"] = {name: item for name, item in inner.items() if name not in _FUNCTION_MEMBERS}
-    if fields:
-        state["fields"] = fields
-    if form:
-        state["form"] = form
-    return block
-
-
-_MISSING: Final = object()
-_CALL_MEMBERS: Final = frozenset(("id", "type", "function"))
-_FUNCTION_MEMBERS: Final = frozenset(("index", "name", "arguments"))
-
-
-def _is_call(call: Any) -> bool:
-    if not isinstance(call, dict) or not isinstance(inner := call.get("function"), dict):
-        return False
-    return (
-        isinstance(inner.get("name"), str)
-        and inner["name"] != ""
-        and isinstance(inner.get("arguments", {}), (dict, str))
-        and isinstance(call.get("id"), (str, type(None)))
-        and isinstance(inner.get("index", 0), (int, float))
-        and isinstance(call.get("type"), (str, type(None)))
-    )
 
 
 def _result_from_wire(message: Wire, reading: Reading, form: dict[str, Any]) -> Message:

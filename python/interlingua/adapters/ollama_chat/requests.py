@@ -1,11 +1,9 @@
-"""Requests: `to_wire` above `from_wire_request`, their members beside messages, and tools."""
+"""Requests: `to_wire` above `from_wire_request`, and their members beside messages and tools."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._free_text import tool_as_function
 from interlingua.adapters._kit import (
-    PROVIDER_TOOL_MEMBERS,
     Wire,
     expect,
     gravity,
@@ -18,7 +16,6 @@ from interlingua.adapters._kit import (
 )
 from interlingua.adapters._structured import recognised, written
 from interlingua.adapters.ollama_chat.messages import messages_from_wire, messages_to_wire
-from interlingua.adapters.ollama_chat.schemas import kept
 from interlingua.adapters.ollama_chat.tables import (
     LEVELS,
     NAME,
@@ -28,6 +25,7 @@ from interlingua.adapters.ollama_chat.tables import (
     Writing,
     is_number,
 )
+from interlingua.adapters.ollama_chat.tools import report_choice, tool_from_wire, tools_to_wire
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
@@ -77,9 +75,9 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
     if not body["messages"] and not own:
         raise InvalidRequest("a request needs at least one message", path="/messages", adapter=NAME)
     if request.get("tools"):
-        _tools_to_wire(request, body, writing)
+        tools_to_wire(request, body, writing)
     if request.get("tool_choice") is not None:
-        _report_choice(request["tool_choice"], loss)
+        report_choice(request["tool_choice"], loss)
     sampling: Wire = {}
     for name, value in request.items():
         if value is None or name in _STRUCTURE:
@@ -262,120 +260,6 @@ _MEMBERS: Final[dict[str, Writer]] = {
     "user": _no_member,
     "metadata": _no_member,
 }
-
-
-# -- tools
-
-
-def _tools_to_wire(request: Request, body: Wire, writing: Writing) -> None:
-    tools: list[Tool] = request["tools"]
-    offered = _offered(request)
-    written: list[Wire] = []
-    for position, tool in enumerate(tools):
-        path: Path = ("tools", position)
-        if writing.refuses("tools"):
-            writing.loss.drop(path, "unsupported_model", "lost", "the model takes no tools")
-        elif tool["name"] not in offered:
-            message = "the wire has no choice of tools: only those are offered that may be called"
-            writing.loss.drop(path, "tool_choice", "weakened", message)
-        elif (wire := _tool_to_wire(tool, path, writing)) is not None:
-            written.append(wire)
-    if written:
-        body["tools"] = written
-
-
-def _offered(request: Request) -> set[str]:
-    """The names of the tools that may be called; the choice itself has no form."""
-    names = {tool["name"] for tool in request["tools"]}
-    choice: Mapping[str, Any] = request.get("tool_choice") or NOTHING
-    match choice.get("type"):
-        case "none":
-            return set()
-        case "tool":
-            chosen = {choice.get("name")}
-        case "allowed":
-            chosen = set(choice.get("names") or ())
-        case _:
-            return names
-    return names & chosen or names
-
-
-def _report_choice(choice: Mapping[str, Any], loss: Loss) -> None:
-    severity = "shape" if choice["type"] in ("auto", "none") else "weakened"
-    loss.drop(("tool_choice",), "tool_choice", severity, "the wire has no choice of tools")
-
-
-def _tool_to_wire(tool: Tool, path: Path, writing: Writing) -> Wire | None:
-    """A tool; None when it was dropped."""
-    loss, kind = writing.loss, tool.get("kind") or "function"
-    if kind == "provider":
-        if tool.get("adapter") != writing.endpoint.adapter or not isinstance(tool.get("definition"), dict):
-            loss.drop(path, "provider_tool", "lost", "a tool of another provider cannot be offered here")
-            return None
-        read = _tool_from_wire(tool["definition"], Reading(writing.endpoint, DERIVED_IDS))
-        if read.get("kind") != "provider" or read["name"] != tool["name"]:
-            loss.replace(path, read, "unsupported_value", "shape", "the tool is read back as what its definition says")
-            return tool["definition"]
-        for name in ("description", "input_schema", "strict", "format"):
-            if tool.get(name) is not None:
-                message = "a tool of the provider is its definition alone"
-                loss.drop((*path, name), "unsupported_field", "weakened", message)
-        if tool.get("cache") is not None:
-            loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire has no cache marks")
-        report_own_state(writing.owns(tool), loss, path, fields=True)
-        report_foreign_state(tool, writing.endpoint, loss, path)
-        report_unknown(tool, PROVIDER_TOOL_MEMBERS, loss, path)
-        return tool["definition"]
-    schema = tool.get("input_schema")
-    if schema is not None and not writing.own and tool.keys() <= _SAID:  # the usual tool, on a straight way
-        function: Wire = {"name": tool["name"], "parameters": kept(schema, loss, (*path, "input_schema"))}
-        if tool.get("description") is not None:
-            function["description"] = tool["description"]
-        return {"type": "function", "function": function}
-    state = writing.owns(tool)
-    fields, form = state.get("fields") or NOTHING, state.get("form") or NOTHING
-    if kind == "custom":
-        schema = tool_as_function(tool, loss, path)["input_schema"]
-    elif schema is not None and not writing.own:
-        schema = kept(schema, loss, (*path, "input_schema"))
-    more: Mapping[str, Any] = fields.get("function", NOTHING)
-    inner: Wire = {**more, "name": tool["name"]}
-    if tool.get("description") is not None:
-        inner["description"] = tool["description"]
-    if schema is not None:
-        inner["parameters"] = schema
-    if said := [name for name in more if inner[name] != more[name]]:
-        where: Path = (*path, "provider_state", "fields", "function")
-        for lost in [where] if len(said) == len(more) else [(*where, name) for name in said]:
-            loss.drop(lost, "combination", "shape", "the canonical member says it already")
-    if not tool.keys() <= _SAID:
-        _finish_tool(tool, kind, state, path, writing)
-    wire: Wire = {name: item for name, item in fields.items() if name != "function"}
-    if "type" not in form.get("absent", ()):
-        wire["type"] = "function"
-    wire["function"] = inner
-    return wire
-
-
-_SAID: Final = frozenset(("name", "description", "input_schema", "side_effects", "requires_workspace"))
-
-
-def _finish_tool(tool: Tool, kind: str, state: Mapping[str, Any], path: Path, writing: Writing) -> None:
-    loss = writing.loss
-    if kind == "function":
-        for name in ("strict", "format"):
-            if tool.get(name) is not None and tool[name] is not False:
-                loss.drop((*path, name), "unsupported_field", "weakened", f"a tool has no {name} on this wire")
-    if tool.get("cache") is not None:
-        loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire has no cache marks")
-    for name in ("adapter", "definition"):
-        if tool.get(name) is not None:
-            loss.drop((*path, name), "unsupported_field", "shape", "only a provider's own tool has such a member")
-    if state:
-        report_own_state(state, loss, path)
-    else:
-        report_foreign_state(tool, writing.endpoint, loss, path)
-    report_unknown(tool, PROVIDER_TOOL_MEMBERS, loss, path)
 
 
 # -- options
@@ -580,7 +464,7 @@ def _is_readable(member: str, value: Any) -> bool:
 def _read_tools(value: Any, request: Request, options: dict[str, Any], reading: Reading) -> bool:
     if not isinstance(value, list):
         return False
-    request["tools"] = [_tool_from_wire(tool, reading) for tool in value]
+    request["tools"] = [tool_from_wire(tool, reading) for tool in value]
     return True
 
 
@@ -595,46 +479,3 @@ _READERS: Final[dict[str, Reader]] = {
     "tools": _read_tools,
 }
 _READABLE: Final = frozenset((*_READERS, *OPTIONS.back))
-
-
-def _tool_from_wire(tool: Wire, reading: Reading) -> Tool:
-    """A tool. What is not a readable function is kept whole as a tool of the provider."""
-    inner: Any = tool.get("function")
-    if not _is_function(inner) or tool.get("type", "function") != "function":
-        name = (inner.get("name") if isinstance(inner, dict) else None) or tool.get("name") or tool.get("type")
-        return {
-            "kind": "provider",
-            "name": name if isinstance(name, str) and name else "tool",
-            "adapter": reading.endpoint.adapter,
-            "definition": tool,
-        }
-    if (
-        len(tool) == 2
-        and len(inner) == 3
-        and "type" in tool
-        and None not in inner.values()
-        and inner.keys() == _FUNCTION
-    ):
-        return {"name": inner["name"], "description": inner["description"], "input_schema": inner["parameters"]}
-    read: Tool = {"name": inner["name"]}
-    for name, member in (("description", "description"), ("input_schema", "parameters")):
-        if inner.get(member) is not None:
-            read[name] = inner[member]
-    fields = {name: item for name, item in tool.items() if name not in ("type", "function")}
-    more = {name: item for name, item in inner.items() if name not in _FUNCTION or item is None}
-    if more:
-        fields["function"] = more
-    return reading.mark(read, fields, None if "type" in tool else {"absent": ["type"]})
-
-
-_FUNCTION: Final = frozenset(("name", "description", "parameters"))
-
-
-def _is_function(inner: Any) -> bool:
-    return (
-        isinstance(inner, dict)
-        and isinstance(inner.get("name"), str)
-        and inner["name"] != ""
-        and isinstance(inner.get("description"), (str, type(None)))
-        and isinstance(inner.get("parameters"), (dict, type(None)))
-    )

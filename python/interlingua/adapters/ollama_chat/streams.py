@@ -12,14 +12,10 @@ from typing import Any, Final
 from interlingua.adapters._answers import joined
 from interlingua.adapters._kit import Wire, arguments_text, texts_in_turn
 from interlingua.adapters._structured import Told
+from interlingua.adapters.ollama_chat.blocks import Block
 from interlingua.adapters.ollama_chat.errors import error_from_body, error_in_stream
-from interlingua.adapters.ollama_chat.messages import (
-    Block,
-    call_from_wire,
-    call_to_wire,
-    image_from_wire,
-    message_to_wire,
-)
+from interlingua.adapters.ollama_chat.images import image_from_wire
+from interlingua.adapters.ollama_chat.messages import message_to_wire
 from interlingua.adapters.ollama_chat.responses import (
     end_to_wire,
     finish_from_wire,
@@ -28,6 +24,7 @@ from interlingua.adapters.ollama_chat.responses import (
     to_wire_response,
 )
 from interlingua.adapters.ollama_chat.tables import CREATED, NAME, NOTHING, Reading, Writing
+from interlingua.adapters.ollama_chat.tools import call_from_wire, call_to_wire
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InterlinguaError

@@ -1,0 +1,84 @@
+"""Images: bytes without an address, whose type the server tells by itself; written above read."""
+
+from typing import Any, Final
+
+from interlingua.adapters._kit import BLOCK_MEMBERS, gravity, parse_data_uri, report_unknown
+from interlingua.adapters._media import may_be_base64, refuses_image, sniff, source_refused
+from interlingua.adapters.ollama_chat.blocks import Block, finish_block, opaque
+from interlingua.adapters.ollama_chat.tables import IMAGES, NOTHING, Reading, Writing
+from interlingua.canonical.ids import DERIVED_IDS
+from interlingua.canonical.loss import Path
+
+_IMAGE: Final = BLOCK_MEMBERS | {"source", "media_type", "detail"}
+_SOURCE: Final = frozenset(("kind", "data", "content", "provider"))
+
+
+# ---------------------------------------------------------------------------------------------------- to the wire
+
+
+def image_refused(block: Block, writing: Writing) -> tuple[str, str] | None:
+    """Code and message when an image cannot be written."""
+    if writing.refuses("images"):
+        return "unsupported_model", "the model takes no image"
+    if refuses_image(block, writing.capabilities):
+        return "unsupported_source", "the model does not take this media type"
+    source = block["source"]
+    data = source.get("data", "")
+    if source["kind"] == "url":
+        inline = parse_data_uri(data)
+        data = inline[1] if inline is not None else ""
+    if (source["kind"] in ("base64", "url") and data and may_be_base64(data)) or _link(block, writing) is not None:
+        return None
+    return "unsupported_source", source_refused(block, "the wire takes images as base64 data only")
+
+
+def _link(block: Block, writing: Writing) -> str | None:
+    """The spelling of an own image that is no bare base64 data, when it still says the image."""
+    written = (writing.owns(block).get("form") or NOTHING).get("image")
+    if not isinstance(written, str):
+        return None
+    read = image_from_wire(written, Reading(writing.endpoint, DERIVED_IDS))
+    return written if read.get("source") == block["source"] else None
+
+
+def image_to_wire(block: Block, path: Path, writing: Writing) -> str:
+    """The base64 data of an image; the server tells its type from the bytes."""
+    loss, source = writing.loss, block["source"]
+    if len(block) > 3 or "media_type" not in block:
+        if block.get("detail") is not None:
+            severity = gravity("detail", block["detail"], "weakened")
+            loss.drop((*path, "detail"), "unsupported_field", severity, "the wire has no detail of an image")
+        finish_block(block, _IMAGE, path, writing)
+    if len(source) > 2:
+        report_unknown(source, _SOURCE, loss, (*path, "source"))
+    if (written := _link(block, writing)) is not None:
+        return written
+    data: str = source["data"]
+    if source["kind"] == "url":
+        _, data = parse_data_uri(data) or ("", "")
+        value = {"kind": "base64", "data": data}
+        loss.replace((*path, "source"), value, "unsupported_source", "shape", "a data URI is written as its bytes")
+    told = sniff("image", data)
+    if block.get("media_type") != told:
+        code = "unsupported_value" if block.get("media_type") else "required_default"
+        message = "the server tells the type of an image from its bytes"
+        loss.replace((*path, "media_type"), told, code, "shape", message)
+    return data
+
+
+# ---------------------------------------------------------------------------------------------------- from the wire
+
+
+def image_from_wire(image: Any, reading: Reading) -> Block:
+    """An image. The wire wants bare base64 data; servers that also take addresses are taken at their word."""
+    if isinstance(image, str):
+        if image and may_be_base64(image):
+            source = {"kind": "base64", "data": image}
+            return {"type": "image", "source": source, "media_type": sniff("image", image)}
+        if (inline := parse_data_uri(image)) is not None and inline[1] and may_be_base64(inline[1]):
+            source = {"kind": "base64", "data": inline[1]}
+            block: Block = {"type": "image", "source": source, "media_type": sniff("image", inline[1])}
+            return reading.mark(block, None, {"image": image})
+        if image.startswith(("http://", "https://")):
+            return reading.mark({"type": "image", "source": {"kind": "url", "data": image}}, None, {"image": image})
+    return opaque({"image": image}, IMAGES, reading)
