@@ -10,8 +10,8 @@ mended into what the wire accepts: results directly behind their calls, media ou
 grammar, nothing empty. The stream decoder puts the answer together as if it had come whole and reads it once more at the
 end, so that both ways give the same.
 
-The sections: tables · context · parts · reasoning · tools · messages · requests · responses · streams (choices, blocks, contents
-and calls of a stream in modules of their own) · encoding · errors · estimates.
+The sections: tables · context · parts · reasoning · tools · messages, turns · requests · responses · streams (their choices,
+blocks, contents and calls in modules of their own) · encoding · errors · estimates.
 """
 
 from typing import Final

@@ -15,7 +15,6 @@ from interlingua.adapters._openai_members import (
     STRUCTURE,
     Members,
     asked_format,
-    effort,
     is_number,
     metadata,
     model_to_wire,
@@ -26,12 +25,10 @@ from interlingua.adapters._openai_members import (
     read_number,
     read_switch,
     read_text,
-    report_reasoning,
     sampling,
     scalar,
     schema_from_wire,
     schema_to_wire,
-    takes_reasoning,
     token_limit,
     top_logprobs,
     unknown_member,
@@ -42,6 +39,12 @@ from interlingua.adapters._structured import ANYWHERE, recognised, written
 from interlingua.adapters.openai_chat.context import Reading, Writing
 from interlingua.adapters.openai_chat.messages import messages_from_wire, messages_to_wire
 from interlingua.adapters.openai_chat.parts import cache_from_wire, cache_to_wire
+from interlingua.adapters.openai_chat.reasoning_settings import (
+    effort_beside_tools,
+    effort_from_wire,
+    settings_from_wire,
+    settings_to_wire,
+)
 from interlingua.adapters.openai_chat.tables import NAME, SERVICE_TIERS
 from interlingua.adapters.openai_chat.tools import (
     choice_from_wire,
@@ -107,7 +110,7 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
     for name, value in request.items():
         if name not in STRUCTURE and value is not None:
             _MEMBERS.get(name, unknown_member)(name, value, request, body, writing)
-    _effort_beside_tools(request, body, writing)
+    effort_beside_tools(request, body, writing)
     if state is not None and own:
         _respell(body, state.get("form") or _NOTHING)
         report_own_state(state, loss, (), fields=True)
@@ -199,77 +202,6 @@ def _stream(name: str, value: bool, request: Request, body: Wire, writing: Writi
     )
     if value and not asked and not silent:
         body["stream_options"] = _INCLUDE_USAGE
-
-
-# -- reasoning
-
-
-def _reasoning(name: str, value: dict[str, Any], request: Request, body: Wire, writing: Writing) -> None:
-    value = {key: item for key, item in value.items() if item is not None}
-    if not value:
-        return
-    if not takes_reasoning(name, writing):
-        return
-    control = writing.dialect.get("reasoning_control") or "reasoning_effort"
-    if control == "none":
-        writing.loss.drop((name,), "unsupported_field", "weakened", "the provider takes no reasoning settings")
-        return
-    match control:
-        case "reasoning":
-            written = _reasoning_object(value, body)
-        case "thinking":
-            written = _thinking_object(value, body, writing)
-        case _:
-            written = {}
-            if (asked := effort(value, writing)) is not None:
-                written["effort"] = body["reasoning_effort"] = asked
-    report_reasoning(name, value, written, writing)
-
-
-def _reasoning_object(value: Mapping[str, Any], body: Wire) -> dict[str, Any]:
-    """OpenRouter's object. It takes an effort or a budget, not both."""
-    written: dict[str, Any] = {}
-    wire: Wire = {}
-    if "effort" in value:
-        written["effort"] = wire["effort"] = value["effort"]
-    elif "budget_tokens" in value:
-        written["budget_tokens"] = wire["max_tokens"] = value["budget_tokens"]
-    if value.get("mode") in ("enabled", "disabled"):
-        written["mode"] = value["mode"]
-        wire["enabled"] = value["mode"] == "enabled"
-    if value.get("display") == "omitted":
-        written["display"] = "omitted"
-        wire["exclude"] = True
-    elif value.get("display") == "summarized":
-        written["display"] = "summarized"
-        wire["summary"] = "auto"
-    if wire:
-        body["reasoning"] = wire
-    return written
-
-
-def _thinking_object(value: Mapping[str, Any], body: Wire, writing: Writing) -> dict[str, Any]:
-    written: dict[str, Any] = {}
-    mode = value.get("mode")
-    if mode is None and "budget_tokens" in value:
-        mode = "enabled"
-    if value.get("effort") == "none" and not writing.own:  # the member that turns it off is another one
-        mode, value = "disabled", _NOTHING
-    if mode in ("enabled", "disabled"):
-        written["mode"] = mode
-        body["thinking"] = {"type": mode}
-    if value.get("effort") is not None and (asked := effort(value, writing)) is not None:
-        written["effort"] = body["reasoning_effort"] = asked
-    return written
-
-
-def _effort_beside_tools(request: Request, body: Wire, writing: Writing) -> None:
-    if writing.capabilities.get("tools_with_reasoning") is not False or writing.own or "tools" not in body:
-        return
-    if body.get("reasoning_effort") != "none":
-        body["reasoning_effort"] = "none"
-        message = "over this wire the model calls tools only without reasoning"
-        writing.loss.replace(("reasoning",), {"effort": "none"}, "combination", "weakened", message)
 
 
 # -- the form of the answer
@@ -390,7 +322,7 @@ _MEMBERS: Final[dict[str, Writer]] = {
     "n": scalar,
     "logprobs": _logprobs,
     "top_logprobs": _top_logprobs,
-    "reasoning": _reasoning,
+    "reasoning": settings_to_wire,
     "response_format": _response_format,
     "verbosity": verbosity,
     "service_tier": _service_tier,
@@ -476,34 +408,7 @@ def _dialect_member(name: str, value: Any, members: Members[Reading]) -> bool:
     if name == "top_k" and dialect.get("top_k") and is_number(value):
         request["top_k"] = value
         return True
-    control = dialect.get("reasoning_control")
-    if name == control == "reasoning" and isinstance(value, dict) and (read := _read_reasoning(value)):
-        request["reasoning"] = {**request.get("reasoning", {}), **read}
-        return True
-    if name == control == "thinking" and isinstance(value, dict) and value.get("type") in ("enabled", "disabled"):
-        if len(value) == 1:
-            request["reasoning"] = {**request.get("reasoning", {}), "mode": value["type"]}
-            return True
-    return False
-
-
-def _read_reasoning(value: Wire) -> dict[str, Any] | None:
-    read: dict[str, Any] = {}
-    for name, item in value.items():
-        match name:
-            case "effort" if isinstance(item, str):
-                read["effort"] = item
-            case "max_tokens" if type(item) is int and item >= 0 and "effort" not in value:
-                read["budget_tokens"] = item
-            case "enabled" if isinstance(item, bool):
-                read["mode"] = "enabled" if item else "disabled"
-            case "exclude" if item is True:
-                read["display"] = "omitted"
-            case "summary" if item == "auto" and "exclude" not in value:
-                read["display"] = "summarized"
-            case _:
-                return None
-    return read
+    return settings_from_wire(name, value, members)
 
 
 def _read_seed(name: str, value: Any, members: Members[Reading]) -> bool:
@@ -534,14 +439,6 @@ def _read_stop(name: str, value: Any, members: Members[Reading]) -> bool:
         members.request["stop"] = value
     else:
         members.empty("stop", value)
-    return True
-
-
-def _read_effort(name: str, value: Any, members: Members[Reading]) -> bool:
-    # beside OpenRouter's object the plain word would be a second effort; without any control it means nothing
-    if not isinstance(value, str) or members.endpoint.dialect.get("reasoning_control") in ("reasoning", "none"):
-        return False
-    members.request["reasoning"] = {**members.request.get("reasoning", {}), "effort": value}
     return True
 
 
@@ -638,7 +535,7 @@ _READERS: Final[dict[str, Reader]] = {
     "tool_choice": _read_choice,
     "function_call": _read_choice,
     "response_format": _read_format,
-    "reasoning_effort": _read_effort,
+    "reasoning_effort": effort_from_wire,
     "verbosity": read_text,
     "service_tier": read_text,
     "user": read_text,

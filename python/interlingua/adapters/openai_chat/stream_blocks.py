@@ -25,7 +25,12 @@ Lane = tuple[int, int]
 """Where a whole answer has a block: its member, and its number in there."""
 
 PLAIN_LANE: Final[Lane] = (0, 0)
-DETAILS_LANE, CONTENT_LANE, REFUSAL_LANE, IMAGES_LANE, CALLS_LANE, LEGACY_LANE = range(1, 7)
+DETAILS_LANE: Final = 1
+CONTENT_LANE: Final = 2
+REFUSAL_LANE: Final = 3
+IMAGES_LANE: Final = 4
+CALLS_LANE: Final = 5
+LEGACY_LANE: Final = 6
 
 
 class Said:

@@ -27,11 +27,23 @@ from interlingua.adapters.openai_chat.reasoning import (
     MEMBERS,
     PART,
     TEXTS,
-    are_words,
     detail_from_wire,
     detail_text,
     reasoning_from_wire,
     reasoning_to_wire,
+)
+from interlingua.adapters.openai_chat.sorted_turn import (
+    CALLS_LAST,
+    CONTENT,
+    IMAGES,
+    REASONING,
+    REFUSAL,
+    SOUND,
+    Turn,
+    is_plain,
+    joined_parts,
+    one_refusal,
+    one_text,
 )
 from interlingua.adapters.openai_chat.tables import FILLER, NAME
 from interlingua.adapters.openai_chat.tools import CALLS, call_from_wire, call_to_wire, read_any_arguments
@@ -45,9 +57,6 @@ Request = dict[str, Any]
 _NOTHING: Final[Mapping[str, Any]] = {}
 
 
-_REASONING, _CONTENT, _REFUSAL, _IMAGES, _SOUND, _CALLS = range(6)
-
-
 def assistant_to_wire(message: Message, position: int, writing: Writing, request: Request) -> Wire:
     """An assistant's message of the history, which stands at `position` in the request."""
     content = message["content"]
@@ -58,7 +67,7 @@ def assistant_to_wire(message: Message, position: int, writing: Writing, request
     path: Path = ("messages", position)
     if (plain := _plain_turn(message, content, path, writing, request)) is not None:
         return plain
-    turn = _Turn(path, writing)
+    turn = Turn(path, writing)
     for index, block in enumerate(content):
         _place(block, index, content, turn, request)
     state = writing.owns(message)
@@ -127,7 +136,7 @@ def answer_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
             return {"role": "assistant", "content": content[0]["text"], "refusal": None}
         if (plain := _plain_turn(message, content, path, writing, {"messages": [message]})) is not None:
             return {**plain, "refusal": None}
-    turn = _Turn(path, writing, answer=True)
+    turn = Turn(path, writing, answer=True)
     for index, block in enumerate(content):
         _place(block, index, content, turn, {"messages": [message]})
     state = writing.owns(message)
@@ -146,57 +155,11 @@ def answer_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
     return wire
 
 
-class _Turn:
-    """The blocks of an assistant message, sorted into the members of the wire."""
-
-    __slots__ = (
-        "_first", "_moves", "answer", "calls", "details", "dropped", "images", "legacy", "parts", "parts_at", "path", "refusal",
-        "refusals", "sound", "texts", "texts_at", "writing", "citations",
-    )  # fmt: skip
-
-    def __init__(self, path: Path, writing: Writing, *, answer: bool = False) -> None:
-        self.path = path
-        self.writing = writing
-        self.answer = answer
-        self.texts: list[tuple[str, str]] = []
-        self.texts_at: list[int] = []
-        self.details: list[Wire] = []
-        self.parts: list[Wire] = []
-        self.parts_at: list[int] = []
-        self.refusal: str | None = None
-        self.refusals: list[tuple[int, str]] = []
-        self.images: list[Wire] = []
-        self.sound: Wire | None = None
-        self.calls: list[Wire] = []
-        self.legacy: Wire | None = None
-        self.citations: tuple[int, Block] | None = None
-        self._first: dict[int, int] = {}
-        self._moves: list[tuple[int, int, int]] = []
-        self.dropped: set[int] = set()
-
-    def stands(self, kind: int, index: int) -> None:
-        """Notes that the block at `index` goes to a member of this kind: the members have an order of their own."""
-        later = [first for other, first in self._first.items() if other > kind]
-        if later:
-            self._moves.append((kind, index, min(later)))
-        elif kind not in self._first:
-            self._first[kind] = index
-
-    def report_moves(self) -> None:
-        """Reports the blocks that stand elsewhere on the wire."""
-        for _, index, to in sorted(self._moves):
-            if index in self.dropped:
-                continue
-            content = (*self.path, "content")
-            message = "the wire puts reasoning before text and calls last"
-            self.writing.loss.move((*content, index), (*content, to), "reordered", "shape", message)
-
-
-def _place(block: Block, index: int, content: list[Block], turn: _Turn, request: Request) -> None:
+def _place(block: Block, index: int, content: list[Block], turn: Turn, request: Request) -> None:
     writing, path = turn.writing, (*turn.path, "content", index)
     match block["type"]:
         case "tool_use":
-            turn.stands(_CALLS, index)
+            turn.stands(CALLS_LAST, index)
             form = writing.form(block)
             call = call_to_wire(block, index, turn.path, writing, request)
             legacy = form.get("legacy") and block["id"] not in writing.estranged
@@ -214,7 +177,7 @@ def _place(block: Block, index: int, content: list[Block], turn: _Turn, request:
             _place_refusal(block, index, turn)
             return
         case "text" if block.get("refusal") and _is_member(block, index, content, turn):
-            turn.stands(_REFUSAL, index)
+            turn.stands(REFUSAL, index)
             turn.refusal = block["text"]
             _finish_refusal(block, path, writing)
             return
@@ -225,7 +188,7 @@ def _place(block: Block, index: int, content: list[Block], turn: _Turn, request:
         case "thinking" | "redacted_thinking":
             place, written = reasoning_to_wire(block, path, writing)
             if place != PART:
-                turn.stands(_REASONING, index)
+                turn.stands(REASONING, index)
                 if place == DETAILS:
                     turn.details.append(written)
                 else:
@@ -235,7 +198,7 @@ def _place(block: Block, index: int, content: list[Block], turn: _Turn, request:
             part = written
         case "opaque" if writing.endpoint.owns(block) and block.get("kind") in (CALLS, DETAILS):
             kind = block["kind"]
-            turn.stands(_CALLS if kind == CALLS else _REASONING, index)
+            turn.stands(CALLS_LAST if kind == CALLS else REASONING, index)
             (turn.calls if kind == CALLS else turn.details).append(block["value"])
             read = call_from_wire if kind == CALLS else detail_from_wire
             report_reading(block, read(block["value"], Reading(writing.endpoint, DERIVED_IDS)), path, writing)
@@ -243,11 +206,11 @@ def _place(block: Block, index: int, content: list[Block], turn: _Turn, request:
         case "image" if writing.form(block).get("member") == "images":
             part = part_to_wire(block, path, writing, USER)
             if part is not None and part["type"] == "image_url":
-                turn.stands(_IMAGES, index)
+                turn.stands(IMAGES, index)
                 turn.images.append(part)
                 return
         case "audio" if (sound := _sound(block, path, turn)) is not None:
-            turn.stands(_SOUND, index)
+            turn.stands(SOUND, index)
             turn.sound = sound
             return
         case "tool_result":
@@ -259,19 +222,19 @@ def _place(block: Block, index: int, content: list[Block], turn: _Turn, request:
         case _:
             part = part_to_wire(block, path, writing, ASSISTANT)
     if part is not None:
-        turn.stands(_CONTENT, index)
+        turn.stands(CONTENT, index)
         turn.parts.append(part)
         turn.parts_at.append(index)
 
 
-def _place_refusal(block: Block, index: int, turn: _Turn) -> None:
+def _place_refusal(block: Block, index: int, turn: Turn) -> None:
     """The clients of an answer read one refusal, behind its text: what a stream of it adds up to."""
     path = (*turn.path, "content", index)
     if not block["text"]:
         turn.writing.loss.drop(path, "empty_content", "shape", "a refusal without words is none on this wire")
         turn.dropped.add(index)
         return
-    turn.stands(_REFUSAL, index)
+    turn.stands(REFUSAL, index)
     turn.refusals.append((index, block["text"]))
     if block.get("cache") is not None:
         message = "a refusal carries no cache mark"
@@ -279,23 +242,7 @@ def _place_refusal(block: Block, index: int, turn: _Turn) -> None:
     _finish_refusal(block, path, turn.writing)
 
 
-def _one_refusal(turn: _Turn) -> str | None:
-    """The refusals of an answer as one."""
-    if not turn.refusals:
-        return turn.refusal
-    whole = "".join(text for _, text in turn.refusals)
-    (kept, _), *others = turn.refusals
-    if others:
-        message = "an answer has one refusal on this wire"
-        path, loss = (*turn.path, "content"), turn.writing.loss
-        loss.replace((*path, kept, "text"), whole, "merged_turn", "shape", message)
-        for index, _ in others:
-            loss.drop((*path, index), "merged_turn", "shape", message)
-            turn.dropped.add(index)
-    return whole
-
-
-def _is_member(block: Block, index: int, content: list[Block], turn: _Turn) -> bool:
+def _is_member(block: Block, index: int, content: list[Block], turn: Turn) -> bool:
     """Whether a refusal goes to the member of that name: it does when it is alone and comes after the text."""
     state = turn.writing.owns(block)
     if turn.refusal is not None or block.get("cache") is not None or state.get("fields") or not block["text"]:
@@ -319,7 +266,7 @@ def _finish_refusal(block: Block, path: Path, writing: Writing) -> None:
 _REFUSED: Final = frozenset(("type", "text", "refusal", "citations", "cache", "critical", "provider_state"))
 
 
-def _note_citations(block: Block, index: int, turn: _Turn) -> None:
+def _note_citations(block: Block, index: int, turn: Turn) -> None:
     if turn.citations is not None or not own_citations(block, turn.writing):
         message = "citations are not replayed on this wire"
         path = (*turn.path, "content", index, "citations")
@@ -328,7 +275,7 @@ def _note_citations(block: Block, index: int, turn: _Turn) -> None:
         turn.citations = (index, block)
 
 
-def _sound(block: Block, path: Path, turn: _Turn) -> Wire | None:
+def _sound(block: Block, path: Path, turn: Turn) -> Wire | None:
     """The `audio` member for a sound that this provider spoke: in an answer the sound, in a history its id."""
     state = turn.writing.owns(block)
     if "id" not in state or turn.sound is not None:
@@ -350,11 +297,11 @@ def audio_to_wire(block: Block, state: Mapping[str, Any]) -> Wire:
     return audio
 
 
-def _turn_to_wire(turn: _Turn, content: list[Block], state: Mapping[str, Any], path: Path, writing: Writing) -> Wire:
+def _turn_to_wire(turn: Turn, content: list[Block], state: Mapping[str, Any], path: Path, writing: Writing) -> Wire:
     form = state.get("form") or _NOTHING
     empty = form.get("empty", _NOTHING)
     wire: Wire = {"role": "assistant"}
-    turn.refusal = _one_refusal(turn)
+    turn.refusal = one_refusal(turn)
     written = spelt(turn.parts, form)
     others = bool(turn.calls or turn.legacy or turn.refusal or turn.sound or turn.images or turn.texts or turn.details)
     spoken = not _SPOKEN_FIELDS.isdisjoint(state.get("fields") or ())  # an empty text beside them says nothing either
@@ -382,7 +329,7 @@ def _turn_to_wire(turn: _Turn, content: list[Block], state: Mapping[str, Any], p
     if turn.citations is not None:
         _annotations_to_wire(turn, wire, writing)
     if turn.answer and not writing.own and len(turn.parts) > 1:
-        wire["content"] = _one_text(turn) if all(map(_is_plain, turn.parts)) else _joined_parts(turn, content)
+        wire["content"] = one_text(turn) if all(map(is_plain, turn.parts)) else joined_parts(turn, content)
     for name, value in (("refusal", turn.refusal), (DETAILS, turn.details), ("images", turn.images),
                         ("audio", turn.sound), ("tool_calls", turn.calls), ("function_call", turn.legacy)):  # fmt: skip
         if value:
@@ -390,75 +337,12 @@ def _turn_to_wire(turn: _Turn, content: list[Block], state: Mapping[str, Any], p
     return wire
 
 
-def _is_plain(part: Wire) -> bool:
-    return len(part) == 2 and part.get("type") == "text"
-
-
-def _one_text(turn: _Turn) -> str | None:
-    """The texts of an answer as the one that clients of this wire read: what the stream of it adds up to."""
-    whole = "".join(part["text"] for part in turn.parts) or None
-    kept, *others = turn.parts_at
-    message = "an answer has one text on this wire"
-    path, loss = (*turn.path, "content"), turn.writing.loss
-    if whole is None:
-        others = turn.parts_at
-    else:
-        loss.replace((*path, kept, "text"), whole, "merged_turn", "shape", message)
-    for index in others:
-        loss.drop((*path, index), "merged_turn", "shape", message)
-    turn.dropped.update(others)
-    return whole
-
-
-def _joined_parts(turn: _Turn, content: list[Block]) -> list[Wire]:
-    """The parts of an answer as a stream of it adds up to: what follows its like is one with it, and an empty text none."""
-    joined: list[Wire] = []
-    kept, path, loss = -1, (*turn.path, "content"), turn.writing.loss
-    for part, index in zip(turn.parts, turn.parts_at, strict=True):
-        if _is_plain(part) and not part["text"]:
-            loss.drop((*path, index), "empty_content", "shape", "an empty text says nothing beside the rest")
-            turn.dropped.add(index)
-        elif joined and _goes_on(joined[-1], part, content[kept + 1 : index]):
-            joined[-1] = _longer(joined[-1], part)
-            message = "what follows its like is one with it on this wire"
-            loss.replace((*path, kept, "text"), _words(joined[-1]), "merged_turn", "shape", message)
-            loss.drop((*path, index), "merged_turn", "shape", message)
-            turn.dropped.add(index)
-        else:
-            joined.append(part)
-            kept = index
-    return joined
-
-
-def _goes_on(before: Wire, part: Wire, between: list[Block]) -> bool:
-    """Whether a part of an answer goes on with the one before it; reasoning ends where anything else is told."""
-    if _is_plain(part):
-        return _is_plain(before)
-    ended = any(block["type"] == "tool_use" or (block.get("refusal") and block["text"]) for block in between)
-    return not ended and _is_worded(before) and _is_worded(part)
-
-
-def _longer(before: Wire, part: Wire) -> Wire:
-    text = _words(before) + _words(part)
-    return {**before, "text": text} if _is_plain(part) else {**before, "thinking": [{"type": "text", "text": text}]}
-
-
-def _words(part: Wire) -> str:
-    """The words of a part of text or of reasoning."""
-    return part["text"] if _is_plain(part) else "".join(piece["text"] for piece in part["thinking"])
-
-
-def _is_worded(part: Wire) -> bool:
-    """Whether a part is reasoning in words and nothing else."""
-    return len(part) == 2 and part.get("type") == "thinking" and are_words(part.get("thinking"))
-
-
-def _empty_text(turn: _Turn, content: list[Block]) -> int | None:
+def _empty_text(turn: Turn, content: list[Block]) -> int | None:
     empty = (n for n, block in enumerate(content) if block["type"] == "text" and not block["text"])
     return next((n for n in empty if n not in turn.dropped), None)
 
 
-def _drop_empty(turn: _Turn, content: list[Block]) -> None:
+def _drop_empty(turn: Turn, content: list[Block]) -> None:
     index = _empty_text(turn, content)
     if index is not None:
         message = "an empty text says nothing beside the rest"
@@ -466,14 +350,14 @@ def _drop_empty(turn: _Turn, content: list[Block]) -> None:
         turn.dropped.add(index)
 
 
-def _filled_text(turn: _Turn, content: list[Block], path: Path, writing: Writing) -> str:
+def _filled_text(turn: Turn, content: list[Block], path: Path, writing: Writing) -> str:
     index = _empty_text(turn, content) or 0
     where = (*path, "content", index, "text")
     writing.loss.replace(where, FILLER, "filler", "shape", "the wire takes no empty message")
     return FILLER
 
 
-def _reasoning_members(turn: _Turn, wire: Wire, form: Mapping[str, Any], path: Path, writing: Writing) -> None:
+def _reasoning_members(turn: Turn, wire: Wire, form: Mapping[str, Any], path: Path, writing: Writing) -> None:
     if turn.texts and any(map(detail_text, turn.details)):
         for index in turn.texts_at:
             message = "reasoning that is told in detail has no other text beside it"
@@ -500,7 +384,7 @@ def _reasoning_members(turn: _Turn, wire: Wire, form: Mapping[str, Any], path: P
         wire.setdefault(replay, "")
 
 
-def _annotations_to_wire(turn: _Turn, wire: Wire, writing: Writing) -> None:
+def _annotations_to_wire(turn: Turn, wire: Wire, writing: Writing) -> None:
     index, block = turn.citations or (0, {})
     if len(turn.parts) != 1:
         message = "citations belong to one text on this wire"
