@@ -26,7 +26,7 @@ BLOCKS: dict[str, Data] = {
     "call": {"type": "tool_use", "name": "f", "input": {}},
 }
 TARGETS = [(adapter, None) for adapter in adapters.names()] + [
-    ("openai_chat", provider) for provider in ("openrouter", "mistral", "deepseek", "databricks", "xai")
+    ("openai_chat", provider) for provider in ("openrouter", "mistral", "deepseek", "databricks", "vllm")
 ]
 
 
@@ -34,8 +34,10 @@ def short_answers() -> Iterator[Data]:
     for length in range(4):
         for names in itertools.product(BLOCKS, repeat=length):
             content = [BLOCKS[name] | ({"id": f"tu_{n}"} if name == "call" else {}) for n, name in enumerate(names)]
+            message = {"role": "assistant", "content": content}
             for reason in ("tool_calls",) if "call" in names else ("stop", "refusal"):
-                yield {"message": {"role": "assistant", "content": content}, "finish_reason": reason}
+                yield {"message": message, "finish_reason": reason}
+            yield {"message": message, "finish_reason": "stop_sequence", "stop_sequence": "END"}
 
 
 @pytest.mark.parametrize(("adapter", "provider"), TARGETS)

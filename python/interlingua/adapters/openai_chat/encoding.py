@@ -15,6 +15,7 @@ from interlingua.adapters.openai_chat.responses import (
     finish_to_wire,
     is_logprobs,
     logprobs_to_wire,
+    stop_to_wire,
     to_wire_response,
     usage_to_wire,
 )
@@ -323,6 +324,7 @@ class _Encoder:
             beside = fields.get("choice", _NOTHING) if number == 0 else self._fields(choice)[0]
             content = message["content"] if own else as_told(message["content"], self._endpoint.dialect)
             finish: Wire = {**beside, "finish_reason": finish_to_wire(choice, content, own=own)}
+            finish.update(stop_to_wire(choice, content, self._endpoint.dialect))
             logprobs = choice.get("logprobs")
             if logprobs is not None and (own or is_logprobs(logprobs)):
                 finish["logprobs"] = logprobs if own else logprobs_to_wire(logprobs)

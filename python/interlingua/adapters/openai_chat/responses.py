@@ -133,7 +133,7 @@ def _own_choice(
         wire["logprobs"] = logprobs
     content = choice["message"]["content"]
     wire["finish_reason"] = word = finish_to_wire(choice, content, own=True)
-    report_stop_sequence(choice, writing.loss, _message_path(position)[:-1])
+    stop = stop_to_wire(choice, content, writing.dialect)
     for name, value in form.get("empty", _NOTHING).items():
         wire[name] = value
     for name, value in fields.items():
@@ -142,7 +142,8 @@ def _own_choice(
         wire.pop(name, None)
     if word != choice.get("finish_reason_raw"):
         wire["finish_reason"] = word  # an edit made it another end
-    _report_end(choice, content, word, _message_path(position)[:-1], writing)
+    wire.update(stop)
+    _report_end(choice, content, word, stop, _message_path(position)[:-1], writing)
     return wire
 
 
@@ -156,12 +157,12 @@ def _played_choice(choice: dict[str, Any], position: int, writing: Writing) -> W
     word = finish_to_wire(choice, content, own=False)
     message = answer_to_wire(choice["message"], path, writing)
     logprobs = _played_logprobs(choice, path[:-1], writing)
-    _report_end(choice, content, word, path[:-1], writing)
-    report_stop_sequence(choice, writing.loss, path[:-1])
+    stop = stop_to_wire(choice, content, writing.dialect)
+    _report_end(choice, content, word, stop, path[:-1], writing)
     report_stateless(choice, writing.loss, path[:-1])
     if position:
         report_rest(choice, writing.loss, path[:-1])
-    return {"index": position, "message": message, "logprobs": logprobs, "finish_reason": word}
+    return {"index": position, "message": message, "logprobs": logprobs, "finish_reason": word, **stop}
 
 
 def _played_logprobs(choice: dict[str, Any], path: Path, writing: Writing) -> Wire | None:
@@ -212,10 +213,27 @@ def finish_to_wire(choice: dict[str, Any], content: list[dict[str, Any]], *, own
     return FINISH_BACK.get(reason, "other")
 
 
+def stop_to_wire(
+    choice: dict[str, Any], content: list[dict[str, Any]], dialect: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    """The member by which some providers tell the text that ended an answer; nothing where none did, or none is told."""
+    member, text = dialect.get("stop_told"), choice.get("stop_sequence")
+    if not member or not text or choice["finish_reason"] != "stop_sequence":
+        return _NOTHING
+    return {member: text} if finish_from_wire("stop", content) == "stop" else _NOTHING
+
+
 def _report_end(
-    choice: dict[str, Any], content: list[dict[str, Any]], word: str | None, path: Path, writing: Writing
+    choice: dict[str, Any],
+    content: list[dict[str, Any]],
+    word: str | None,
+    stop: Mapping[str, Any],
+    path: Path,
+    writing: Writing,
 ) -> None:
-    report_end(choice, finish_from_wire(word, content), writing.loss, path)
+    if not stop:
+        report_end(choice, finish_from_wire(word, content), writing.loss, path)
+        report_stop_sequence(choice, writing.loss, path)
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire
@@ -322,6 +340,8 @@ def _choice_from_wire(
     read["finish_reason"] = finish_from_wire(raw, read["message"]["content"])
     if isinstance(raw, str):
         read["finish_reason_raw"] = raw
+        if fields is not None and raw == "stop" == read["finish_reason"] and "stop_told" in endpoint.dialect:
+            _read_stop(read, fields, endpoint.dialect["stop_told"])
     elif raw is None:
         _note_missing(choice, "finish_reason", form)
     else:
@@ -335,6 +355,15 @@ def _choice_from_wire(
     else:
         fields = {**(fields or {}), "logprobs": logprobs}
     return read, fields, form
+
+
+def _read_stop(read: dict[str, Any], fields: dict[str, Any], member: str) -> None:
+    """The text that ended an answer, where it is told; a number is a token, and stays a field."""
+    text = fields.get(member)
+    if isinstance(text, str) and text:
+        del fields[member]
+        read["finish_reason"] = "stop_sequence"
+        read["stop_sequence"] = text
 
 
 _ABSENT: Final = object()
