@@ -11,6 +11,7 @@ from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InterlinguaError, InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS
+from interlingua.canonical.loss import same_answer
 from interlingua.translate import project
 
 GEMINI = adapters.get("gemini_generate")
@@ -500,3 +501,55 @@ def test_a_model_in_the_body_goes_back_and_follows_a_change() -> None:
 
     assert written(request) == body
     assert written({**request, "model": "gemini:other"})["model"] == "models/other"
+
+
+# ---------------------------------------------------------------------------------------------- sources of answers
+
+GROUNDED = {
+    "candidates": [
+        {
+            "content": {"role": "model", "parts": [{"text": "Hm.", "thought": True}, {"text": "Rain."}, {"text": "Sun."}]},
+            "finishReason": "STOP",
+            "index": 0,
+            "groundingMetadata": {
+                "groundingChunks": [{"web": {"uri": "https://example.com/a", "title": "A"}}],
+                "groundingSupports": [
+                    {"segment": {"partIndex": 1, "endIndex": 4, "text": "Rain"}, "groundingChunkIndices": [0]},
+                    {"segment": {"partIndex": 2, "endIndex": 3, "text": "Sun"}, "groundingChunkIndices": [0]},
+                ],
+            },
+        }
+    ]
+}
+
+
+def forget_origin(content: list[dict[str, Any]]) -> None:
+    """The sources are the same, but do not say any more whose they are."""
+    for block in content[1:]:
+        del block["citations"][0]["provider_state"]
+
+
+def forget_reasoning(content: list[dict[str, Any]]) -> None:
+    """Reasoning of nobody is not shown as that of this provider with a signature; the parts behind it count on."""
+    del content[0]["provider_state"]
+
+
+def double(content: list[dict[str, Any]]) -> None:
+    """The last text stands there twice, and the grounding speaks of one."""
+    content.append(copy.deepcopy(content[-1]))
+    del content[-1]["citations"][0]["provider_state"]
+
+
+def add_source(content: list[dict[str, Any]]) -> None:
+    """A source that the grounding does not know."""
+    content[1]["citations"].append({"type": "url_citation", "url": "https://example.com/b"})
+
+
+@pytest.mark.parametrize("change", [forget_origin, forget_reasoning, double, add_source])
+def test_sources_are_those_that_the_grounding_tells_of_the_answer_as_it_is_written(change: Any) -> None:
+    answer, _ = GEMINI.from_wire_response(copy.deepcopy(GROUNDED), HERE, DERIVED_IDS)
+    change(answer["message"]["content"])
+    body, loss = GEMINI.to_wire_response(answer, HERE)
+    again, _ = GEMINI.from_wire_response(body, HERE, DERIVED_IDS)
+
+    assert same_answer(apply(answer, loss), again) is None

@@ -28,7 +28,7 @@ from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest, ProviderError
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
-from interlingua.canonical.loss import Loss, Path, pointer
+from interlingua.canonical.loss import Loss, Path, difference, pointer
 
 Response = dict[str, Any]
 Entries = list[dict[str, Any]]
@@ -309,11 +309,17 @@ def _candidate(choice: dict[str, Any], position: int, writing: Writing, path: Pa
     writing.message = message
     state = writing.owned(choice)
     form = (state.get("form") or {}).get("choice") or {}
+    fields = (state.get("fields") or {}).get("choice")
+    fields = fields if isinstance(fields, dict) else {}
     parts: list[Wire] = []
+    written: list[int] = []
     for index, block in enumerate(message["content"]):
+        if "groundingMetadata" in fields and "citations" in block:
+            block = {name: value for name, value in block.items() if name != "citations"}  # the grounding says them
         part = answer_part(block, writing, (*path, "message", "content", index))
         if part is not None:
             parts.append(part)
+            written.append(index)
     content: Wire = {"role": MODEL, "parts": parts}
     if "role" in form:
         content.pop("role")
@@ -344,25 +350,31 @@ def _candidate(choice: dict[str, Any], position: int, writing: Writing, path: Pa
             report_foreign_state(choice, writing.endpoint, writing.loss, path)
     if path:
         report_rest(choice, writing.loss, path)
-    fields = (state.get("fields") or {}).get("choice")
-    if isinstance(fields, dict):
-        for name, value in fields.items():
-            candidate.setdefault(name, value)
-    if writing.own and ("groundingMetadata" in candidate or any("citations" in block for block in message["content"])):
-        _report_citations(message["content"], candidate, writing, (*path, "message", "content"))
+    for name, value in fields.items():
+        candidate.setdefault(name, value)
+    if "groundingMetadata" in fields:
+        read = blocks_from_parts(parts, MODEL, Reading(writing.endpoint, DERIVED_IDS))
+        cite(read, candidate, writing.endpoint)
+        told = {index: block.get("citations") or [] for index, block in zip(written, read, strict=True)}
+        _report_citations(message["content"], told, writing, (*path, "message", "content"))
     return candidate
 
 
-def _report_citations(content: list[Block], candidate: Wire, writing: Writing, path: Path) -> None:
-    """Reports sources that the grounding does not give to a text that was changed after it was read."""
-    told = [{name: value for name, value in block.items() if name != "citations"} for block in content]
-    cite(told, candidate, writing.endpoint)
-    for position, block in enumerate(content):
-        given, read = block.get("citations") or [], told[position].get("citations") or []
-        if given != read and all(writing.owned(citation) for citation in given):
+def _report_citations(content: list[Block], told: dict[int, list[Any]], writing: Writing, path: Path) -> None:
+    """Reports sources that the grounding does not tell, or that it tells of an answer which was changed after it was read."""
+    for position, citations in told.items():
+        given = content[position].get("citations") or []
+        if difference([_source(one) for one in given], [_source(one) for one in citations]) is not None:
             where = (*path, position, "citations")
             message = "the grounding names other sources of this text"
-            writing.loss.replace(where, read, "combination", "weakened", message)
+            writing.loss.replace(where, citations, "combination", "weakened", message)
+
+
+def _source(citation: dict[str, Any]) -> dict[str, Any]:
+    """What a citation says, without where it came from."""
+    state = citation.get("provider_state") or {}
+    said = {name: value for name, value in citation.items() if name != "provider_state" and value is not None}
+    return said | {name: state[name] for name in ("fields", "signature") if state.get(name)}
 
 
 def _finish_to_wire(choice: dict[str, Any], candidate: Wire, form: dict[str, Any], writing: Writing, path: Path) -> None:  # fmt: skip
@@ -380,8 +392,6 @@ def _finish_to_wire(choice: dict[str, Any], candidate: Wire, form: dict[str, Any
 def answer_part(block: Block, writing: Writing, path: Path) -> Wire | None:
     """One block of an answer; reasoning of another provider is shown without its signature."""
     if writing.own:
-        if block.get("citations") and all(writing.owned(citation) for citation in block["citations"]):
-            block = {name: value for name, value in block.items() if name != "citations"}  # the grounding says them
         return part_to_wire(block, MODEL, writing, path)
     if block["type"] == "thinking" and not is_own_thinking(block, writing):
         if block.get("signature") is not None:
