@@ -6,19 +6,17 @@ Writing: results follow their calls directly, in one content and in the order of
 content of its own; instructions stand in `systemInstruction`, later ones marked in a user turn.
 """
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._kit import MESSAGE_MEMBERS, Wire, report_foreign_state, report_unknown, within
-from interlingua.adapters._order import PLAIN, ordered
-from interlingua.adapters.gemini_generate.parts import (
-    MODEL,
-    SYSTEM,
-    USER,
-    blocks_from_parts,
-    parts_to_wire,
-    result_to_wire,
-)
-from interlingua.adapters.gemini_generate.tables import FILLER, SENTINEL, UNREADABLE, Reading, Writing
+from interlingua.adapters._order import PLAIN, arranged, surveyed
+from interlingua.adapters.gemini_generate.context import Reading, Writing, generation
+from interlingua.adapters.gemini_generate.parts import blocks_from_parts, parts_to_wire
+from interlingua.adapters.gemini_generate.results import result_to_wire
+from interlingua.adapters.gemini_generate.state import MODEL, SYSTEM, USER
+from interlingua.adapters.gemini_generate.tables import FILLER, SENTINEL, UNREADABLE
+from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.ids import NamedIds
 from interlingua.canonical.loss import Path, pointer
@@ -39,13 +37,15 @@ def system_from_wire(content: Any, reading: Reading) -> Message:
     parts = _parts(content, form, path)
     message: Message = {"role": "system", "content": blocks_from_parts(parts, SYSTEM, reading)}
     if "role" in content:
-        form["role"] = content["role"]
+        form["system_role"] = content["role"]
+    if not parts:
+        form["blank"] = SYSTEM
     return _kept(message, content, form, reading)
 
 
 def contents_from_wire(contents: list[Any], reading: Reading, messages: list[Message]) -> None:
     """Appends what the contents hold. Raises `InvalidWire` with the pointer of what cannot be read."""
-    previous = ""
+    previous, begun = "", False  # the step of the model has called
     for position, content in enumerate(contents):
         form: dict[str, Any] = {}
         parts = _parts(content, form, ("contents", position))
@@ -55,6 +55,10 @@ def contents_from_wire(contents: list[Any], reading: Reading, messages: list[Mes
                 reading.turn()
             message: Message = {"role": "assistant", "content": blocks_from_parts(parts, MODEL, reading)}
             messages.append(message)
+            if not begun and (call := _first_call(message["content"])) is not None:
+                begun = True
+                if not _is_signed(call):
+                    reading.unsigned.append(call)
             previous = MODEL
         else:
             if role is not None and type(role) is not str:
@@ -62,15 +66,33 @@ def contents_from_wire(contents: list[Any], reading: Reading, messages: list[Mes
             found = _user_from_wire(parts, reading)
             message = found[0]
             messages += found
-            if role != USER:
+            if "role" not in content:
+                form["no_role"] = True
+            elif role != USER:
                 form["role"] = role
-                if "role" not in content:
-                    form["absent"] = True
+            if not parts:
+                form["blank"] = USER
             if previous == "tool" == message["role"]:
                 form["joined"] = False
-            previous = found[-1]["role"]
+            if reading.waits():
+                reading.unusual = True
+            previous, begun = found[-1]["role"], False
+            if previous == "user":
+                reading.unsigned.clear()
         if form or len(content) > 2:
             _kept(message, content, form, reading)
+
+
+def _first_call(blocks: list[Block]) -> Block | None:
+    for block in blocks:
+        kind: str = block["type"]
+        if kind == "tool_use":
+            return block
+    return None
+
+
+def _is_signed(call: Block) -> bool:
+    return bool("provider_state" in call and call["provider_state"].get("signature"))
 
 
 def _parts(content: Any, form: dict[str, Any], path: Path) -> list[Wire]:
@@ -115,6 +137,7 @@ def _user_from_wire(parts: list[Wire], reading: Reading) -> list[Message]:
             }
             if run is not None:
                 message["provider_state"] = reading.state(form={"joined": True})
+                reading.unusual = True
             run = None
         elif run is not None:
             run.append(block)
@@ -136,17 +159,14 @@ _USUAL: Final = frozenset(("role", "content", "metadata"))
 def contents_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
     """Writes `systemInstruction` and `contents`."""
     messages: list[Message] = request["messages"]
-    if not messages:
+    if not messages and not writing.keeps("messages"):
         raise InvalidRequest("a conversation needs at least one message", path="/messages")
     position = 0
     merges: list[tuple[Path, Path]] = []
     try:
         first = _leading_to_wire(request, messages, body, merges, writing)
-        order: range | list[int] = range(first, len(messages))
-        if not writing.own:
-            order, moves = ordered(messages, first)
-            writing.moves += [(("messages", position), ("messages", to)) for position, to in moves]
-        contents = _Contents(messages, writing)
+        order = _order(messages, first, writing)
+        contents = _Contents(messages, order, writing)
         signed = _signed_from(messages, order, writing)
         for position in order:
             contents.add(position, demand=signed is not None and position > signed)
@@ -155,13 +175,25 @@ def contents_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> N
         raise InvalidRequest(message, path=pointer(("messages", position))) from problem
     contents.release(("messages", len(messages)))
     body["contents"] = contents.wires
-    came_so = writing.own and (writing.owned(request).get("form") or {}).get("call_first")
-    if order and not came_so and begins_with_call(messages, order):
+    if order and not (writing.own and writing.form.get("call_first")) and begins_with_call(messages, order):
         contents.wires.insert(0, {"role": USER, "parts": [{"text": FILLER}]})
         message = "the target takes no call before a user turn: a filler stands before it"
         writing.loss.replace(("filler",), {"type": "text", "text": FILLER}, "filler", "shape", message)
         writing.loss.move(("filler",), ("messages", order[0]), "filler", "shape", message)
     _report_order(merges, contents, writing)
+
+
+def _order(messages: list[Message], first: int, writing: Writing) -> "range | list[int]":
+    """The positions of messages as the wire wants them; what was read in another order stays in it."""
+    if surveyed(messages, first)[0]:
+        return range(first, len(messages))
+    odd = writing.oddities(messages)
+    order, moves = arranged(messages, first, odd)
+    if any(odd) and not find_their_calls(messages, order, writing):
+        writing.paired = False  # an edit: results are no longer read as those of their calls
+        order, moves = arranged(messages, first)
+    writing.moves += [(("messages", position), ("messages", to)) for position, to in moves]
+    return order
 
 
 def _report_order(merges: list[tuple[Path, Path]], contents: "_Contents", writing: Writing) -> None:
@@ -204,7 +236,7 @@ def _leading_to_wire(
     count = 0
     while count < len(messages) and messages[count]["role"] in INSTRUCTIONS:
         count += 1
-    if count and count == len(messages):
+    if count and count == len(messages) and not writing.keeps("messages"):
         count -= 1  # instructions alone are no conversation: the last of them is said by the user
     parts: list[Wire] = []
     anchor: Path | None = None
@@ -214,18 +246,22 @@ def _leading_to_wire(
     for position in range(count):
         message, path = messages[position], ("messages", position)
         parts += parts_to_wire(message["content"], SYSTEM, writing, (*path, "content"))
-        _members(message, writing, path)
+        _report_members(message, writing, path)
         if message["role"] == "developer":
             writing.loss.replace((*path, "role"), "system", "role_folded", "shape", "instructions have one role here")
         if anchor is None:
             anchor = path
         else:
             merges.append((path, anchor))
-    own = count == 1 and anchor == ("messages", 0) and bool(writing.owned(messages[0]))
-    if parts or (own and _came_empty(writing.owned(messages[0]))):
+    alone = count == 1 and anchor == ("messages", 0)
+    if parts or (alone and _came_blank(messages[0], SYSTEM, writing)):
         body["systemInstruction"] = wire = {"parts": parts}
-        if own:
-            _spelt(wire, messages[0], writing, ("messages", 0), "")
+        if alone:
+            _members_to_wire(messages[0], wire, writing, ("messages", 0))
+            _spell_instructions(wire, messages[0], writing)
+        else:
+            for position in range(count):
+                _report_joined(messages[position], writing, ("messages", position))
     elif count:
         merges.clear()
         for position in range(count):
@@ -234,7 +270,7 @@ def _leading_to_wire(
     return count
 
 
-def _members(message: Message, writing: Writing, path: Path) -> None:
+def _report_members(message: Message, writing: Writing, path: Path) -> None:
     """What a message holds beside role and content."""
     if len(message) == 2 or within(message, PLAIN):
         return
@@ -247,8 +283,8 @@ def _members(message: Message, writing: Writing, path: Path) -> None:
     report_foreign_state(message, writing.endpoint, writing.loss, path)
 
 
-def _spelt(wire: Wire, message: Message, writing: Writing, path: Path, role: str) -> None:
-    """Members and spellings of a content of this wire."""
+def _members_to_wire(message: Message, wire: Wire, writing: Writing, path: Path) -> None:
+    """Adds the members that a content of this wire has beside role and parts."""
     state = writing.owned(message)
     if state.get("signature"):
         where = (*path, "provider_state", "signature")
@@ -259,13 +295,36 @@ def _spelt(wire: Wire, message: Message, writing: Writing, path: Path, role: str
             writing.loss.drop(where, "combination", "shape", "the canonical member says it already")
         else:
             wire[name] = value
-    form = state.get("form")
-    if not form or (role and message["role"] in INSTRUCTIONS):
+
+
+def _report_joined(message: Message, writing: Writing, path: Path) -> None:
+    """Reports the members of a message that travels in the content of another one."""
+    for name in writing.owned(message).get("fields") or ():
+        where = (*path, "provider_state", "fields", name)
+        writing.loss.drop(where, "combination", "weakened", "the message travels in the content before it")
+
+
+def _spell_instructions(wire: Wire, message: Message, writing: Writing) -> None:
+    form = writing.form_of(message)
+    if "system_role" in form:
+        wire["role"] = form["system_role"]
+    _spell_parts(wire, form)
+
+
+def _spell(wire: Wire, message: Message, writing: Writing) -> None:
+    """Puts the role and the parts of a content back as they came."""
+    form = writing.form_of(message)
+    if not form or message["role"] in INSTRUCTIONS:
         return
-    if form.get("absent"):
-        wire.pop("role", None)
-    elif "role" in form and role != MODEL and (form["role"] != MODEL or not role):
-        wire["role"] = form["role"]
+    if message["role"] != "assistant":
+        if form.get("no_role"):
+            del wire["role"]
+        elif "role" in form:
+            wire["role"] = form["role"]
+    _spell_parts(wire, form)
+
+
+def _spell_parts(wire: Wire, form: Mapping[str, Any]) -> None:
     match form.get("parts"):
         case "object" if len(wire.get("parts") or ()) == 1:
             wire["parts"] = wire["parts"][0]
@@ -277,20 +336,21 @@ def _spelt(wire: Wire, message: Message, writing: Writing, path: Path, role: str
             pass
 
 
-def _came_empty(state: Any) -> bool:
-    """Whether a content of this wire had no parts from the beginning."""
-    return (state.get("form") or {}).get("parts") in ("empty", "null", "absent")
+def _came_blank(message: Message, place: str, writing: Writing) -> bool:
+    """Whether a content had no parts from the beginning, in this place."""
+    return writing.own and writing.form_of(message).get("blank") == place
 
 
 # ------------------------------------------------------------------------------------------ pairing
 
 
-def find_their_calls(messages: list[Message], writing: Writing) -> bool:
+def find_their_calls(messages: list[Message], order: "range | list[int]", writing: Writing) -> bool:
     """Whether results of an own request are read as those of their calls: most say so by place alone, which an edit changes."""
     reading = Reading(writing.endpoint, NamedIds())
     calls: dict[str, tuple[str, str, str | None]] = {}
     previous = ""
-    for message in messages:
+    for position in order:
+        message = messages[position]
         role = message["role"]
         if role == "assistant":
             if previous != role:
@@ -301,7 +361,7 @@ def find_their_calls(messages: list[Message], writing: Writing) -> bool:
                     calls[block["id"]] = reading.call(name, wire_id), name, wire_id
         elif role == "tool" and message["content"] and message["content"][0]["type"] == "tool_result":
             block = message["content"][0]
-            form = writing.owned(block).get("form") or {}
+            form = writing.form_of(block)
             expected, name, wire_id = calls.get(block["tool_use_id"], ("", "", None))
             found, _, called = reading.result(form.get("name", name) or "", form.get("id", wire_id) or None)
             if found != expected and (expected or called is not None):
@@ -313,14 +373,15 @@ def find_their_calls(messages: list[Message], writing: Writing) -> bool:
 # ------------------------------------------------------------------------------------------ signatures
 
 
+def demands_signatures(endpoint: Endpoint, model: str) -> bool:
+    """Whether a model demands signatures of its calls."""
+    demanded = endpoint.capabilities.get("thought_signatures")
+    return generation(model, 0) > 2 if demanded is None else demanded is True
+
+
 def _signed_from(messages: list[Message], order: "range | list[int]", writing: Writing) -> int | None:
     """The last user message: behind it the model demands a signature on the first call of every step. None: nowhere."""
-    if writing.own or not order:
-        return None
-    demanded = writing.capabilities.get("thought_signatures")
-    if demanded is None:
-        demanded = writing.generation(0) > 2
-    if not demanded:
+    if not order or not demands_signatures(writing.endpoint, writing.model):
         return None
     last = -1
     for position in order:
@@ -335,13 +396,15 @@ def _signed_from(messages: list[Message], order: "range | list[int]", writing: W
 class _Contents:
     """Puts messages together to contents."""
 
-    def __init__(self, messages: list[Message], writing: Writing) -> None:
+    def __init__(self, messages: list[Message], order: "range | list[int]", writing: Writing) -> None:
         self.messages: Final = messages
+        self.order: Final = order
         self.writing: Final = writing
         self.wires: list[Wire] = []
         self.released: list[tuple[Path, str, Path]] = []
         self.previous = ""  # role of the message before
         self.step_begun = False
+        self.paired = not writing.paired  # whether it is known that results are read as those of their calls
 
     def add(self, position: int, *, demand: bool) -> None:
         """Writes one message. `demand`: a step that begins here needs a signature."""
@@ -364,6 +427,9 @@ class _Contents:
             if demand:
                 self._demand_signature(blocks, parts, path)
         elif role == "tool":
+            if not self.paired and not writing.form_of(blocks[0]).keys().isdisjoint(("name", "id")):
+                self.paired = True
+                writing.paired = writing.paired and find_their_calls(self.messages, self.order, writing)
             parts = [result_to_wire(blocks[0], writing, ("messages", position, "content", 0))]
         elif role == "user":
             parts = parts_to_wire(blocks, USER, writing, ("messages", position, "content"))
@@ -374,12 +440,13 @@ class _Contents:
         if parts and (len(message) == 2 or within(message, _USUAL)) and not (role == "tool" == self.previous):
             self.wires.append({"role": MODEL if role == "assistant" else USER, "parts": parts})
         else:
-            self._put(MODEL if role == "assistant" else USER, parts, message, writing.owned(message), path)
-            _members(message, writing, path)
+            self._put(MODEL if role == "assistant" else USER, parts, message, path)
+            _report_members(message, writing, path)
         self.previous = role
 
-    def _put(self, role: str, parts: list[Wire], message: Message, state: Any, path: Path) -> None:
-        joined = (state.get("form") or {}).get("joined") if state else None
+    def _put(self, role: str, parts: list[Wire], message: Message, path: Path) -> None:
+        writing = self.writing
+        joined = writing.form_of(message).get("joined")
         if joined is None:
             joined = message["role"] == "tool" == self.previous
         elif joined:
@@ -387,21 +454,19 @@ class _Contents:
             joined = bool(parts) and message["role"] in ("tool", "user") and self.previous in beside
         if joined and isinstance(before := self.wires[-1].get("parts"), list):
             before += parts
-            for name in state.get("fields") or ():
-                where = (*path, "provider_state", "fields", name)
-                note = "the message travels in the content before it"
-                self.writing.loss.drop(where, "combination", "weakened", note)
+            _report_joined(message, writing, path)
             return
-        if not parts and role == USER and not _came_empty(state):
+        if not parts and role == USER and not _came_blank(message, USER, writing):
             filler = [{"type": "text", "text": FILLER}]
-            self.writing.loss.replace((*path, "content"), filler, "filler", "shape", "the target takes no empty turn")
+            writing.loss.replace((*path, "content"), filler, "filler", "shape", "the target takes no empty turn")
             parts = [{"text": FILLER}]
         wire: Wire = {"role": role, "parts": parts}
-        if not parts and role == MODEL and not self.writing.own:
+        if not parts and role == MODEL and not writing.own:
             del wire["parts"]  # an answer that says nothing comes without parts, and is taken back so
         self.wires.append(wire)
-        if state:
-            _spelt(wire, message, self.writing, path, role)
+        if "provider_state" in message:
+            _members_to_wire(message, wire, writing, path)
+            _spell(wire, message, writing)
 
     def release(self, to: Path) -> None:
         """Media that could not stand in the results before go into a user content of their own."""
@@ -434,7 +499,8 @@ class _Contents:
                 return
             self.step_begun = True
             part = next(part for part in parts if "functionCall" in part or "function_call" in part)
-            if "thoughtSignature" not in part and "thought_signature" not in part:
+            signed = "thoughtSignature" in part or "thought_signature" in part
+            if not signed and not self.writing.noted(block, MODEL):
                 part["thoughtSignature"] = SENTINEL
                 where = (*path, "content", index, "provider_state", "signature")
                 message = "the target demands a signature here, and there is none: a stand-in is sent"

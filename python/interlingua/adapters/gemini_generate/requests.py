@@ -13,13 +13,9 @@ from interlingua.adapters._kit import (
     report_unknown,
 )
 from interlingua.adapters._structured import recognised, written
-from interlingua.adapters.gemini_generate.contents import (
-    begins_with_call,
-    contents_from_wire,
-    contents_to_wire,
-    find_their_calls,
-    system_from_wire,
-)
+from interlingua.adapters.gemini_generate.contents import contents_from_wire, contents_to_wire, system_from_wire
+from interlingua.adapters.gemini_generate.context import Reading, Writing
+from interlingua.adapters.gemini_generate.proofreading import proofread
 from interlingua.adapters.gemini_generate.reasoning import reasoning_from_wire, reasoning_to_wire
 from interlingua.adapters.gemini_generate.schemas import fitted, is_taken, json_schema
 from interlingua.adapters.gemini_generate.tables import (
@@ -27,10 +23,9 @@ from interlingua.adapters.gemini_generate.tables import (
     MODEL_IN_PATH,
     MOST_STOPS,
     PATH,
+    RANGES,
+    TIERS,
     UNREADABLE,
-    Reading,
-    Writing,
-    odd_names,
 )
 from interlingua.adapters.gemini_generate.tools import choice_from_wire, choice_to_wire, tools_from_wire, tools_to_wire
 from interlingua.canonical import json
@@ -89,18 +84,13 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     contents_from_wire(contents, reading, messages)
     request, spelling = members_from_wire(body, reading)
     _address_from_wire(wire, body, endpoint, request, form)
-    if any(message["role"] == "assistant" for message in messages[:2]) and begins_with_call(
-        messages, range(len(messages))
-    ):
-        form["call_first"] = True
     request["messages"] = messages
-    request["provider_state"] = state = reading.state()
     if spelling:
         form["members"] = spelling
-    if names := odd_names(request):
-        form["names"] = names
-    if form:
-        state["form"] = form
+    if not contents:
+        form["odd"] = {"messages": ["empty_content"]}
+    request["provider_state"] = reading.state(form=form) if form else reading.state()
+    proofread(request, reading, endpoint, to_wire)
     return recognised(request), []
 
 
@@ -273,9 +263,8 @@ def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     loss = Loss(request.get("loss_policy"))
     model = endpoint.model or (request.get("model") or "").partition(":")[2] or request.get("model")
     writing = Writing(request, endpoint, loss, model)
-    writing.own = writing.own and find_their_calls(request["messages"], writing)
     body: Wire = {}
-    form = writing.owned(request).get("form") or {}
+    form = writing.form
     tools_body: Wire = {}
     try:
         spelling: Wire = form.get("members") or {}
@@ -286,7 +275,7 @@ def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
         body.update(tools_body)
         members_to_wire(request, body, writing)
         if form:
-            body = _respelt(request, body, form, writing)
+            body = _respelt(request, body, writing)
     except UNREADABLE as problem:
         raise InvalidRequest("the request holds a value of a wrong type", path="") from problem
     if not writing.own:
@@ -297,7 +286,9 @@ def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
 
 def _same_tools(request: Request, spelling: Wire, body: Wire, writing: Writing) -> bool:
     """Writes the tools as they came, when they still say what the request says."""
-    if "tools" not in spelling or "tools" not in request:
+    if "tools" not in spelling or "tools" not in request or writing.lacks("supports_tools"):
+        return False
+    if not all(writing.fits(tool["name"]) or tool.get("kind") == "provider" for tool in request["tools"]):
         return False
     read = tools_from_wire(spelling["tools"], Reading(writing.endpoint, DERIVED_IDS))
     if read is None or difference(read, request["tools"]) is not None:
@@ -322,13 +313,14 @@ def _path(request: Request, model: str | None, form: dict[str, Any], endpoint: E
     return f"{path}:streamGenerateContent" + ("" if form.get("array") else "?alt=sse")
 
 
-def _respelt(request: Request, body: Wire, form: dict[str, Any], writing: Writing) -> Wire:
-    """The members as they came, as far as they still say what the request says."""
+def _respelt(request: Request, body: Wire, writing: Writing) -> Wire:
+    """The members as they came, as far as they still say what is written."""
+    form = writing.form
     if form.get("contents") == "object" and len(body["contents"]) == 1:
         body["contents"] = body["contents"][0]
     if form.get("system") and _SYSTEM[0] in body:
         body[form["system"]] = body.pop(_SYSTEM[0])
-    if type(said := form.get("model")) is str and writing.own:
+    if type(said := form.get("model")) is str:
         place, slash, name = said.rpartition("/")
         same = "model_of_path" in form and form["model_of_path"] == writing.model
         body["model"] = said if same else place + slash + (writing.model or name)
@@ -337,16 +329,17 @@ def _respelt(request: Request, body: Wire, form: dict[str, Any], writing: Writin
         spelling = {name: value for name, value in spelling.items() if name not in _SYSTEM}
     if not spelling:
         return body
-    reading = Reading(writing.endpoint, DERIVED_IDS)
-    replaced = _replaced(body, spelling)
-    wanted = {name: request[name] for name in request.keys() & _READ}
-    if difference(members_from_wire(replaced, reading)[0], wanted) is None:
-        return replaced
+    if all(entry["path"].startswith(_BESIDE) for entry in writing.loss.entries):
+        replaced = _replaced(body, spelling)
+        wanted = {name: request[name] for name in request.keys() & _READ}
+        read, _ = members_from_wire(replaced, Reading(writing.endpoint, DERIVED_IDS))
+        if difference(read, wanted) is None:
+            return replaced
     # something was changed since: each member on its own
-    plain, _ = members_from_wire(body, reading)
+    plain, _ = members_from_wire(body, Reading(writing.endpoint, DERIVED_IDS))
     for name, value in spelling.items():
         trial = _replaced(body, {name: value})
-        if difference(members_from_wire(trial, reading)[0], plain) is None:
+        if difference(members_from_wire(trial, Reading(writing.endpoint, DERIVED_IDS))[0], plain) is None:
             body = trial
             writing.spelt = writing.spelt and name not in _CONFIG
     config: Wire = body.get("generationConfig") or {}
@@ -355,6 +348,8 @@ def _respelt(request: Request, body: Wire, form: dict[str, Any], writing: Writin
     return body
 
 
+_BESIDE: Final = ("/messages/", "/system/", "/filler")
+"""What is reported of these makes no difference to the members."""
 _READ: Final = _KNOWN - _MESSAGES | {"options"}
 
 
@@ -392,14 +387,6 @@ def members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
 
 # ---------------------------------------------------------------------------------------------- generationConfig
 
-_RANGES: Final[dict[str, tuple[Any, Any]]] = {
-    "temperature": (0, 2),
-    "top_p": (0, 1),
-    "presence_penalty": (-2, 1.99),
-    "frequency_penalty": (-2, 1.99),
-    "n": (1, 8),
-    "top_logprobs": (0, 20),
-}
 _SEEDS: Final = range(-(2**31), 2**31)
 
 
@@ -407,17 +394,17 @@ def _sampling_to_wire(request: Request, config: Wire, writing: Writing) -> None:
     loss = writing.loss
     for name, canonical in _NUMBERS.items():
         if (value := request.get(canonical)) is not None:
-            config[name] = value if writing.own else _within(canonical, value, writing)
+            config[name] = _within(canonical, value, writing)
     for name, (canonical, _) in _COUNTS.items():
         if (value := request.get(canonical)) is None:
             continue
-        if canonical == "seed" and value not in _SEEDS and not writing.own:
+        if canonical == "seed" and value not in _SEEDS and not writing.keeps("seed"):
             loss.drop(("seed",), "unsupported_value", "weakened", "the target takes seeds of 32 bits")
-        elif canonical == "top_logprobs" and not (request.get("logprobs") or writing.own):
+        elif canonical == "top_logprobs" and not (request.get("logprobs") or writing.keeps(canonical, "combination")):
             severity = gravity("top_logprobs", value, "lost")
             loss.drop(("top_logprobs",), "combination", severity, "alternatives come only with log probabilities")
         else:
-            config[name] = value if writing.own else _within(canonical, value, writing)
+            config[name] = _within(canonical, value, writing)
     if (logprobs := request.get("logprobs")) is not None:
         config["responseLogprobs"] = logprobs
     stop = request.get("stop")
@@ -427,7 +414,9 @@ def _sampling_to_wire(request: Request, config: Wire, writing: Writing) -> None:
 
 def _within(name: str, value: Any, writing: Writing) -> Any:
     """The value inside the range of the target; a model's own limit of output is known to the endpoint."""
-    low, high = _RANGES.get(name, (None, None))
+    if writing.keeps(name):
+        return value
+    low, high = RANGES.get(name, (None, None))
     code = "unsupported_value"
     if name == "max_output_tokens":
         low, high, code = 1, writing.capabilities.get("max_output_tokens"), "limit_exceeded"
@@ -446,7 +435,7 @@ def _within(name: str, value: Any, writing: Writing) -> Any:
 def _stop_to_wire(stop: list[str], config: Wire, writing: Writing) -> None:
     kept: list[str] = []
     for position, text in enumerate(stop):
-        if writing.own or (text and len(kept) < MOST_STOPS):
+        if (text and len(kept) < MOST_STOPS) or writing.keeps("stop"):
             kept.append(text)
         else:
             code = "limit_exceeded" if text else "unsupported_value"
@@ -460,8 +449,6 @@ def _format_to_wire(wanted: dict[str, Any], config: Wire, writing: Writing) -> N
     path = ("response_format",)
     kind = wanted["type"]
     if kind == "text":
-        if writing.own and len(wanted) == 1:
-            return
         for name in wanted.keys() - {"type"}:
             writing.loss.drop((*path, name), "unsupported_field", "shape", "free text has no such member")
         return
@@ -487,11 +474,9 @@ def _format_to_wire(wanted: dict[str, Any], config: Wire, writing: Writing) -> N
 _FORMAT_MEMBERS: Final = {"name": "shape", "description": "weakened", "strict": "shape"}
 _FORMAT_KNOWN: Final = frozenset(("type", "schema", *_FORMAT_MEMBERS))
 
-_TIERS: Final = ("standard", "flex", "priority", "unspecified")
-
 
 def _tier_to_wire(tier: str, body: Wire, writing: Writing) -> None:
-    if writing.own or tier in _TIERS:
+    if tier in TIERS or writing.keeps("service_tier"):
         body["serviceTier"] = tier
     elif tier == "default":
         body["serviceTier"] = "standard"
@@ -504,7 +489,7 @@ def _tier_to_wire(tier: str, body: Wire, writing: Writing) -> None:
 def _metadata_to_wire(metadata: dict[str, Any], body: Wire, writing: Writing) -> None:
     kept: Wire = {}
     for name, value in metadata.items():
-        if writing.own or (writing.dialect.get("labels") and _is_label(name, value)):
+        if type(value) is str and (_takes_label(name, value, writing) or writing.keeps("metadata")):
             kept[name] = value
         else:
             message = "the target keeps no such data with a request"
@@ -513,8 +498,8 @@ def _metadata_to_wire(metadata: dict[str, Any], body: Wire, writing: Writing) ->
         body["labels"] = kept
 
 
-def _is_label(name: str, value: Any) -> bool:
-    return type(value) is str and all(
+def _takes_label(name: str, value: str, writing: Writing) -> bool:
+    return writing.dialect.get("labels") is True and all(
         len(text) < 64 and text == text.lower() and all(c.isalnum() or c in "_-" for c in text)
         for text in (name, value)
     )
@@ -530,26 +515,30 @@ def _options_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     if len(options) > 1 or name not in options:
         report_foreign_options(request, writing.endpoint, writing.loss)
     own: Wire = options.get(name) or {}
-    came_so = writing.own and (writing.owned(request).get("form") or {}).get("cached")
     for member, value in own.items():
         if member in _OPTION_OBJECTS and type(value) is dict:
-            present: Wire = body.get(member, {})
-            said = present.keys() | (_FORMAT if not present.keys().isdisjoint(_FORMAT) else ())
-            taken = {k: v for k, v in value.items() if k not in said and _is_option({member: {k: v}}, writing)}
-            if taken or not value:
-                for inner in value.keys() - taken.keys():
-                    _refuse_option((member, inner), writing)
-            else:
-                _refuse_option((member,), writing)
-            if present or taken or writing.own:
-                body[member] = {**present, **taken}
-        elif member == "cachedContent" and not came_so and not _CACHED.isdisjoint((*body, *own)):
+            _object_to_wire(member, value, body, writing)
+        elif member == "cachedContent" and not writing.form.get("cached") and not _CACHED.isdisjoint((*body, *own)):
             message = "the target takes a cache only in the place of instructions and tools"
             writing.loss.drop(("options", name, member), "combination", "lost", message)
-        elif member not in body and _is_option({member: value}, writing):
+        elif member not in body and _is_option({member: value}, member, writing):
             body[member] = value
         else:
             _refuse_option((member,), writing)
+
+
+def _object_to_wire(member: str, value: Wire, body: Wire, writing: Writing) -> None:
+    """Writes the options among the members of an object, beside those that the request says itself."""
+    present: Wire = body.get(member, {})
+    said = present.keys() | (_FORMAT if not present.keys().isdisjoint(_FORMAT) else ())
+    taken = {k: v for k, v in value.items() if k not in said and _is_option({member: {k: v}}, f"{member}/{k}", writing)}
+    if taken or not value:
+        for inner in value.keys() - taken.keys():
+            _refuse_option((member, inner), writing)
+    else:
+        _refuse_option((member,), writing)
+    if present or taken or writing.own:
+        body[member] = {**present, **taken}
 
 
 def _refuse_option(where: tuple[str, ...], writing: Writing) -> None:
@@ -557,10 +546,12 @@ def _refuse_option(where: tuple[str, ...], writing: Writing) -> None:
     writing.loss.drop(("options", writing.endpoint.adapter, *where), "combination", "weakened", message)
 
 
-def _is_option(member: Wire, writing: Writing) -> bool:
-    """Whether this member, read from the wire, would be an option again."""
-    if writing.own:
-        return not member.keys() & _NOT_MEMBERS
+def _is_option(member: Wire, place: str, writing: Writing) -> bool:
+    """Whether this member, read from the wire, would be an option again, or was one when it was read."""
+    if not member.keys().isdisjoint(_NOT_MEMBERS):
+        return False
+    if writing.keeps("options", place):
+        return True
     if "model" in member:
         return False
     read, _ = members_from_wire(member, Reading(writing.endpoint, DERIVED_IDS))

@@ -14,15 +14,15 @@ from interlingua.adapters._answers import (
 )
 from interlingua.adapters._kit import THINKING_MEMBERS, Wire, report_foreign_state, report_unknown
 from interlingua.adapters._structured import answered
+from interlingua.adapters.gemini_generate.context import Reading, Writing
 from interlingua.adapters.gemini_generate.errors import error
-from interlingua.adapters.gemini_generate.parts import MODEL, Block, blocks_from_parts, is_own_thinking, part_to_wire
+from interlingua.adapters.gemini_generate.parts import blocks_from_parts, is_own_thinking, part_to_wire
+from interlingua.adapters.gemini_generate.state import MODEL, Block
 from interlingua.adapters.gemini_generate.tables import (
     FINISH,
     FINISH_NUMBERS,
     FINISH_WORD,
     UNREADABLE,
-    Reading,
-    Writing,
 )
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint

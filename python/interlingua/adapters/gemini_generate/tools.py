@@ -3,8 +3,9 @@
 from typing import Any, Final
 
 from interlingua.adapters._kit import PROVIDER_TOOL_MEMBERS, Mirror, Wire, report_foreign_state, report_unknown, within
+from interlingua.adapters.gemini_generate.context import Reading, Writing
 from interlingua.adapters.gemini_generate.schemas import fitted, is_taken, json_schema, rooted
-from interlingua.adapters.gemini_generate.tables import MODE_NUMBERS, Reading, Writing, camelised
+from interlingua.adapters.gemini_generate.tables import MODE_NUMBERS, camelised
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Path, pointer
@@ -145,7 +146,7 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
                 if functions and behind is None:
                     behind = position
             continue
-        if tool["name"] in names and not writing.own:
+        if tool["name"] in names and not writing.had_twice(tool["name"]):
             raise InvalidRequest("two tools have one name; give each its own", path=pointer((*path, "name")))
         names.add(tool["name"])
         if not functions:
@@ -247,8 +248,8 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
     choice = request.get("tool_choice")
     if choice is None:
         return
-    offered = [tool for tool in request.get("tools") or () if tool.get("kind") != "provider"]
-    if not writing.own and not (offered and "tools" in body):
+    known = {tool["name"] for tool in request.get("tools") or () if tool.get("kind") != "provider"}
+    if not (known and "tools" in body) and not writing.keeps("tool_choice"):
         severity = "shape" if choice["type"] in ("auto", "none") else "weakened"
         loss.drop(("tool_choice",), "combination", severity, "the target takes a choice only together with functions")
         return
@@ -256,8 +257,8 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
         body["toolConfig"] = {"functionCallingConfig": {"mode": word}}
         return
     names: list[str] = [choice["name"]] if choice["type"] == "tool" else choice.get("names") or []
-    known = {tool["name"] for tool in offered}
-    kept = [writing.renamed(name) for name in names if name in known or writing.own]
+    known.update(writing.form.get("undeclared") or ())
+    kept = [writing.renamed(name) for name in names if name in known]
     calling: Wire = {"mode": _mode(choice, kept)}
     if kept and calling["mode"] in ("ANY", "VALIDATED"):
         calling["allowedFunctionNames"] = kept
