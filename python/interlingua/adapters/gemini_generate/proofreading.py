@@ -164,4 +164,4 @@ def _is_usual(request: Request) -> bool:
 _EVEN: Final = frozenset(
     ("messages", "model", "stream", "tools", "tool_choice", "response_format", "logprobs", "provider_state")
 )
-_OPTIONS: Final = frozenset(("safetySettings", "store", "continuationToken"))
+_OPTIONS: Final = frozenset(("safetySettings", "store", "continuationToken", "cachedContent"))

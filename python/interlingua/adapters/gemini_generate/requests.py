@@ -324,23 +324,23 @@ def _respelt(request: Request, body: Wire, writing: Writing) -> Wire:
         place, slash, name = said.rpartition("/")
         same = "model_of_path" in form and form["model_of_path"] == writing.model
         body["model"] = said if same else place + slash + (writing.model or name)
-    spelling: Wire = form.get("members") or {}
+    spelling: Wire = {name: value for name, value in (form.get("members") or {}).items() if name != "tools"}
     if not spelling.keys().isdisjoint(_SYSTEM) and not body.keys().isdisjoint(_SYSTEM):
         spelling = {name: value for name, value in spelling.items() if name not in _SYSTEM}
     if not spelling:
         return body
+    # tools and contents are spelt already
+    members = {name: value for name, value in body.items() if name not in _APART}
     if all(entry["path"].startswith(_BESIDE) for entry in writing.loss.entries):
-        replaced = _replaced(body, spelling)
-        wanted = {name: request[name] for name in request.keys() & _READ}
-        read, _ = members_from_wire(replaced, Reading(writing.endpoint, DERIVED_IDS))
-        if difference(read, wanted) is None:
-            return replaced
+        read, _ = members_from_wire(_replaced(members, spelling), Reading(writing.endpoint, DERIVED_IDS))
+        if difference(read, {name: request[name] for name in request.keys() & _READ}) is None:
+            return _replaced(body, spelling)
     # something was changed since: each member on its own
-    plain, _ = members_from_wire(body, Reading(writing.endpoint, DERIVED_IDS))
+    plain, _ = members_from_wire(members, Reading(writing.endpoint, DERIVED_IDS))
     for name, value in spelling.items():
-        trial = _replaced(body, {name: value})
+        trial = _replaced(members, {name: value})
         if difference(members_from_wire(trial, Reading(writing.endpoint, DERIVED_IDS))[0], plain) is None:
-            body = trial
+            members, body = trial, _replaced(body, {name: value})
             writing.spelt = writing.spelt and name not in _CONFIG
     config: Wire = body.get("generationConfig") or {}
     if writing.spelt and type(schema := config.get("responseJsonSchema")) is dict:
@@ -350,7 +350,8 @@ def _respelt(request: Request, body: Wire, writing: Writing) -> Wire:
 
 _BESIDE: Final = ("/messages/", "/system/", "/filler")
 """What is reported of these makes no difference to the members."""
-_READ: Final = _KNOWN - _MESSAGES | {"options"}
+_APART: Final = frozenset(("tools", "contents"))
+_READ: Final = (_KNOWN - _MESSAGES - {"tools"}) | {"options"}
 
 
 def _replaced(body: Wire, spelling: Wire) -> Wire:
