@@ -26,7 +26,7 @@ class Reading:
     that begin a step of the current turn and have no signature.
     """
 
-    __slots__ = ("_ids", "_met", "_waiting", "adapter", "names", "odd", "prefix", "provider", "unsigned", "unusual", "whose")  # fmt: skip
+    __slots__ = ("_given", "_ids", "_met", "_waiting", "adapter", "names", "odd", "prefix", "provider", "unsigned", "unusual", "whose")  # fmt: skip
 
     def __init__(self, endpoint: Endpoint, ids: IdSource, prefix: str = "") -> None:
         self.adapter = endpoint.adapter
@@ -39,6 +39,7 @@ class Reading:
         self.unsigned: list[dict[str, Any]] = []
         self._ids = ids
         self._met: dict[str, int] = {}
+        self._given: set[str] = set()
         self._waiting: list[tuple[str | None, str, str]] = []
 
     def state(self, **members: Any) -> dict[str, Any]:
@@ -63,7 +64,11 @@ class Reading:
     def call(self, name: str, wire_id: str | None) -> str:
         """The canonical id of a call."""
         self.names.add(name)
-        canonical = self._canonical(wire_id or f"{self.prefix}{name}")
+        key = wire_id or f"{self.prefix}{name}"
+        canonical = self._canonical(key)
+        if canonical in self._given:  # derived from an id that was taken away, and that another call has as well
+            canonical = self._canonical(key)
+        self._given.add(canonical)
         self._waiting.append((wire_id, name, canonical))
         return canonical
 

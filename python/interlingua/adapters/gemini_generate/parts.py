@@ -192,7 +192,7 @@ def part_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire
         case "thinking" if place == MODEL or writing.noted(block, place):
             return _thinking_to_wire(block, place, writing, path)
         case "redacted_thinking" if place == MODEL:
-            return instead(block, writing, path, "foreign_state", "reasoning of another provider cannot be replayed")
+            return _foreign_thinking(block, writing, path)
         case "opaque" if place != SYSTEM or writing.noted(block, place):
             return _opaque_to_wire(block, place, writing, path)
         case "tool_use" | "tool_result":
@@ -210,8 +210,7 @@ def part_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire
 def _text_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
     text: str = block["text"]
     if not text and not _came_empty(block, place, writing):
-        writing.loss.drop(path, "empty_content", "shape", "the target takes no empty text")
-        return None
+        return _nothing(writing, path)
     report_text_extras(block, writing, path)
     return finished(block, {"text": text}, "text", TEXT_MEMBERS, writing, path)
 
@@ -223,6 +222,14 @@ def _came_empty(block: Block, place: str, writing: Writing) -> bool:
         or bool(writing.owned(block).get("signature"))
         or (writing.own and writing.form_of(block).get("empty") == place)
     )
+
+
+def _nothing(writing: Writing, path: Path) -> None:
+    writing.loss.drop(path, "empty_content", "shape", "the target takes no empty text")
+
+
+def _foreign_thinking(block: Block, writing: Writing, path: Path) -> Wire | None:
+    return instead(block, writing, path, "foreign_state", "reasoning of another provider cannot be replayed")
 
 
 def report_text_extras(block: Block, writing: Writing, path: Path) -> None:
@@ -250,10 +257,9 @@ def _thinking_to_wire(block: Block, place: str, writing: Writing, path: Path) ->
         if not signature and "provider_state" not in block:
             message = "reasoning is only taken back from where it came"
             return instead(block, writing, path, "unsigned_thinking", message)
-        return instead(block, writing, path, "foreign_state", "reasoning of another provider cannot be replayed")
+        return _foreign_thinking(block, writing, path)
     if not text and not signature and not _came_empty(block, place, writing):
-        writing.loss.drop(path, "empty_content", "shape", "the target takes no empty text")
-        return None
+        return _nothing(writing, path)
     part: Wire = {"text": text, "thought": True}
     if writing.form_of(block).get("absent") and not text:
         del part["text"]

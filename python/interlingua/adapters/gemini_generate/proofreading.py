@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from interlingua.adapters._order import oddities
-from interlingua.adapters.gemini_generate.contents import INSTRUCTIONS, begins_with_call, demands_signatures
+from interlingua.adapters.gemini_generate.contents import INSTRUCTIONS
 from interlingua.adapters.gemini_generate.context import Reading
+from interlingua.adapters.gemini_generate.order import begins_with_call, demands_signatures
 from interlingua.adapters.gemini_generate.reasoning import is_usual_reasoning
 from interlingua.adapters.gemini_generate.state import MODEL, RESULT
 from interlingua.adapters.gemini_generate.tables import MOST_STOPS, RANGES, TIERS, TOOL_NAME

@@ -62,11 +62,32 @@ def instead(block: Block, writing: Writing, path: Path, code: str, message: str)
     return None if text is None else {"text": text["text"]}
 
 
+def report_cache(item: dict[str, Any], writing: Writing, path: Path) -> None:
+    """Reports a mark for the cache."""
+    if item.get("cache") is not None:
+        writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire has no cache marks")
+
+
+def members_to_wire(item: dict[str, Any], wire: Wire, said: frozenset[str], writing: Writing, path: Path) -> None:
+    """Adds to an item that is no part what its own state holds for this wire, but for members that are `said` otherwise."""
+    state = writing.owned(item)
+    if state.get("signature"):
+        where = (*path, "provider_state", "signature")
+        writing.loss.drop(where, "unsupported_field", "lost", "the wire has no signature in this place")
+    for name, value in (state.get("fields") or {}).items():
+        if name in said or name in wire:
+            writing.loss.drop((*path, "provider_state", "fields", name), "combination", "shape", _SAID)
+        else:
+            wire[name] = value
+
+
+_SAID: Final = "the canonical member says it already"
+
+
 def reported(block: Block, known: frozenset[str], writing: Writing, path: Path) -> Mapping[str, Any]:
     """Reports the members that no item has a place for; gives the block's own provider state."""
     report_unknown(block, known, writing.loss, path)
-    if block.get("cache") is not None:
-        writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire has no cache marks")
+    report_cache(block, writing, path)
     state: dict[str, Any] | None = block.get("provider_state")
     if state is None:
         return _NOTHING
@@ -112,9 +133,9 @@ def _replay(part: Wire, name: str, value: Any, kind: str, writing: Writing, path
     if name == kind and type(value) is dict and kind != "text":
         for member, item in value.items():
             if part[kind].setdefault(member, item) is not item:
-                writing.loss.drop((*path, member), "combination", "shape", "the canonical member says it already")
+                writing.loss.drop((*path, member), "combination", "shape", _SAID)
     elif name in part or name in DATA:
-        writing.loss.drop(path, "combination", "shape", "the canonical member says it already")
+        writing.loss.drop(path, "combination", "shape", _SAID)
     else:
         part[name] = value
 

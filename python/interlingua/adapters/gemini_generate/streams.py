@@ -13,6 +13,7 @@ from typing import Any, Final
 from interlingua.adapters._answers import ending, joined
 from interlingua.adapters._kit import Wire, arguments_text, stream_error, texts_in_turn
 from interlingua.adapters._structured import Told
+from interlingua.adapters.gemini_generate.citations import cite
 from interlingua.adapters.gemini_generate.context import Reading, Writing
 from interlingua.adapters.gemini_generate.errors import error as error_from_wire
 from interlingua.adapters.gemini_generate.errors import error_in_stream
@@ -22,7 +23,6 @@ from interlingua.adapters.gemini_generate.responses import (
     assembled,
     call_prefix,
     choice_from_wire,
-    cite,
     to_wire_response,
     usage_from_wire,
 )

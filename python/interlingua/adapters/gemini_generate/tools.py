@@ -5,6 +5,7 @@ from typing import Any, Final
 from interlingua.adapters._kit import PROVIDER_TOOL_MEMBERS, Mirror, Wire, report_foreign_state, report_unknown, within
 from interlingua.adapters.gemini_generate.context import Reading, Writing
 from interlingua.adapters.gemini_generate.schemas import fitted, is_taken, json_schema, rooted
+from interlingua.adapters.gemini_generate.state import members_to_wire, report_cache
 from interlingua.adapters.gemini_generate.tables import MODE_NUMBERS, camelised
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS
@@ -182,28 +183,17 @@ def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
         return wire
     for name in tool.keys() & ({"adapter", "definition"} if tool.get("kind") == "custom" else {"format", "adapter", "definition"}):  # fmt: skip
         loss.drop((*path, name), "unsupported_field", "weakened", "a function has no such member")
-    return _finished(tool, wire, writing, path)
+    return _finished(tool, wire, _FUNCTION, writing, path)
 
 
 _SIMPLE: Final = frozenset(("name", "description", "input_schema", "strict", "side_effects", "requires_workspace"))
 
 
-def _finished(tool: Tool, wire: Wire, writing: Writing, path: Path) -> Wire:
-    loss = writing.loss
-    report_unknown(tool, PROVIDER_TOOL_MEMBERS, loss, path)
-    if tool.get("cache") is not None:
-        loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire has no cache marks")
-    report_foreign_state(tool, writing.endpoint, loss, path)
-    state = writing.owned(tool)
-    if state.get("signature"):
-        where = (*path, "provider_state", "signature")
-        loss.drop(where, "unsupported_field", "lost", "the wire has no signature in this place")
-    for name, value in (state.get("fields") or {}).items():
-        if name in wire or name in _FUNCTION or tool.get("kind") == "provider":
-            where = (*path, "provider_state", "fields", name)
-            loss.drop(where, "combination", "shape", "the canonical member says it already")
-        else:
-            wire[name] = value
+def _finished(tool: Tool, wire: Wire, said: frozenset[str], writing: Writing, path: Path) -> Wire:
+    report_unknown(tool, PROVIDER_TOOL_MEMBERS, writing.loss, path)
+    report_cache(tool, writing, path)
+    report_foreign_state(tool, writing.endpoint, writing.loss, path)
+    members_to_wire(tool, wire, said, writing, path)
     return wire
 
 
@@ -234,7 +224,8 @@ def _provider_tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | N
         writing.loss.replace((*path, "definition"), camelised(definition), "name_rewritten", "shape", "the first spelling")  # fmt: skip
     for member in tool.keys() & {"description", "input_schema", "strict", "format"}:
         writing.loss.drop((*path, member), "unsupported_field", "weakened", "the definition goes back verbatim")
-    _finished(tool, {}, writing, path)
+    # the definition is verbatim: what stands beside it has no place in it
+    _finished(tool, {}, frozenset((writing.owned(tool).get("fields") or {}).keys()), writing, path)
     return dict(camelised(definition))
 
 
