@@ -40,6 +40,7 @@ def find_their_calls(messages: list[Message], order: "range | list[int]", writin
     """Whether results of an own request are read as those of their calls: most say so by place alone, which an edit changes."""
     reading = Reading(writing.endpoint, NamedIds())
     calls: dict[str, tuple[str, str, str | None]] = {}
+    alone: set[str] = set()
     previous = ""
     for position in order:
         message = messages[position]
@@ -58,6 +59,10 @@ def find_their_calls(messages: list[Message], order: "range | list[int]", writin
             found, _, called = reading.result(form.get("name", name) or "", form.get("id", wire_id) or None)
             if found != expected and (expected or called is not None):
                 return False
+            if called is None:
+                if block["tool_use_id"] in alone:
+                    return False
+                alone.add(block["tool_use_id"])
         previous = role
     return True
 

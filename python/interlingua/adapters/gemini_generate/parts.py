@@ -210,7 +210,8 @@ def part_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire
 def _text_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
     text: str = block["text"]
     if not text and not _came_empty(block, place, writing):
-        return _nothing(writing, path)
+        _report_empty(writing, path)
+        return None
     report_text_extras(block, writing, path)
     return finished(block, {"text": text}, "text", TEXT_MEMBERS, writing, path)
 
@@ -224,7 +225,7 @@ def _came_empty(block: Block, place: str, writing: Writing) -> bool:
     )
 
 
-def _nothing(writing: Writing, path: Path) -> None:
+def _report_empty(writing: Writing, path: Path) -> None:
     writing.loss.drop(path, "empty_content", "shape", "the target takes no empty text")
 
 
@@ -259,7 +260,8 @@ def _thinking_to_wire(block: Block, place: str, writing: Writing, path: Path) ->
             return instead(block, writing, path, "unsigned_thinking", message)
         return _foreign_thinking(block, writing, path)
     if not text and not signature and not _came_empty(block, place, writing):
-        return _nothing(writing, path)
+        _report_empty(writing, path)
+        return None
     part: Wire = {"text": text, "thought": True}
     if writing.form_of(block).get("absent") and not text:
         del part["text"]

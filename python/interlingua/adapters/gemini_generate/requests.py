@@ -33,7 +33,13 @@ from interlingua.adapters.gemini_generate.tables import (
     TIERS,
     UNREADABLE,
 )
-from interlingua.adapters.gemini_generate.tools import choice_from_wire, choice_to_wire, tools_from_wire, tools_to_wire
+from interlingua.adapters.gemini_generate.tools import (
+    CHOICE,
+    choice_from_wire,
+    choice_to_wire,
+    tools_from_wire,
+    tools_to_wire,
+)
 from interlingua.adapters.gemini_generate.turns import contents_to_wire
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
@@ -360,10 +366,19 @@ def _object_to_wire(member: str, value: Wire, body: Wire, writing: Writing) -> N
     """Writes the options among the members of an object, beside those that the request says itself."""
     present: Wire = body.get(member, {})
     said = present.keys() | (FORMAT if not present.keys().isdisjoint(FORMAT) else ())
-    taken = {k: v for k, v in value.items() if k not in said and _is_option({member: {k: v}}, f"{member}/{k}", writing)}
+    # type and schema of an answer are one wish
+    form = {name: value[name] for name in FORMAT if name in value}
+    taken: Wire = {}
+    for name, option in value.items():
+        if name in said:
+            inner = present.get(name)
+            if type(inner) is dict and type(option) is dict and option.keys().isdisjoint((*inner, *CHOICE)):
+                taken[name] = {**inner, **option}
+        elif _is_option({member: form if name in form else {name: option}}, f"{member}/{name}", writing):
+            taken[name] = option
     if taken or not value:
-        for inner in value.keys() - taken.keys():
-            _refuse_option((member, inner), writing)
+        for name in value.keys() - taken.keys():
+            _refuse_option((member, name), writing)
     else:
         _refuse_option((member,), writing)
     if present or taken or writing.own:

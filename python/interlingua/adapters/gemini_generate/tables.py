@@ -87,12 +87,12 @@ CAMEL: Final = {
     name: re.sub(r"_(\w)", lambda found: found[1].upper(), name)
     for name in (
         "allowed_function_names any_of audio_metadata cached_content candidate_count code_execution code_execution_result "
-        "computer_use display_name document_metadata executable_code file_data file_search file_uri frequency_penalty "
+        "computer_use display_name document_metadata enterprise_web_search executable_code file_data file_search file_uri frequency_penalty "
         "function_call function_calling_config function_declarations function_response generation_config google_maps "
         "google_search google_search_retrieval include_thoughts inline_data max_items max_length max_output_tokens "
         "max_properties mcp_servers media_resolution mime_type min_items min_length min_properties parameters_json_schema "
         "part_metadata presence_penalty property_ordering response_json_schema response_logprobs response_mime_type "
-        "response_schema safety_settings service_tier stop_sequences system_instruction thinking_budget thinking_config "
+        "response_schema safety_settings service_tier stop_sequences stream_function_call_arguments system_instruction thinking_budget thinking_config "
         "thinking_level thought_signature tool_call tool_config tool_response top_k top_p url_context video_metadata "
         "will_continue"
     ).split()

@@ -94,8 +94,7 @@ def choice_from_wire(config: Wire, reading: Reading) -> tuple[dict[str, Any] | N
     if len(members) == len(calling) == 1 and type(mode) is str and mode in _MODES.back:
         return {"type": _MODES.back[mode]}, {}
     calling = reading.camelised(calling)
-    if not calling.keys() <= {"mode", "allowedFunctionNames"}:
-        return None, members
+    mode = calling.get("mode")
     names: Any = calling.get("allowedFunctionNames") or []
     if type(mode) is int and 0 <= mode < len(MODE_NUMBERS):
         reading.odd, mode = True, MODE_NUMBERS[mode]
@@ -118,8 +117,14 @@ def choice_from_wire(config: Wire, reading: Reading) -> tuple[dict[str, Any] | N
             choice = {"type": "allowed", "names": names, "mode": "auto"}
         case _:
             return None, members
-    return choice, {name: value for name, value in members.items() if name != "functionCallingConfig"}
+    left = {name: value for name, value in members.items() if name != "functionCallingConfig"}
+    if more := {name: value for name, value in calling.items() if name not in CHOICE}:
+        left["functionCallingConfig"] = more
+    return choice, left
 
+
+CHOICE: Final = ("mode", "allowedFunctionNames")
+"""The members of a `functionCallingConfig` that are the choice."""
 
 # ---------------------------------------------------------------------------------------------- to the wire
 
