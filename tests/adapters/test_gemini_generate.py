@@ -647,6 +647,46 @@ def test_an_item_goes_back_where_it_was_read_and_nowhere_else() -> None:
     assert written(request)["contents"][1:] == [{"role": "model", "parts": [{"text": "b"}]}, USER]
 
 
+def test_an_item_that_would_be_something_else_in_its_place_is_left_out() -> None:
+    body = {"contents": [USER, {"parts": [{"text": "a"}, {"functionCall": {"name": "f", "args": {}}}]}, USER]}
+    request = read(body)
+    assert written(request) == body
+
+    request["messages"][1]["role"] = "assistant"
+    assert written(request)["contents"][1] == {"role": "model", "parts": [{"text": "a"}]}
+
+    said = {
+        "type": "opaque",
+        "adapter": "gemini_generate",
+        "provider": "gemini",
+        "kind": "text",
+        "value": {"text": "b"},
+    }
+    assert written({"messages": [text("a"), {"role": "user", "content": [said, *text("c")["content"]]}]}) == {
+        "contents": [{"role": "user", "parts": [{"text": words}]} for words in ("a", "c")]
+    }
+
+
+def test_a_choice_among_tools_that_could_not_be_read_goes_with_them() -> None:
+    body = {
+        "contents": [USER],
+        "tools": [{"functionDeclarations": [FUNCTION, {"name": 7}]}],
+        "toolConfig": {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": ["f"]}},
+    }
+    request = read(body)
+    assert written(request) == body
+
+    del request["options"]
+    assert written(request) == {"contents": [USER]}
+
+
+def test_the_type_of_an_answer_goes_with_its_schema_whoever_asks() -> None:
+    wish = {"responseMimeType": "application/json", "responseJsonSchema": True}
+    request = {"messages": [text("a")], "options": {"gemini_generate": {"generationConfig": wish}}}
+
+    assert written(request)["generationConfig"] == wish
+
+
 def test_members_of_instructions_that_an_edit_joined_are_reported() -> None:
     request = read({"systemInstruction": {"parts": [{"text": "a"}], "x": 1}, "contents": [USER]})
     request["messages"].insert(0, {"role": "system", "content": [{"type": "text", "text": "b"}]})

@@ -33,6 +33,7 @@ from interlingua.adapters.gemini_generate.state import (
 )
 from interlingua.adapters.gemini_generate.tables import UNREADABLE, camelised, snaked
 from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Path, pointer
 
 # ---------------------------------------------------------------------------------------------- from the wire
@@ -288,7 +289,7 @@ def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> W
         return instead(block, writing, path, "empty_content", "the target takes no empty part")
     value: Wire = dict(block["value"])
     kind = kind_of(value)
-    if not odd and kind in _PLACES and place != _PLACES[kind]:
+    if not odd and _is_out_of_place(block, kind, place, writing):
         return instead(block, writing, path, "unsupported_block", "the item has no form in this place")
     if kind != block.get("kind"):
         writing.loss.replace((*path, "kind"), kind, "name_rewritten", "shape", "the item itself says its kind")
@@ -296,3 +297,12 @@ def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> W
     reported(block, _OPAQUE, writing, path)
     report_stateless(block, "the item goes back verbatim", writing, path)
     return value
+
+
+def _is_out_of_place(block: Block, kind: str, place: str, writing: Writing) -> bool:
+    """Whether an item stands where the provider does not take it, or where it would be something else than an item."""
+    if place != _PLACES.get(kind, place) or "odd" in writing.form_of(block):
+        return True
+    if kind not in DATA:
+        return False
+    return block_from_part(block["value"], place, Reading(writing.endpoint, DERIVED_IDS))["type"] != "opaque"

@@ -69,7 +69,7 @@ def _note_tools(request: Request, reading: Reading, form: Item) -> None:
     if odd := [name for name in (names | reading.names if names else reading.names) if not TOOL_NAME.fullmatch(name)]:
         form["names"] = sorted(odd)
     choice: Item | None = request.get("tool_choice")
-    if choice is None:
+    if choice is None or "tools" in ((request.get("options") or {}).get(reading.adapter) or {}):
         return
     if not names:
         form.setdefault("odd", {})["tool_choice"] = ["combination"]

@@ -371,9 +371,8 @@ def _object_to_wire(member: str, value: Wire, body: Wire, writing: Writing) -> N
     taken: Wire = {}
     for name, option in value.items():
         if name in said:
-            inner = present.get(name)
-            if type(inner) is dict and type(option) is dict and option.keys().isdisjoint((*inner, *CHOICE)):
-                taken[name] = {**inner, **option}
+            if name == "functionCallingConfig" and type(option) is dict and option and option.keys().isdisjoint(CHOICE):
+                taken[name] = {**present[name], **option}
         elif _is_option({member: form if name in form else {name: option}}, f"{member}/{name}", writing):
             taken[name] = option
     if taken or not value:

@@ -245,7 +245,9 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
     if choice is None:
         return
     known = {tool["name"] for tool in request.get("tools") or () if tool.get("kind") != "provider"}
-    if not (known and "tools" in body) and not writing.keeps("tool_choice"):
+    # tools that are not shaped as documented are an option, and may well be what is chosen
+    unread = "tools" in ((request.get("options") or {}).get(writing.endpoint.adapter) or {}) and not known
+    if not (known and "tools" in body) and not unread and not writing.keeps("tool_choice"):
         severity = "shape" if choice["type"] in ("auto", "none") else "weakened"
         loss.drop(("tool_choice",), "combination", severity, "the target takes a choice only together with functions")
         return
@@ -254,7 +256,7 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
         return
     names: list[str] = [choice["name"]] if choice["type"] == "tool" else choice.get("names") or []
     known.update(writing.form.get("undeclared") or ())
-    kept = [writing.renamed(name) for name in names if name in known]
+    kept = [writing.renamed(name) for name in names if name in known or unread]
     calling: Wire = {"mode": _mode(choice, kept)}
     if kept and calling["mode"] in ("ANY", "VALIDATED"):
         calling["allowedFunctionNames"] = kept
