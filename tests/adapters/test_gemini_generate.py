@@ -581,6 +581,17 @@ def test_a_turn_whose_calls_were_not_all_answered_goes_back_and_stays_so_beside_
     assert written(request)["contents"][1:] == body["contents"][1:]
 
 
+def test_a_turn_whose_calls_were_not_all_answered_is_another_one_with_an_edit_in_it() -> None:
+    request = read(unanswered({"text": "Never mind."}))
+    call = {"type": "tool_use", "id": "tu_9", "name": "look_up", "input": {}}
+    request["messages"][2:2] = [
+        {"role": "assistant", "content": [call]},
+        {"role": "tool", "content": [{"type": "tool_result", "tool_use_id": "tu_9", "content": []}]},
+    ]
+    with pytest.raises(InvalidRequest):
+        GEMINI.to_wire(request, HERE)
+
+
 def test_a_result_that_came_without_its_call_is_refused_once_it_stands_elsewhere() -> None:
     body = {"contents": [USER, LOOP["contents"][2], {"role": "model", "parts": [{"text": "So."}]}, USER]}
     request = read(body)

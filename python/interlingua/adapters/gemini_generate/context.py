@@ -176,7 +176,7 @@ class Writing:
             return frozenset(), frozenset(range(len(messages)))
         if not self.paired:
             return frozenset(), frozenset()
-        return self._out_of_order(messages, "misplaced"), self._out_of_order(messages, "unpaired")
+        return self._out_of_order(messages, "misplaced"), _whole(messages, self._out_of_order(messages, "unpaired"))
 
     def _out_of_order(self, messages: list[dict[str, Any]], what: str) -> frozenset[int]:
         return frozenset(position for position, message in enumerate(messages) if self.form_of(message).get(what))
@@ -233,6 +233,18 @@ class Writing:
             suffix = f"_{number}"
             wire, number = base[: 64 - len(suffix)] + suffix, number + 1
         return wire
+
+
+def _whole(messages: list[dict[str, Any]], unpaired: frozenset[int]) -> frozenset[int]:
+    """Those of turns that were read so as a whole: where an edit put a message between, the turn is another one."""
+    kept: set[int] = set()
+    start = 0
+    for position in range(len(messages) + 1):
+        if position == len(messages) or messages[position]["role"] == "assistant":
+            if unpaired.issuperset(range(start, position)):
+                kept.update(range(start, position))
+            start = position + 1
+    return frozenset(kept)
 
 
 def generation(model: str, unknown: int) -> int:

@@ -303,6 +303,8 @@ def _is_out_of_place(block: Block, kind: str, place: str, writing: Writing) -> b
     """Whether an item stands where the provider does not take it, or where it would be something else than an item."""
     if place != _PLACES.get(kind, place) or "odd" in writing.form_of(block):
         return True
+    if place == RESULT and kind not in ("inlineData", "fileData"):
+        return True
     if kind not in DATA:
         return False
     return block_from_part(block["value"], place, Reading(writing.endpoint, DERIVED_IDS))["type"] != "opaque"
