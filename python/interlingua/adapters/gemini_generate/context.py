@@ -1,7 +1,7 @@
 """What travels along while one request or answer is read or written: whose it is, and which call waits for its result."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from interlingua.adapters._kit import Wire
@@ -176,10 +176,13 @@ class Writing:
             return frozenset(), frozenset(range(len(messages)))
         if not self.paired:
             return frozenset(), frozenset()
-        return self._out_of_order(messages, "misplaced"), _whole(messages, self._out_of_order(messages, "unpaired"))
+        misplaced = frozenset(at for at, message in enumerate(messages) if self.form_of(message).get("misplaced"))
+        unpaired = frozenset(at for turn in turns(messages) if self._came_so(messages, turn) for at in turn)
+        return misplaced, unpaired
 
-    def _out_of_order(self, messages: list[dict[str, Any]], what: str) -> frozenset[int]:
-        return frozenset(position for position, message in enumerate(messages) if self.form_of(message).get(what))
+    def _came_so(self, messages: list[dict[str, Any]], turn: range) -> bool:
+        """Whether a turn was read as a whole: where an edit put a message into it or took one out, it is another one."""
+        return all(self.form_of(messages[at]).get("unpaired") == len(turn) for at in turn)
 
     def owned(self, item: dict[str, Any]) -> Mapping[str, Any]:
         """The provider state of an item when it may be replayed here, else nothing."""
@@ -235,16 +238,14 @@ class Writing:
         return wire
 
 
-def _whole(messages: list[dict[str, Any]], unpaired: frozenset[int]) -> frozenset[int]:
-    """Those of turns that were read so as a whole: where an edit put a message between, the turn is another one."""
-    kept: set[int] = set()
+def turns(messages: list[dict[str, Any]]) -> Iterator[range]:
+    """The messages between two turns of the model."""
     start = 0
-    for position in range(len(messages) + 1):
-        if position == len(messages) or messages[position]["role"] == "assistant":
-            if unpaired.issuperset(range(start, position)):
-                kept.update(range(start, position))
+    for position, message in enumerate(messages):
+        if message["role"] == "assistant":
+            yield range(start, position)
             start = position + 1
-    return frozenset(kept)
+    yield range(start, len(messages))
 
 
 def generation(model: str, unknown: int) -> int:

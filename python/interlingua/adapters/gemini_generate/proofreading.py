@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from interlingua.adapters._order import oddities
 from interlingua.adapters.gemini_generate.contents import INSTRUCTIONS
-from interlingua.adapters.gemini_generate.context import Reading
+from interlingua.adapters.gemini_generate.context import Reading, turns
 from interlingua.adapters.gemini_generate.order import begins_with_call, demands_signatures
 from interlingua.adapters.gemini_generate.reasoning import is_usual_reasoning
 from interlingua.adapters.gemini_generate.state import MODEL, RESULT
@@ -82,9 +82,13 @@ def _note_order(messages: list[Item], endpoint: Endpoint) -> None:
     first = 0
     while first < len(messages) and messages[first]["role"] in INSTRUCTIONS:
         first += 1
-    for what, positions in zip(("misplaced", "unpaired"), oddities(messages, first), strict=True):
-        for position in positions:
-            _note(messages[position], True, endpoint, what)
+    misplaced, unpaired = oddities(messages, first)
+    for position in misplaced:
+        _note(messages[position], True, endpoint, "misplaced")
+    for turn in turns(messages):
+        if not unpaired.isdisjoint(turn):
+            for position in turn:
+                _note(messages[position], len(turn), endpoint, "unpaired")
 
 
 def _note(item: Item, value: Any, endpoint: Endpoint, what: str = "odd") -> None:
