@@ -9,6 +9,7 @@ where anything unusual stands in it.
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+from interlingua.adapters._kit import within
 from interlingua.adapters._order import oddities
 from interlingua.adapters.gemini_generate.contents import INSTRUCTIONS
 from interlingua.adapters.gemini_generate.context import Reading, turns
@@ -35,10 +36,11 @@ def proofread(request: Request, reading: Reading, endpoint: Endpoint, to_wire: W
     if reading.unsigned and demands_signatures(endpoint, (request.get("model") or "").partition(":")[2]):
         for call in reading.unsigned:
             _note(call, MODEL, endpoint)
-    if any(message["role"] == "assistant" for message in messages[:2]) and begins_with_call(
-        messages, range(len(messages))
-    ):
-        form["call_first"] = True
+    for message in messages[:2]:
+        if message["role"] == "assistant":
+            if begins_with_call(messages, range(len(messages))):
+                form["call_first"] = True
+            break
     if form:
         request["provider_state"]["form"] = form
     if reading.unusual:
@@ -148,22 +150,19 @@ def _is_usual(request: Request) -> bool:
     for name, value in request.items():
         if name in _EVEN:
             continue
-        match name:
-            case "temperature" | "top_p" | "presence_penalty" | "frequency_penalty" | "n":
-                low, high = RANGES[name]
-                usual = low <= value <= high
-            case "max_output_tokens" | "top_k":
-                usual = value >= 1
-            case "stop":
-                usual = "" not in value and len(value) <= MOST_STOPS
-            case "reasoning":
-                usual = is_usual_reasoning(value)
-            case "service_tier":
-                usual = value in TIERS
-            case "options":
-                usual = all(name in _OPTIONS for members in value.values() for name in members)
-            case _:
-                usual = False
+        if name in RANGES:
+            low, high = RANGES[name]
+            usual = low <= value <= high and (name != "top_logprobs" or request.get("logprobs") is True)
+        elif name == "max_output_tokens" or name == "top_k":
+            usual = value >= 1
+        elif name == "reasoning":
+            usual = is_usual_reasoning(value)
+        elif name == "stop":
+            usual = "" not in value and len(value) <= MOST_STOPS
+        elif name == "options":
+            usual = all(within(members, _OPTIONS) for members in value.values())
+        else:
+            usual = name == "service_tier" and value in TIERS
         if not usual:
             return False
     return True
