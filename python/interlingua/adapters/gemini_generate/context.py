@@ -197,6 +197,10 @@ class Writing:
         """The family of the model by its name: 2 for gemini-2.5-flash. What was written for it is not measured by it."""
         return unknown if self.exact else generation(self.model, unknown)
 
+    def takes_media_in_results(self) -> bool:
+        """Whether media stand in results themselves."""
+        return self.exact or (self.capabilities.get("tool_result_media") is not False and self.generation(3) > 2)
+
     def call(self, block: dict[str, Any], path: Path, wire_id: str | None) -> str:
         """The wire name of a call, remembered for its result together with the id that the wire gave it, if any."""
         canonical: str = block["id"]

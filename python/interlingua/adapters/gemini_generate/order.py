@@ -1,8 +1,9 @@
 """The order of turns: results behind their calls, what a conversation begins with, and where the model demands signatures."""
 
-from interlingua.adapters._order import arranged, surveyed
+from interlingua.adapters._order import Moves, arranged, longest_rising, moves_to, surveyed
 from interlingua.adapters.gemini_generate.contents import INSTRUCTIONS, Message
-from interlingua.adapters.gemini_generate.context import Reading, Writing, generation
+from interlingua.adapters.gemini_generate.context import Reading, Writing, generation, turns
+from interlingua.adapters.gemini_generate.media import MEDIA
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import NamedIds
 
@@ -16,8 +17,27 @@ def in_order(messages: list[Message], first: int, writing: Writing) -> "range | 
     if any(odd) and not find_their_calls(messages, order, writing):
         writing.paired = False  # an edit: results are no longer read as those of their calls
         order, moves = arranged(messages, first)
+    if moves and not writing.takes_media_in_results():
+        moves = [move for turn in turns(messages) for move in _moves_of(turn, messages, order, moves)]
     writing.moves += [(("messages", position), ("messages", to)) for position, to in moves]
     return order
+
+
+def _moves_of(turn: range, messages: list[Message], order: list[int], moves: Moves) -> Moves:
+    """The moves of a turn. Where media go behind its results, the last of these stays: nothing else moves to that place."""
+    found = [move for move in moves if move[0] in turn]
+    positions = [position for position in order if position in turn]
+    results = [position for position in positions if messages[position]["role"] == "tool"]
+    if not found or not any(_holds_media(messages[position]) for position in results):
+        return found
+    last = results[-1]
+    staying = {last, *longest_rising([position for position in results if position < last])}
+    staying.update(position for position in positions[len(results) :] if position > last)
+    return moves_to(positions, staying, turn.stop)
+
+
+def _holds_media(message: Message) -> bool:
+    return any(block["type"] in MEDIA for block in message["content"][0]["content"])
 
 
 def begins_with_call(messages: list[Message], order: "range | list[int]") -> bool:

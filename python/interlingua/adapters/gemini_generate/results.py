@@ -27,7 +27,7 @@ def result_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
     texts: list[str] = []
     media: list[Wire] = []
     late: list[Wire] = []
-    inside = writing.exact or (writing.capabilities.get("tool_result_media") is not False and writing.generation(3) > 2)
+    inside = writing.takes_media_in_results()
     last_text = max((at for at, item in enumerate(content) if _may_be_text(item, inside, writing)), default=-1)
     for position, item in enumerate(content):
         kind = item["type"]
