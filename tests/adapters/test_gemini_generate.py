@@ -581,13 +581,12 @@ def test_a_turn_whose_calls_were_not_all_answered_goes_back_and_stays_so_beside_
     assert written(request)["contents"][1:] == body["contents"][1:]
 
 
-def test_a_turn_whose_calls_were_not_all_answered_is_another_one_with_an_edit_in_it() -> None:
+@pytest.mark.parametrize("answers", [0, 1])
+def test_a_turn_whose_calls_were_not_all_answered_is_another_one_with_an_edit_in_it(answers: int) -> None:
     request = read(unanswered({"text": "Never mind."}))
     call = {"type": "tool_use", "id": "tu_9", "name": "look_up", "input": {}}
-    request["messages"][2:2] = [
-        {"role": "assistant", "content": [call]},
-        {"role": "tool", "content": [{"type": "tool_result", "tool_use_id": "tu_9", "content": []}]},
-    ]
+    result = {"role": "tool", "content": [{"type": "tool_result", "tool_use_id": "tu_9", "content": []}]}
+    request["messages"][2:2] = [{"role": "assistant", "content": [call]}, *[result] * answers]
     with pytest.raises(InvalidRequest):
         GEMINI.to_wire(request, HERE)
 

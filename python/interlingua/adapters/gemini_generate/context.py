@@ -182,7 +182,8 @@ class Writing:
 
     def _came_so(self, messages: list[dict[str, Any]], turn: range) -> bool:
         """Whether a turn was read as a whole: where an edit put a message into it or took one out, it is another one."""
-        return all(self.form_of(messages[at]).get("unpaired") == len(turn) for at in turn)
+        noted = [self.form_of(messages[at]).get("unpaired") for at in turn]
+        return any(noted) and noted == [shape_of(messages, turn)] * len(turn)
 
     def owned(self, item: dict[str, Any]) -> Mapping[str, Any]:
         """The provider state of an item when it may be replayed here, else nothing."""
@@ -250,6 +251,15 @@ def turns(messages: list[dict[str, Any]]) -> Iterator[range]:
             yield range(start, position)
             start = position + 1
     yield range(start, len(messages))
+
+
+def shape_of(messages: list[dict[str, Any]], turn: range) -> list[int]:
+    """How many calls the model made before, and by how many messages they were answered."""
+    calls, begin = 0, turn.start
+    while begin > 0 and messages[begin - 1]["role"] == "assistant":
+        begin -= 1
+        calls += sum(1 for block in messages[begin]["content"] if block["type"] == "tool_use")
+    return [calls, len(turn)]
 
 
 def generation(model: str, unknown: int) -> int:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from interlingua.adapters._kit import within
 from interlingua.adapters._order import oddities
 from interlingua.adapters.gemini_generate.contents import INSTRUCTIONS
-from interlingua.adapters.gemini_generate.context import Reading, turns
+from interlingua.adapters.gemini_generate.context import Reading, shape_of, turns
 from interlingua.adapters.gemini_generate.order import begins_with_call, demands_signatures
 from interlingua.adapters.gemini_generate.reasoning import is_usual_reasoning
 from interlingua.adapters.gemini_generate.state import MODEL, RESULT
@@ -90,7 +90,7 @@ def _note_order(messages: list[Item], endpoint: Endpoint) -> None:
     for turn in turns(messages):
         if not unpaired.isdisjoint(turn):
             for position in turn:
-                _note(messages[position], len(turn), endpoint, "unpaired")
+                _note(messages[position], shape_of(messages, turn), endpoint, "unpaired")
 
 
 def _note(item: Item, value: Any, endpoint: Endpoint, what: str = "odd") -> None:
