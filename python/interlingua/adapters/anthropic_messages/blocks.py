@@ -5,17 +5,9 @@ import binascii
 from collections.abc import Callable
 from typing import Any, Final
 
-from interlingua.adapters._claude import (
-    IMAGE_STARTS,
-    NOT_SPELT,
-    THINKING_TYPES,
-    UNREADABLE,
-    Reading,
-    free_text_call,
-    raw_arguments,
-    spelt_arguments,
-    string,
-)
+from interlingua.adapters._claude.blocks import NOT_SPELT, free_text_call, raw_arguments, spelt_arguments
+from interlingua.adapters._claude.reading import Reading
+from interlingua.adapters._claude.values import IMAGE_STARTS, THINKING_TYPES, UNREADABLE, string
 from interlingua.adapters._kit import (
     BLOCK_MEMBERS,
     CALL_MEMBERS,

@@ -3,7 +3,7 @@
 from typing import Any
 
 from interlingua.adapters import _reasoning as claude
-from interlingua.adapters._claude import THINKING_TYPES
+from interlingua.adapters._claude.values import THINKING_TYPES
 from interlingua.adapters._kit import Wire, report_unknown
 from interlingua.adapters.anthropic_messages.tables import MODES, Writing
 

@@ -4,18 +4,10 @@ from decimal import Decimal
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
-from interlingua.adapters._claude import (
-    ACCOUNTED_FOR,
-    REQUEST,
-    UNREADABLE,
-    UNSUPPORTED,
-    Reading,
-    kept_stops,
-    proofread,
-    string,
-    wanted_schema,
-    wire_model,
-)
+from interlingua.adapters._claude.members import ACCOUNTED_FOR, REQUEST, UNSUPPORTED, kept_stops, wanted_schema
+from interlingua.adapters._claude.proofreading import proofread
+from interlingua.adapters._claude.reading import Reading
+from interlingua.adapters._claude.values import UNREADABLE, string, wire_model
 from interlingua.adapters._kit import Wire, gravity, report_foreign_options, report_foreign_state, report_unknown
 from interlingua.adapters._structured import recognised, written
 from interlingua.adapters.anthropic_messages.blocks import unreadable

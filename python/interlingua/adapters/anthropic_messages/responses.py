@@ -13,7 +13,8 @@ from interlingua.adapters._answers import (
     report_usage,
     same_counts,
 )
-from interlingua.adapters._claude import UNREADABLE, Reading, wire_model
+from interlingua.adapters._claude.reading import Reading
+from interlingua.adapters._claude.values import UNREADABLE, wire_model
 from interlingua.adapters._kit import THINKING_MEMBERS, Wire, report_foreign_state, report_unknown
 from interlingua.adapters._structured import answered
 from interlingua.adapters.anthropic_messages.blocks import (

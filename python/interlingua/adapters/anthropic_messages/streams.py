@@ -10,7 +10,8 @@ from collections.abc import Generator, Iterable, Iterator
 from typing import Any, Final
 
 from interlingua.adapters._answers import PROBE, SAID_IN_PIECES, ending
-from interlingua.adapters._claude import UNREADABLE, Reading, string, wire_model
+from interlingua.adapters._claude.reading import Reading
+from interlingua.adapters._claude.values import UNREADABLE, string, wire_model
 from interlingua.adapters._kit import Repetition, Wire, arguments_text, parse_arguments, stream_error
 from interlingua.adapters._structured import Told
 from interlingua.adapters.anthropic_messages.blocks import ASSISTANT, block_from_wire, block_to_wire

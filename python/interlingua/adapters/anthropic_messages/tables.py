@@ -3,7 +3,8 @@
 import re
 from typing import Any, Final
 
-from interlingua.adapters import _claude as claude
+from interlingua.adapters._claude import writing as claude
+from interlingua.adapters._claude.values import MAX_CACHE_MARKS
 from interlingua.adapters._kit import Mirror, Wire, report_unknown
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Loss, Path
@@ -113,7 +114,7 @@ class Writing(claude.Writing):
         """Keeps the last four marks in the order of the prompt, in the lifetimes that the wire knows, longer first."""
         if not self.marks:
             return
-        surplus = len(self.marks) - claude.MAX_CACHE_MARKS
+        surplus = len(self.marks) - MAX_CACHE_MARKS
         short = False
         for wire, where, to, as_read in self.marks:
             if where is None or as_read:

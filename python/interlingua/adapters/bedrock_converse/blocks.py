@@ -7,18 +7,9 @@ it is for. What a block holds without canonical meaning is kept as a tree of the
 
 from typing import Any, Final
 
-from interlingua.adapters._claude import (
-    FILLER,
-    NOT_SPELT,
-    THINKING_TYPES,
-    UNMARKED_TYPES,
-    UNREADABLE,
-    Reading,
-    free_text_call,
-    raw_arguments,
-    spelt_arguments,
-    string,
-)
+from interlingua.adapters._claude.blocks import NOT_SPELT, free_text_call, raw_arguments, spelt_arguments
+from interlingua.adapters._claude.reading import Reading
+from interlingua.adapters._claude.values import FILLER, THINKING_TYPES, UNMARKED_TYPES, UNREADABLE, string
 from interlingua.adapters._kit import (
     BLOCK_MEMBERS,
     CALL_MEMBERS,

@@ -2,7 +2,8 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._claude import FILLER, IMAGE_STARTS, Reading
+from interlingua.adapters._claude.reading import Reading
+from interlingua.adapters._claude.values import FILLER, IMAGE_STARTS
 from interlingua.adapters._kit import BLOCK_MEMBERS, Mirror, Wire, gravity, parse_data_uri, report_unknown
 from interlingua.adapters._media import may_be_base64, source_refused
 from interlingua.adapters.bedrock_converse.state import Block, finished, instead, kept, left_over

@@ -5,17 +5,10 @@ from decimal import Decimal
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
-from interlingua.adapters._claude import (
-    ACCOUNTED_FOR,
-    UNMARKED_TYPES,
-    UNREADABLE,
-    UNSUPPORTED,
-    Reading,
-    kept_stops,
-    proofread,
-    wanted_schema,
-    wire_model,
-)
+from interlingua.adapters._claude.members import ACCOUNTED_FOR, UNSUPPORTED, kept_stops, wanted_schema
+from interlingua.adapters._claude.proofreading import proofread
+from interlingua.adapters._claude.reading import Reading
+from interlingua.adapters._claude.values import UNMARKED_TYPES, UNREADABLE, wire_model
 from interlingua.adapters._kit import (
     Wire,
     arguments_text,

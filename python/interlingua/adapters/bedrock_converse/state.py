@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._claude import Reading
+from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
 from interlingua.adapters.bedrock_converse.tables import Writing
 from interlingua.canonical.loss import Path

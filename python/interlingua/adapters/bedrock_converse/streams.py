@@ -11,7 +11,8 @@ from collections.abc import Generator, Iterable, Iterator
 from typing import Any, Final
 
 from interlingua.adapters._answers import PROBE, SAID_IN_PIECES, ending
-from interlingua.adapters._claude import UNREADABLE, Reading, string
+from interlingua.adapters._claude.reading import Reading
+from interlingua.adapters._claude.values import UNREADABLE, string
 from interlingua.adapters._kit import Wire, arguments_text, parse_arguments, stream_error
 from interlingua.adapters._structured import Told
 from interlingua.adapters.bedrock_converse.blocks import block_from_wire

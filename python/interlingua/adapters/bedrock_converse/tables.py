@@ -3,7 +3,8 @@
 import re
 from typing import Any, Final
 
-from interlingua.adapters import _claude as claude
+from interlingua.adapters._claude import writing as claude
+from interlingua.adapters._claude.values import MAX_CACHE_MARKS
 from interlingua.adapters._kit import Mirror, Wire
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidWire
@@ -186,7 +187,7 @@ class Writing(claude.Writing):
 
     def _settle_marks(self) -> None:
         """Keeps the last four marks in the order of the prompt, in the lifetimes that the wire knows, longer first."""
-        surplus = len(self.marks) - claude.MAX_CACHE_MARKS
+        surplus = len(self.marks) - MAX_CACHE_MARKS
         short = False
         for block, where, to, as_read in self.marks:
             if as_read:

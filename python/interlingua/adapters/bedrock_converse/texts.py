@@ -2,7 +2,8 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._claude import Reading, string
+from interlingua.adapters._claude.reading import Reading
+from interlingua.adapters._claude.values import string
 from interlingua.adapters._kit import BLOCK_MEMBERS, Wire, arguments_text, report_unknown
 from interlingua.adapters.bedrock_converse.state import (
     ASSISTANT,

@@ -2,7 +2,9 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._claude import TOOL, UNREADABLE, Reading, free_text_tool, is_object, object_at_root, string
+from interlingua.adapters._claude.reading import Reading
+from interlingua.adapters._claude.tools import TOOL, free_text_tool, is_object, object_at_root
+from interlingua.adapters._claude.values import UNREADABLE, string
 from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown, within
 from interlingua.adapters._schema import ANTHROPIC_STRICT, fitted, misfit
 from interlingua.adapters.bedrock_converse.state import overlaid

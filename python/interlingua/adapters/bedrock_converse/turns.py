@@ -8,18 +8,9 @@ calls; instructions stand in `system`, in a native system message, or marked in 
 
 from typing import Any
 
-from interlingua.adapters._claude import (
-    FILLER,
-    INSTRUCTIONS,
-    THINKING_TYPES,
-    UNMARKED_TYPES,
-    UNREADABLE,
-    Reading,
-    before_answer,
-    check_prefill,
-    marked,
-    says_something,
-)
+from interlingua.adapters._claude.reading import Reading
+from interlingua.adapters._claude.turns import before_answer, check_prefill, marked, says_something
+from interlingua.adapters._claude.values import FILLER, INSTRUCTIONS, THINKING_TYPES, UNMARKED_TYPES, UNREADABLE
 from interlingua.adapters._kit import MESSAGE_MEMBERS, Wire, report_foreign_state, report_unknown, within
 from interlingua.adapters._order import PLAIN, arranged, surveyed
 from interlingua.adapters.bedrock_converse.blocks import (
