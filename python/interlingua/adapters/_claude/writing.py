@@ -4,7 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._claude.values import Item, wire_model
+from interlingua.adapters._claude.values import FILLER, MAX_CACHE_MARKS, Item, wire_model
+from interlingua.adapters._kit import report_unknown
 from interlingua.adapters._order import Oddities
 from interlingua.canonical.carriage import rides
 from interlingua.canonical.endpoint import Endpoint
@@ -13,6 +14,13 @@ from interlingua.canonical.loss import Loss, Path, pointer
 
 _NAME: Final = re.compile(r"[a-zA-Z0-9_-]+")
 _NO_NAME: Final = re.compile(r"[^a-zA-Z0-9_-]")
+_HINT: Final = frozenset(("ttl",))
+
+Mark = tuple[Item, Path | None, Path | None, bool]
+"""The wire item that holds a mark, the path of its hint (None for what goes back verbatim), the path where the hint stands
+when it is read back (None for the same), and whether it was read so."""
+Move = tuple[int, int, str, str, Item | None]
+"""The position of a message, the one before which it stands now, code and text of the report, and what is left behind."""
 
 
 class Writing:
@@ -21,12 +29,14 @@ class Writing:
     `own`: the whole came from this wire, so it is spelt as it was read.
     `exact`: and it goes to the model that it was written for, so what is known of the model is not held against it.
     `as_read`: what is being written was read so, odd as it is (`proofread`), and is not repaired.
-    `tool_id` is the grammar of wire ids, `longest_name` how long the name of a tool may be.
+    `tool_id` is the grammar of wire ids, `longest_name` how long the name of a tool may be, `mark_name` the member that
+    is a mark for the cache. What is not in place yet stands in `marks` (of the cache), `merges` and `moves` (of messages).
     """
 
     __slots__ = (
         "_ids",
         "_longest_name",
+        "_mark_name",
         "_names",
         "_odd",
         "_taken",
@@ -38,14 +48,23 @@ class Writing:
         "exact",
         "gone",
         "loss",
+        "marks",
         "merges",
         "message",
+        "moves",
         "own",
         "source",
+        "swept",
     )
 
     def __init__(
-        self, source: Item, endpoint: Endpoint, loss: Loss, tool_id: re.Pattern[str], longest_name: int
+        self,
+        source: Item,
+        endpoint: Endpoint,
+        loss: Loss,
+        tool_id: re.Pattern[str],
+        longest_name: int,
+        mark_name: str,
     ) -> None:
         self.source = source
         self.endpoint = endpoint
@@ -57,9 +76,13 @@ class Writing:
         self.exact = self.own and (asked is None or endpoint.model in (None, asked, wire_model(asked)))
         self.message: Item = {}  # of the model, that is being written
         self.merges: list[tuple[Path, Path]] = []
+        self.moves: list[Move] = []
         self.gone: set[Path] = set()  # messages that travel in another one, or not at all
+        self.marks: list[Mark] = []
+        self.swept = False  # marks were taken back
         self._tool_id = tool_id
         self._longest_name = longest_name
+        self._mark_name = mark_name
         self._ids: dict[str, str] = {}
         self._taken: set[str] = set()
         self._names: dict[str, str] = {}
@@ -137,6 +160,22 @@ class Writing:
     def _is_own(self, provider: str | None) -> bool:
         return provider is None or self.endpoint.owns({"adapter": self.endpoint.adapter, "provider": provider})
 
+    # ------------------------------------------------------------------------------------------ texts
+
+    def text(self, text: str) -> Item:
+        """A text of the writer's own on the wire."""
+        return {"type": "text", "text": text}
+
+    def instead(self, block: Item, path: Path, code: str, message: str) -> Item | None:
+        """What stands in the place of a block that the wire cannot carry, which is reported; None for nothing."""
+        placeholder = self.loss.block(path, block, code, "lost", message)
+        return None if placeholder is None else self.text(placeholder["text"])
+
+    def filler(self, where: Path, message: str) -> list[Item]:
+        """What stands in an empty place that the wire does not take empty, which is reported."""
+        self.loss.replace(where, [{"type": "text", "text": FILLER}], "filler", "shape", message)
+        return [self.text(FILLER)]
+
     # ------------------------------------------------------------------------------------------ whole messages
 
     def drop_message(self, path: Path) -> None:
@@ -151,15 +190,57 @@ class Writing:
         for path in (anchor, *left):
             self.drop_message(path)
 
-    def report_merges(self) -> None:
-        """The messages that travel in another one."""
+    def finish(self) -> None:
+        """What is reported at the end, because it refers to whole messages."""
+        self.settle_marks()
+        self.report_messages()
+
+    def report_messages(self) -> None:
+        """The messages that travel in another one, while every message stands where it was written, then the moves."""
         for path, to in self.merges:
             self.gone.add(path)
             self.loss.merge(path, to, "merged_turn", "shape", "neighbouring messages travel as one turn")
+        for position, before, code, message, left in self.moves:
+            if ("messages", position) not in self.gone:
+                self.loss.move(("messages", position), ("messages", before), code, "shape", message, left)
 
     # ------------------------------------------------------------------------------------------ cache marks
 
-    def settle_lifetime(self, mark: Item, where: Path, short: bool) -> bool:
+    def cache_mark(self, kind: str, hint: Item, where: Path) -> Item | None:
+        """What a mark for the cache says; None for a model that keeps none. `where` is the path of the hint."""
+        if self.lacks("supports_prompt_caching"):
+            self.loss.drop(where, "cache_hint", "weakened", "the model keeps no cache marks")
+            return None
+        mark: Item = {"type": kind}
+        if hint:
+            if "ttl" in hint:
+                mark["ttl"] = hint["ttl"]
+            report_unknown(hint, _HINT, self.loss, where)
+        return mark
+
+    def settle_marks(self) -> None:
+        """Keeps the last four marks in the order of the prompt, in the lifetimes that the wire knows, longer first."""
+        if not self.marks:
+            return
+        surplus = len(self.marks) - MAX_CACHE_MARKS
+        short = False
+        for item, where, to, as_read in self.marks:
+            mark = item[self._mark_name]
+            if where is None or as_read:
+                short = short or mark.get("ttl") != "1h"
+                surplus -= where is not None
+            elif surplus > 0:
+                surplus -= 1
+                del item[self._mark_name]
+                self.swept = True
+                self.loss.drop(where, "limit_exceeded", "weakened", "the target takes four cache marks in a request")
+            else:
+                short = self._settle_lifetime(mark, where, short)
+                if to is not None:
+                    message = "the mark stands with the last block that it is for"
+                    self.loss.move(where, to, "cache_hint", "shape", message)
+
+    def _settle_lifetime(self, mark: Item, where: Path, short: bool) -> bool:
         """Brings the lifetime of a mark into what the wire knows; gives whether a short one was written by now."""
         ttl = mark.get("ttl")
         if ttl is None:

@@ -379,17 +379,12 @@ def _block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
         case "tool_use" if place in (USER, SYSTEM):
             raise InvalidRequest("a tool_use does not stand in a message of this role", path=pointer(path))
         case "image" | "audio" | "video" | "document" | "tool_use" | "thinking" | "redacted_thinking" as kind:
-            return _instead(block, writing, path, "unsupported_block", f"{kind} has no form in this place")
+            return writing.instead(block, path, "unsupported_block", f"{kind} has no form in this place")
         case _:
-            return _instead(block, writing, path, "unknown_block", "a block that this version does not know")
+            return writing.instead(block, path, "unknown_block", "a block that this version does not know")
 
 
 _IMAGE_PLACES: Final = (USER, RESULT, DOCUMENT)
-
-
-def _instead(block: Block, writing: Writing, path: Path, code: str, message: str) -> Wire | None:
-    text = writing.loss.block(path, block, code, "lost", message)
-    return None if text is None else dict(text)  # the report keeps its own, this one may get a cache mark
 
 
 def replayed(state: dict[str, Any], wire: Wire, writing: Writing, path: Path) -> None:
@@ -491,11 +486,11 @@ def _citation_to_wire(citation: dict[str, Any], fields: dict[str, Any], writing:
 
 def _image_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
     if writing.lacks("supports_images"):
-        return _instead(block, writing, path, "unsupported_model", "the model takes no images")
+        return writing.instead(block, path, "unsupported_model", "the model takes no images")
     source = _media_source(block, _fit_image, writing, path)
     if source is None:
         message = source_refused(block, "the target takes JPEG, PNG, GIF and WebP images")
-        return _instead(block, writing, path, "unsupported_source", message)
+        return writing.instead(block, path, "unsupported_source", message)
     if "detail" in block:
         severity = gravity("detail", block["detail"], "weakened")
         writing.loss.drop((*path, "detail"), "unsupported_field", severity, "the wire has no level of detail")
@@ -580,11 +575,11 @@ def _drop_media_type(media_type: str | None, writing: Writing, path: Path) -> No
 
 def _document_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
     if writing.lacks("supports_documents"):
-        return _instead(block, writing, path, "unsupported_model", "the model takes no documents")
+        return writing.instead(block, path, "unsupported_model", "the model takes no documents")
     source = _document_source(block, writing, path)
     if source is None:
         message = source_refused(block, "the target takes PDF, plain text and blocks")
-        return _instead(block, writing, path, "unsupported_source", message)
+        return writing.instead(block, path, "unsupported_source", message)
     wire: Wire = {"type": "document", "source": source}
     for name in ("title", "context"):
         if name in block:
@@ -630,8 +625,7 @@ def _document_blocks(block: Block, writing: Writing, path: Path) -> Wire | None:
     where = (*path, "source", "content")
     content = blocks_to_wire(source["content"], DOCUMENT, writing, where)
     if not content and not writing.as_read:
-        writing.loss.replace(where, [{"type": "text", "text": "(empty)"}], "filler", "shape", "a document is not empty")
-        content = [{"type": "text", "text": "(empty)"}]
+        content = writing.filler(where, "a document is not empty")
     _drop_media_type(block.get("media_type"), writing, path)
     report_unknown(source, _SOURCE | {"content"}, writing.loss, (*path, "source"))
     if writing.form_of(block).get("string") and len(content) == 1 and content[0].keys() == {"type", "text"}:
@@ -684,11 +678,11 @@ def _free_text_to_wire(block: Block, wire: Wire, writing: Writing, path: Path) -
 
 def _thinking_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
     if not writing.owns_thinking(block):
-        return _instead(block, writing, path, "foreign_state", "reasoning of another provider cannot be replayed")
+        return writing.instead(block, path, "foreign_state", "reasoning of another provider cannot be replayed")
     signature = block.get("signature")
     # an empty signature is what a stream begins with: it proves nothing and is refused
     if not (signature or writing.as_read or writing.answering or writing.endpoint.dialect.get("unsigned_thinking")):
-        return _instead(block, writing, path, "unsigned_thinking", "reasoning is only taken back with its signature")
+        return writing.instead(block, path, "unsigned_thinking", "reasoning is only taken back with its signature")
     wire: Wire = {"type": "thinking", "thinking": block["text"]}
     if signature is not None:
         wire["signature"] = signature
@@ -697,7 +691,7 @@ def _thinking_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None
 
 def _redacted_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
     if not writing.owns_thinking(block):
-        return _instead(block, writing, path, "foreign_state", "reasoning of another provider cannot be replayed")
+        return writing.instead(block, path, "foreign_state", "reasoning of another provider cannot be replayed")
     wire = {"type": "redacted_thinking", "data": block["data"]}
     return finished(_uncached(block, writing, path), wire, _REDACTED, writing, path)
 
@@ -739,11 +733,11 @@ def _may_stand(kind: str, place: str) -> bool:
 
 def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
     if not writing.endpoint.owns(block):
-        return _instead(block, writing, path, "foreign_state", "an item of another provider has no meaning here")
+        return writing.instead(block, path, "foreign_state", "an item of another provider has no meaning here")
     value: Wire = block["value"]
     kind = string(value["type"])
     if not _may_stand(kind, place) and not writing.as_read:
-        return _instead(block, writing, path, "unsupported_block", "the item has no form in this place")
+        return writing.instead(block, path, "unsupported_block", "the item has no form in this place")
     if value["type"] != block.get("kind"):
         writing.loss.replace((*path, "kind"), value["type"], "required_default", "shape", "the item names its kind")
     if "cache" in block:

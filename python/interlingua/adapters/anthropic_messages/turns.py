@@ -6,11 +6,11 @@ Writing: results follow their calls directly and in the order of the calls, neig
 instructions stand in `system`, in a native system message, or marked in a user turn.
 """
 
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.turns import before_answer, check_prefill, marked, says_something
-from interlingua.adapters._claude.values import FILLER, INSTRUCTIONS, THINKING_TYPES, UNMARKED_TYPES, UNREADABLE
+from interlingua.adapters._claude.values import INSTRUCTIONS, THINKING_TYPES, UNMARKED_TYPES, UNREADABLE
 from interlingua.adapters._kit import MESSAGE_MEMBERS, Wire, report_foreign_state, report_unknown, within
 from interlingua.adapters._order import PLAIN, arranged, surveyed
 from interlingua.adapters.anthropic_messages.blocks import (
@@ -32,6 +32,7 @@ from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.loss import Path, pointer
 
 Message = dict[str, Any]
+EMPTY_TURN: Final = "the target takes no empty turn"
 
 # ---------------------------------------------------------------------------------------------- from the wire
 
@@ -157,7 +158,9 @@ def messages_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> N
             return
         order: range | list[int] = range(first, len(messages))
         if not in_order:
-            order, writing.moves = arranged(messages, first, writing.oddities(messages))
+            order, moves = arranged(messages, first, writing.oddities(messages))
+            message = "results follow their calls directly, in the order of the calls"
+            writing.moves += [(source, before, "reordered", message, None) for source, before in moves]
         turns = _Turns(messages, order, writing)
         for at, position in enumerate(order):
             turns.add(at, position)
@@ -259,18 +262,12 @@ def _plain_turns(messages: list[Message], first: int, writing: Writing) -> list[
             if role == "assistant" and content and content[-1]["type"] in THINKING_TYPES:
                 _trim_thinking(message["content"], content, ("messages", position), writing)
             if not content and not (role == "assistant" and position == last):
-                content = _filler(("messages", position), writing)
+                content = writing.filler(("messages", position, "content"), EMPTY_TURN)
             wires.append({"role": role, "content": content})
         previous = role
     if previous == "assistant":
         _settle_prefill(messages[last]["content"], content, last, writing)
     return wires
-
-
-def _filler(path: Path, writing: Writing) -> list[Wire]:
-    filler = [{"type": "text", "text": FILLER}]
-    writing.loss.replace((*path, "content"), filler, "filler", "shape", "the target takes no empty turn")
-    return [dict(filler[0])]
 
 
 class _Turns:
@@ -389,7 +386,7 @@ class _Turns:
         self.wires.append(wire)
         if not content:
             if not self.blank and not (last and self.speaker == ASSISTANT):
-                wire["content"] = _filler(self.anchor or (), self.writing)
+                wire["content"] = self.writing.filler((*(self.anchor or ()), "content"), EMPTY_TURN)
         elif self.string and len(content) == 1 and _is_plain(content[0]):
             wire["content"] = content[0]["text"]
         if self.members is not None:

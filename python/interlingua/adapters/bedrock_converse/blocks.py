@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from interlingua.adapters._claude.blocks import NOT_SPELT, free_text_call, raw_arguments, spelt_arguments
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._claude.values import FILLER, THINKING_TYPES, UNMARKED_TYPES, UNREADABLE, string
+from interlingua.adapters._claude.values import THINKING_TYPES, UNMARKED_TYPES, UNREADABLE, string
 from interlingua.adapters._kit import (
     BLOCK_MEMBERS,
     CALL_MEMBERS,
@@ -35,7 +35,6 @@ from interlingua.adapters.bedrock_converse.state import (
     USER,
     Block,
     finished,
-    instead,
     kept,
     left_over,
 )
@@ -293,9 +292,9 @@ def _block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
         case "tool_use" if place in (USER, SYSTEM):
             raise InvalidRequest("a tool_use does not stand in a message of this role", path=pointer(path))
         case "image" | "audio" | "video" | "document" | "tool_use" | "thinking" | "redacted_thinking" as kind:
-            return instead(block, writing, path, "unsupported_block", f"{kind} has no form in this place")
+            return writing.instead(block, path, "unsupported_block", f"{kind} has no form in this place")
         case _:
-            return instead(block, writing, path, "unknown_block", "a block that this version does not know")
+            return writing.instead(block, path, "unknown_block", "a block that this version does not know")
 
 
 _MEDIA_PLACES: Final = (USER, RESULT)
@@ -360,9 +359,7 @@ def _result_to_wire(block: Block, writing: Writing, path: Path) -> tuple[Wire, W
         parts = [*parts[:hint_at], bare, *parts[hint_at + 1 :]]
     content = blocks_to_wire(parts, RESULT, writing, where)
     if not content and not writing.as_read:
-        filler = {"type": "text", "text": FILLER}
-        writing.loss.replace(where, [filler], "filler", "shape", "the target takes no empty result")
-        content = [{"text": FILLER}]
+        content = writing.filler(where, "the target takes no empty result")
         hint = None
     inner: Wire = {"toolUseId": writing.result_id(block), "content": content}
     if "is_error" in block:
@@ -390,13 +387,13 @@ def _hint_within(parts: list[Block]) -> int | None:
 
 def _thinking_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
     if not writing.owns_thinking(block):
-        return instead(block, writing, path, "foreign_state", "reasoning of another provider cannot be replayed")
+        return writing.instead(block, path, "foreign_state", "reasoning of another provider cannot be replayed")
     signature = block.get("signature")
     inner: Wire = {"text": block["text"]}
     if signature or (signature is not None and writing.as_read):
         inner["signature"] = signature
     elif not (writing.as_read or takes_unsigned(writing)):
-        return instead(block, writing, path, "unsigned_thinking", "reasoning is only taken back with its signature")
+        return writing.instead(block, path, "unsigned_thinking", "reasoning is only taken back with its signature")
     elif signature == "":
         writing.loss.drop((*path, "signature"), "unsigned_thinking", "shape", "an empty signature proves nothing")
     return finished(block, "reasoningContent", {"reasoningText": inner}, THINKING_MEMBERS, writing, path)
@@ -409,7 +406,7 @@ def takes_unsigned(writing: Writing) -> bool:
 
 def _redacted_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
     if not writing.owns_thinking(block):
-        return instead(block, writing, path, "foreign_state", "reasoning of another provider cannot be replayed")
+        return writing.instead(block, path, "foreign_state", "reasoning of another provider cannot be replayed")
     return finished(block, "reasoningContent", {"redactedContent": block["data"]}, _REDACTED, writing, path)
 
 
@@ -446,13 +443,13 @@ _PLACES: Final = {
 
 def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
     if not writing.endpoint.owns(block):
-        return instead(block, writing, path, "foreign_state", "an item of another provider has no meaning here")
+        return writing.instead(block, path, "foreign_state", "an item of another provider has no meaning here")
     value: Wire = block["value"]
     kind = _kind(value)
     if not writing.as_read and place not in _PLACES.get(kind, (USER, ASSISTANT)):
-        return instead(block, writing, path, "unsupported_block", "the item has no form in this place")
+        return writing.instead(block, path, "unsupported_block", "the item has no form in this place")
     if not writing.as_read and not _reads_back(value, place, writing):
-        return instead(block, writing, path, "unsupported_block", "the item has a canonical form of its own")
+        return writing.instead(block, path, "unsupported_block", "the item has a canonical form of its own")
     if kind != block.get("kind"):
         writing.loss.replace((*path, "kind"), kind, "required_default", "shape", "the item names its kind")
     state = block.get("provider_state")

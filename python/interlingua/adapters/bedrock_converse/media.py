@@ -3,10 +3,10 @@
 from typing import Any, Final
 
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._claude.values import FILLER, IMAGE_STARTS
+from interlingua.adapters._claude.values import IMAGE_STARTS
 from interlingua.adapters._kit import BLOCK_MEMBERS, Mirror, Wire, gravity, parse_data_uri, report_unknown
 from interlingua.adapters._media import may_be_base64, source_refused
-from interlingua.adapters.bedrock_converse.state import Block, finished, instead, kept, left_over
+from interlingua.adapters.bedrock_converse.state import Block, finished, kept, left_over
 from interlingua.adapters.bedrock_converse.tables import (
     ALIASES,
     AUDIO_FORMATS,
@@ -122,12 +122,12 @@ def medium_to_wire(
 ) -> Wire | None:
     kind: str = block["type"]
     if writing.lacks(capability):
-        return instead(block, writing, path, "unsupported_model", f"the model takes no {kind}")
+        return writing.instead(block, path, "unsupported_model", f"the model takes no {kind}")
     media_type = _fitted_type(block, formats)
     source = _source_to_wire(block, writing, path) if media_type is not None else None
     if source is None or media_type is None:
         message = source_refused(block, f"the target does not take {kind} of this source")
-        return instead(block, writing, path, "unsupported_source", message)
+        return writing.instead(block, path, "unsupported_source", message)
     _report_type(block, media_type, writing, path)
     for name, severity in _MEDIUM_DROPPED.items():
         if name in block:
@@ -194,7 +194,7 @@ def _source_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
 
 def document_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
     if writing.lacks("supports_documents"):
-        return instead(block, writing, path, "unsupported_model", "the model takes no documents")
+        return writing.instead(block, path, "unsupported_model", "the model takes no documents")
     inner: Wire = {}
     media_type = block.get("media_type") if writing.as_read else _document_type(block)
     kind = block["source"]["kind"]
@@ -208,7 +208,7 @@ def document_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
         source = _source_to_wire(block, writing, path)
     if source is None:
         message = source_refused(block, "the target does not take a document of this source")
-        return instead(block, writing, path, "unsupported_source", message)
+        return writing.instead(block, path, "unsupported_source", message)
     if media_type in DOCUMENT_FORMATS.back:
         inner["format"] = DOCUMENT_FORMATS.back[media_type]
         _report_type(block, media_type, writing, path)
@@ -256,9 +256,7 @@ def _document_content(block: Block, writing: Writing, path: Path) -> Wire:
         else:
             writing.loss.drop(at, "empty_content", "shape", "the target takes no text without visible characters")
     if not texts and not writing.as_read:
-        filler = {"type": "text", "text": FILLER}
-        writing.loss.replace(where, [filler], "filler", "shape", "a document is not empty")
-        texts = [{"text": FILLER}]
+        texts = writing.filler(where, "a document is not empty")
     report_unknown(block["source"], _SOURCE | {"content"}, writing.loss, (*path, "source"))
     return {"content": texts}
 

@@ -53,12 +53,6 @@ def left_over(item: Wire, known: frozenset[str]) -> Wire | None:
 # ---------------------------------------------------------------------------------------------- to the wire
 
 
-def instead(block: Block, writing: Writing, path: Path, code: str, message: str) -> Wire | None:
-    """What stands in the place of a block that the wire cannot carry, which is reported; None for nothing."""
-    text = writing.loss.block(path, block, code, "lost", message)
-    return None if text is None else {"text": text["text"]}
-
-
 def finished(block: Block, kind: str, inner: Any, known: frozenset[str], writing: Writing, path: Path) -> Wire:
     """The wire block, with what its provider state holds for this wire; members that are not known are reported."""
     wire: Wire = {kind: inner}

@@ -324,10 +324,7 @@ class _Turns:
         return overlaid(wire, fields, self.writing, (*where, "fields")) if fields else wire
 
     def _fill(self, wire: Wire) -> None:
-        wire["content"] = [{"text": FILLER}]
-        where = (*(self.anchor or ()), "content")
-        filler = [{"type": "text", "text": FILLER}]
-        self.writing.loss.replace(where, filler, "filler", "shape", "the target takes no empty turn")
+        wire["content"] = self.writing.filler((*(self.anchor or ()), "content"), "the target takes no empty turn")
 
     def done(self) -> list[Wire]:
         """The wire messages."""
