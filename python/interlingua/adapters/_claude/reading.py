@@ -4,7 +4,9 @@ from typing import Any, Final
 
 from interlingua.adapters._claude.values import MAX_CACHE_MARKS, Item
 from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import InvalidWire
 from interlingua.canonical.ids import IdSource
+from interlingua.canonical.loss import Path, pointer
 
 
 class Reading:
@@ -89,6 +91,11 @@ class Reading:
     def orphan(self, wire_id: str) -> str:
         """A canonical id for a result without a call."""
         return self._ids.tool(self.adapter, wire_id, 0)
+
+    def unreadable(self, what: str, path: Path, failure: type[InvalidWire] = InvalidWire) -> InvalidWire:
+        """The error for a part of the wire that lacks a member or has one of a wrong type."""
+        message = f"{what} cannot be read: a member is missing or has the wrong type"
+        return failure(message, path=pointer(path), adapter=self.adapter)
 
     def state(self, **members: Any) -> Item:
         """A provider state that originates on this wire."""

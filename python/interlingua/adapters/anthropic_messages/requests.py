@@ -10,7 +10,6 @@ from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import UNREADABLE, string, wire_model
 from interlingua.adapters._kit import Wire, gravity, report_foreign_options, report_foreign_state, report_unknown
 from interlingua.adapters._structured import recognised, written
-from interlingua.adapters.anthropic_messages.blocks import unreadable
 from interlingua.adapters.anthropic_messages.reasoning import reasoning_to_wire
 from interlingua.adapters.anthropic_messages.schemas import can_be_enforced, enforced
 from interlingua.adapters.anthropic_messages.tables import (
@@ -112,7 +111,7 @@ def _members_from_wire(
             case "tools" if type(value) is list:
                 request["tools"] = _tools_from_wire(value, reading)
             case "tool_choice" | "thinking" | "output_config" if type(value) is dict:
-                _settings_from_wire(name, value, request, options, form)
+                _settings_from_wire(name, value, request, options, form, reading)
             case "output_format" if type(value) is dict:
                 _output_format_from_wire(value, body, request, options, form)
             case "anthropic_version" if type(value) is str:
@@ -151,14 +150,14 @@ def _tools_from_wire(wires: list[Any], reading: Reading) -> list[Any]:
         for wire in wires:
             tools.append(tool_from_wire(wire, reading))
     except UNREADABLE as problem:
-        raise unreadable("a tool", ("tools", len(tools))) from problem
+        raise reading.unreadable("a tool", ("tools", len(tools))) from problem
     if len(reading.names) < len(tools):
         reading.unusual = True
     return tools
 
 
 def _settings_from_wire(
-    name: str, value: Wire, request: Request, options: dict[str, Any], form: dict[str, Any]
+    name: str, value: Wire, request: Request, options: dict[str, Any], form: dict[str, Any], reading: Reading
 ) -> None:
     """Members that are objects. What they hold beside the known stays an option, what is null is a spelling."""
     said = {member: item for member, item in value.items() if item is not None}
@@ -173,7 +172,7 @@ def _settings_from_wire(
             case _:
                 others = _output_config_from_wire(said, request)
     except UNREADABLE as problem:
-        raise unreadable(name, (name,)) from problem
+        raise reading.unreadable(name, (name,)) from problem
     if others or not value:
         options[name] = others
 

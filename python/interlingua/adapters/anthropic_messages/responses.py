@@ -13,19 +13,18 @@ from interlingua.adapters._answers import (
     report_usage,
     same_counts,
 )
+from interlingua.adapters._claude.blocks import can_replay
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._claude.values import UNREADABLE, wire_model
+from interlingua.adapters._claude.values import ASSISTANT, UNREADABLE, wire_model
 from interlingua.adapters._kit import THINKING_MEMBERS, Wire, report_foreign_state, report_unknown
 from interlingua.adapters._structured import answered
 from interlingua.adapters.anthropic_messages.blocks import (
-    ASSISTANT,
     block_to_wire,
     blocks_from_wire,
     blocks_to_wire,
-    can_replay,
-    replayed,
 )
 from interlingua.adapters.anthropic_messages.errors import error
+from interlingua.adapters.anthropic_messages.state import replayed
 from interlingua.adapters.anthropic_messages.tables import FINISH, STOP_REASON, Writing
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
@@ -154,7 +153,6 @@ def to_wire_response(response: Response, endpoint: Endpoint) -> tuple[Wire, Entr
     writing = Writing(response, endpoint, loss)
     message = response["message"]
     writing.message = message
-    writing.answering = True
     if writing.own:
         writing.take_as_read()
     try:

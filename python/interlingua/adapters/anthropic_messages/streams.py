@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from interlingua.adapters._answers import PROBE, SAID_IN_PIECES, ending
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._claude.values import UNREADABLE, string, wire_model
+from interlingua.adapters._claude.values import ASSISTANT, UNREADABLE, string, wire_model
 from interlingua.adapters._kit import Repetition, Wire, arguments_text, parse_arguments, stream_error
 from interlingua.adapters._structured import Told
-from interlingua.adapters.anthropic_messages.blocks import ASSISTANT, block_from_wire, block_to_wire
+from interlingua.adapters.anthropic_messages.blocks import block_from_wire, block_to_wire
 from interlingua.adapters.anthropic_messages.errors import error as error_from_wire
 from interlingua.adapters.anthropic_messages.errors import error_in_stream
 from interlingua.adapters.anthropic_messages.responses import assembled, to_wire_response, usage_begun, usage_from_wire

@@ -4,6 +4,7 @@ import re
 from typing import Any, Final
 
 from interlingua.adapters._claude import writing as claude
+from interlingua.adapters._claude.values import cache_hint
 from interlingua.adapters._kit import Mirror, Wire
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Loss, Path
@@ -49,30 +50,21 @@ IMAGE_TYPES: Final = frozenset(("image/jpeg", "image/png", "image/gif", "image/w
 LONGEST_TOOL_NAME: Final = 128
 TOOL_ID: Final = re.compile(r"[a-zA-Z0-9_-]+")
 MEDIA_TYPE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*( *;.*)?")
-TTL: Final = re.compile(r"[0-9]+[mh]")
 
 
 def cache_from_wire(value: Any) -> dict[str, Any] | None:
     """A cache hint from a `cache_control`; None when it holds anything that a hint cannot say."""
-    if not isinstance(value, dict) or value.get("type") != "ephemeral":
-        return None
-    if len(value) == 1:
-        return {}
-    ttl = value.get("ttl")
-    if len(value) == 2 and isinstance(ttl, str) and TTL.fullmatch(ttl):
-        return {"ttl": ttl}
-    return None
+    return cache_hint(value, "ephemeral")
 
 
 class Writing(claude.Writing):
     """What a writer carries with it on this wire besides."""
 
-    __slots__ = ("answering", "stricter")
+    __slots__ = ("stricter",)
 
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss, version: str = VERSION) -> None:
         super().__init__(source, endpoint, loss, TOOL_ID, LONGEST_TOOL_NAME, "cache_control")
         self.stricter = version >= STRICTER_VERSION
-        self.answering = False  # an answer is written, which nobody has to prove
 
     # ------------------------------------------------------------------------------------------ cache marks
 

@@ -4,10 +4,10 @@ from typing import Any, Final
 
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.tools import TOOL, free_text_tool, is_object, object_at_root
-from interlingua.adapters._claude.values import UNREADABLE, string
+from interlingua.adapters._claude.values import UNREADABLE, named, string
 from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown, within
-from interlingua.adapters.anthropic_messages.blocks import finished, named, replayed
 from interlingua.adapters.anthropic_messages.schemas import can_be_enforced, demands, enforced
+from interlingua.adapters.anthropic_messages.state import finished, replayed
 from interlingua.adapters.anthropic_messages.tables import MAX_STRICT, TOOL_CHOICE, Writing, cache_from_wire
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.loss import Path, pointer

@@ -8,25 +8,29 @@ instructions stand in `system`, in a native system message, or marked in a user 
 
 from typing import Any, Final
 
+from interlingua.adapters._claude.blocks import can_replay
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.turns import before_answer, check_prefill, marked, says_something
-from interlingua.adapters._claude.values import INSTRUCTIONS, THINKING_TYPES, UNMARKED_TYPES, UNREADABLE
+from interlingua.adapters._claude.values import (
+    ASSISTANT,
+    INSTRUCTIONS,
+    SYSTEM,
+    THINKING_TYPES,
+    UNMARKED_TYPES,
+    UNREADABLE,
+    USER,
+)
 from interlingua.adapters._kit import MESSAGE_MEMBERS, Wire, report_foreign_state, report_unknown, within
 from interlingua.adapters._order import PLAIN, arranged, surveyed
 from interlingua.adapters.anthropic_messages.blocks import (
-    ASSISTANT,
-    SYSTEM,
-    USER,
     block_from_wire,
     blocks_from_wire,
     blocks_to_wire,
-    can_replay,
-    is_server_item,
-    replayed,
     result_from_wire,
     result_to_wire,
-    unreadable,
 )
+from interlingua.adapters.anthropic_messages.items import is_server_item
+from interlingua.adapters.anthropic_messages.state import replayed
 from interlingua.adapters.anthropic_messages.tables import Writing
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.loss import Path, pointer
@@ -138,7 +142,7 @@ def _user_from_wire(content: Any, reading: Reading, messages: list[Message], pos
                 reading.unusual = True
             run.append(block_from_wire(block, reading))
     except UNREADABLE as problem:
-        raise unreadable("a block", ("messages", position, "content", index)) from problem
+        raise reading.unreadable("a block", ("messages", position, "content", index)) from problem
 
 
 # ---------------------------------------------------------------------------------------------- to the wire

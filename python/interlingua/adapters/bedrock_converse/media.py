@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from interlingua.adapters._claude.blocks import read_description
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import IMAGE_STARTS
 from interlingua.adapters._kit import BLOCK_MEMBERS, Mirror, Wire, gravity, parse_data_uri, report_unknown
@@ -88,24 +89,11 @@ def document_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None
     canonical: Block = {"type": "document", "source": read}
     if media_type is not None:
         canonical["media_type"] = media_type
-    known: set[str] = set(_DOCUMENT_WIRE)
-    for name in ("name", "context"):
-        if type(document.get(name)) is str:
-            canonical[name] = document[name]
-            known.add(name)
-    match document.get("citations"):
-        case {"enabled": bool(enabled), **others} if not others:
-            canonical["citations_enabled"] = enabled
-            known.add("citations")
-        case _:
-            pass
-    inner = left_over(document, frozenset(known))
+    known = _MEDIUM_WIRE | read_description(document, ("name", "context"), canonical)
+    inner = left_over(document, known)
     if left is not None:
         inner = {**(inner or {}), "source": left}
     return kept(canonical, wire, "document", inner, reading)
-
-
-_DOCUMENT_WIRE: Final = frozenset(("format", "source"))
 
 
 # ---------------------------------------------------------------------------------------------- to the wire

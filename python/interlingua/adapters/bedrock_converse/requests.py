@@ -20,7 +20,7 @@ from interlingua.adapters._kit import (
 )
 from interlingua.adapters._structured import recognised, written
 from interlingua.adapters.bedrock_converse.reasoning import NOVA, nova_from_wire, reasoning_to_wire, thinking_from_wire
-from interlingua.adapters.bedrock_converse.tables import METADATA, TIERS, Writing, unreadable
+from interlingua.adapters.bedrock_converse.tables import METADATA, TIERS, Writing
 from interlingua.adapters.bedrock_converse.tools import choice_to_wire, enforced, tool_config_from_wire, tools_to_wire
 from interlingua.adapters.bedrock_converse.turns import messages_from_wire, messages_to_wire, system_from_wire
 from interlingua.canonical.endpoint import Endpoint
@@ -119,7 +119,7 @@ def _config_from_wire(name: str, value: Wire, request: Request, options: Wire, f
             case _:
                 others = _additional_from_wire(value, request, form)
     except UNREADABLE as problem:
-        raise unreadable(name, (name,)) from problem
+        raise reading.unreadable(name, (name,)) from problem
     if others:
         options[name] = others
 

@@ -12,17 +12,17 @@ from interlingua.adapters._answers import (
     report_usage,
     same_counts,
 )
+from interlingua.adapters._claude.blocks import can_replay
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._claude.values import UNREADABLE
+from interlingua.adapters._claude.values import ASSISTANT, UNREADABLE
 from interlingua.adapters._kit import THINKING_MEMBERS, Wire, report_foreign_state, report_unknown
 from interlingua.adapters._structured import answered
 from interlingua.adapters.bedrock_converse.blocks import (
     block_to_wire,
     blocks_from_wire,
     blocks_to_wire,
-    can_replay,
 )
-from interlingua.adapters.bedrock_converse.state import ASSISTANT, overlaid
+from interlingua.adapters.bedrock_converse.state import overlaid
 from interlingua.adapters.bedrock_converse.tables import FINISH, NAME, STOP_REASON, Writing
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest

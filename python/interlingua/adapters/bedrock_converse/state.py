@@ -9,9 +9,6 @@ from interlingua.canonical.loss import Path
 
 Block = dict[str, Any]
 
-# the places that take different blocks
-SYSTEM, USER, ASSISTANT, RESULT = "system", "user", "assistant", "result"
-
 KINDS: Final = frozenset(
     (
         "text", "toolUse", "toolResult", "json", "reasoningContent", "guardContent", "citationsContent", "image", "document",

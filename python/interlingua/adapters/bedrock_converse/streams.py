@@ -12,13 +12,12 @@ from typing import Any, Final
 
 from interlingua.adapters._answers import PROBE, SAID_IN_PIECES, ending
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._claude.values import UNREADABLE, string
+from interlingua.adapters._claude.values import ASSISTANT, UNREADABLE, string
 from interlingua.adapters._kit import Wire, arguments_text, parse_arguments, stream_error
 from interlingua.adapters._structured import Told
 from interlingua.adapters.bedrock_converse.blocks import block_from_wire
 from interlingua.adapters.bedrock_converse.errors import in_band, to_wire_exception
 from interlingua.adapters.bedrock_converse.responses import assembled, played_block, to_wire_response, usage_from_wire
-from interlingua.adapters.bedrock_converse.state import ASSISTANT
 from interlingua.adapters.bedrock_converse.tables import Writing
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint

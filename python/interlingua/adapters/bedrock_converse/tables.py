@@ -4,10 +4,10 @@ import re
 from typing import Any, Final
 
 from interlingua.adapters._claude import writing as claude
+from interlingua.adapters._claude.values import cache_hint
 from interlingua.adapters._kit import Mirror, Wire
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidWire
-from interlingua.canonical.loss import Loss, Path, pointer
+from interlingua.canonical.loss import Loss, Path
 
 NAME: Final = "bedrock_converse"
 FRAMING: Final = "eventstream"
@@ -102,24 +102,11 @@ TOOL_ID: Final = re.compile(r"[a-zA-Z0-9_.:-]{1,64}")
 DOCUMENT_NAME: Final = re.compile(r"(?!.*  )[a-zA-Z0-9 ()\[\]-]{1,200}")
 S3: Final = re.compile(r"s3://[a-z0-9][.\-a-z0-9]{1,61}[a-z0-9](/.*)?", re.DOTALL)
 METADATA: Final = re.compile(r"[a-zA-Z0-9\s:_@$#=/+,.-]{1,256}")
-TTL: Final = re.compile(r"[0-9]+[mh]")
-
-
-def unreadable(what: str, path: Path, failure: type[InvalidWire] = InvalidWire) -> InvalidWire:
-    """The error for a part of the wire that lacks a member or has one of a wrong type."""
-    return failure(
-        f"{what} cannot be read: a member is missing or has the wrong type", path=pointer(path), adapter=NAME
-    )
 
 
 def cache_from_wire(point: Any) -> dict[str, Any] | None:
     """A cache hint from the inside of a `cachePoint`; None when it holds anything that a hint cannot say."""
-    if not isinstance(point, dict) or point.get("type") != "default":
-        return None
-    if len(point) == 1:
-        return {}
-    ttl = point.get("ttl")
-    return {"ttl": ttl} if len(point) == 2 and isinstance(ttl, str) and TTL.fullmatch(ttl) else None
+    return cache_hint(point, "default")
 
 
 class Writing(claude.Writing):

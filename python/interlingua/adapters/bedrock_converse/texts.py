@@ -3,19 +3,9 @@
 from typing import Any, Final
 
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._claude.values import string
+from interlingua.adapters._claude.values import ASSISTANT, RESULT, SYSTEM, USER, string
 from interlingua.adapters._kit import BLOCK_MEMBERS, Wire, arguments_text, report_unknown
-from interlingua.adapters.bedrock_converse.state import (
-    ASSISTANT,
-    RESULT,
-    SYSTEM,
-    USER,
-    Block,
-    finished,
-    kept,
-    left_over,
-    overlaid,
-)
+from interlingua.adapters.bedrock_converse.state import Block, finished, kept, left_over, overlaid
 from interlingua.adapters.bedrock_converse.tables import Writing
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest

@@ -8,7 +8,7 @@ from interlingua.adapters._claude.values import UNREADABLE, string
 from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown, within
 from interlingua.adapters._schema import ANTHROPIC_STRICT, fitted, misfit
 from interlingua.adapters.bedrock_converse.state import overlaid
-from interlingua.adapters.bedrock_converse.tables import Writing, cache_from_wire, unreadable
+from interlingua.adapters.bedrock_converse.tables import Writing, cache_from_wire
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Path, pointer
@@ -30,7 +30,7 @@ def tool_config_from_wire(config: Wire, request: dict[str, Any], options: Wire, 
             case "toolChoice" if (choice := _choice_from_wire(value)) is not None:
                 request["tool_choice"] = choice
             case "tools":
-                raise unreadable("tools", ("toolConfig", "tools"))
+                raise reading.unreadable("tools", ("toolConfig", "tools"))
             case _:
                 others[name] = value
     if others:
@@ -54,7 +54,7 @@ def _tools_from_wire(wires: list[Any], reading: Reading) -> list[Tool]:
             else:
                 tools.append(_tool_from_wire(wire, reading))
     except UNREADABLE as problem:
-        raise unreadable("a tool", ("toolConfig", "tools", position)) from problem
+        raise reading.unreadable("a tool", ("toolConfig", "tools", position)) from problem
     if len(reading.names) < len(tools):
         reading.unusual = True
     return tools

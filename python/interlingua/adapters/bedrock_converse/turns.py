@@ -8,18 +8,27 @@ calls; instructions stand in `system`, in a native system message, or marked in 
 
 from typing import Any
 
+from interlingua.adapters._claude.blocks import can_replay
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.turns import before_answer, check_prefill, marked, says_something
-from interlingua.adapters._claude.values import FILLER, INSTRUCTIONS, THINKING_TYPES, UNMARKED_TYPES, UNREADABLE
+from interlingua.adapters._claude.values import (
+    ASSISTANT,
+    FILLER,
+    INSTRUCTIONS,
+    SYSTEM,
+    THINKING_TYPES,
+    UNMARKED_TYPES,
+    UNREADABLE,
+    USER,
+)
 from interlingua.adapters._kit import MESSAGE_MEMBERS, Wire, report_foreign_state, report_unknown, within
 from interlingua.adapters._order import PLAIN, arranged, surveyed
 from interlingua.adapters.bedrock_converse.blocks import (
     blocks_from_wire,
     blocks_to_wire,
-    can_replay,
     result_to_wire,
 )
-from interlingua.adapters.bedrock_converse.state import ASSISTANT, SYSTEM, USER, overlaid
+from interlingua.adapters.bedrock_converse.state import overlaid
 from interlingua.adapters.bedrock_converse.tables import DOCUMENT_FILLER, Writing
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.loss import Path, pointer
