@@ -80,7 +80,7 @@ def report_opaque(block: Item, kind: str, writing: Writing, path: Path) -> None:
     report_unknown(block, _OPAQUE, writing.loss, path)
 
 
-# ---------------------------------------------------------------------------------------------- documents
+# ---------------------------------------------------------------------------------------------- documents, citations
 
 
 def read_description(wire: Item, names: tuple[str, ...], canonical: Item) -> set[str]:
@@ -99,12 +99,35 @@ def read_description(wire: Item, names: tuple[str, ...], canonical: Item) -> set
     return known
 
 
+def own_citation(citation: Item, writing: Writing, path: Path) -> Item | None:
+    """What a citation holds for this wire alone; None for one of another provider, which is reported.
+
+    A citation points into the provider's own documents and results, so only its own can go back.
+    """
+    state = citation.get("provider_state")
+    if state is None or not writing.endpoint.owns(state):
+        writing.loss.drop(path, "foreign_state", "weakened", "a citation of another provider has no form here")
+        return None
+    return state.get("fields") or {}
+
+
+def report_citation(citation: Item, writing: Writing, path: Path) -> None:
+    """Reports what a citation of this wire says without a place on it."""
+    for name in ("start_index", "end_index"):
+        if name in citation:
+            writing.loss.drop((*path, name), "unsupported_field", "weakened", "the wire has no place for the span")
+    report_unknown(citation, _CITATION, writing.loss, path)
+
+
+_CITATION: Final = frozenset(("type", "url", "title", "cited_text", "start_index", "end_index", "provider_state"))
+
+
 # ---------------------------------------------------------------------------------------------- arguments of calls
 
 
 def raw_arguments(value: Any) -> str:
     """What `input_raw` says of arguments that are no object: the JSON of the value, or the text that is no JSON itself."""
-    return value if type(value) is str and _spelt(value) is _NOT_SPELT else arguments_text(value)
+    return value if type(value) is str and json_value(value) is NO_JSON else arguments_text(value)
 
 
 def free_arguments(block: Item, said: bool, own: bool, loss: Loss, path: Path) -> Any:
@@ -115,8 +138,8 @@ def free_arguments(block: Item, said: bool, own: bool, loss: Loss, path: Path) -
     if block.get("kind", "function") != "function":
         return _free_text(block, loss, path)
     if "input_raw" in block:
-        value = _said(block["input_raw"], own) if said else _NOT_SPELT
-        if value is not _NOT_SPELT:
+        value = _said(block["input_raw"], own) if said else NO_JSON
+        if value is not NO_JSON:
             return value
         where = (*path, "input_raw")
         loss.drop(where, "arguments_invalid", "lost", "the wire takes a JSON object as arguments")
@@ -124,22 +147,23 @@ def free_arguments(block: Item, said: bool, own: bool, loss: Loss, path: Path) -
 
 
 def _said(text: str, own: bool) -> Any:
-    """The value that `input_raw` was read from; `_NOT_SPELT` when it is an object, or text that is not our own."""
-    value = _spelt(text)
+    """The value that `input_raw` was read from; `NO_JSON` when it is an object, or text that is not our own."""
+    value = json_value(text)
     if type(value) is dict:
-        return _NOT_SPELT
-    return text if value is _NOT_SPELT and own else value
+        return NO_JSON
+    return text if value is NO_JSON and own else value
 
 
-def _spelt(text: str) -> Any:
+def json_value(text: str) -> Any:
+    """The value that a text spells; `NO_JSON` when writing it again would not give the text."""
     try:
         value = json.loads(text)
     except InvalidRequest:
-        return _NOT_SPELT
-    return value if arguments_text(value) == text else _NOT_SPELT
+        return NO_JSON
+    return value if arguments_text(value) == text else NO_JSON
 
 
-_NOT_SPELT: Final = object()
+NO_JSON: Final = object()
 """Stands for: no JSON value is spelt so."""
 
 

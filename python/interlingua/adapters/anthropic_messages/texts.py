@@ -2,9 +2,10 @@
 
 from typing import Any, Final
 
+from interlingua.adapters._claude.blocks import own_citation, report_citation
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, string
-from interlingua.adapters._kit import BLOCK_MEMBERS, Wire, report_unknown
+from interlingua.adapters._kit import BLOCK_MEMBERS, Wire
 from interlingua.adapters.anthropic_messages.state import Block, extras, finished
 from interlingua.adapters.anthropic_messages.tables import Writing
 from interlingua.canonical.loss import Path
@@ -70,9 +71,6 @@ def text_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire
     return finished(block, wire, _TEXT, writing, path)
 
 
-_CITATION: Final = frozenset(("type", "url", "title", "cited_text", "start_index", "end_index", "provider_state"))
-
-
 def _citations_to_wire(
     citations: list[dict[str, Any]] | None, wire: Wire, place: str, writing: Writing, path: Path
 ) -> None:
@@ -81,18 +79,10 @@ def _citations_to_wire(
         where = (*path, position)
         if place != ASSISTANT and writing.stricter:
             writing.loss.drop(where, "unsupported_field", "weakened", "this version takes no citations in this place")
-        elif (fields := _citation_fields(citation, writing)) is None:
-            writing.loss.drop(where, "foreign_state", "weakened", "a citation of another provider has no form here")
-        else:
+        elif (fields := own_citation(citation, writing, where)) is not None:
             written.append(_citation_to_wire(citation, fields, writing, where))
     if written or citations == []:
         wire["citations"] = written
-
-
-def _citation_fields(citation: dict[str, Any], writing: Writing) -> dict[str, Any] | None:
-    # a citation points into the provider's own documents and results, so only its own can go back
-    state = citation.get("provider_state")
-    return (state.get("fields") or {}) if state is not None and writing.endpoint.owns(state) else None
 
 
 def _citation_to_wire(citation: dict[str, Any], fields: dict[str, Any], writing: Writing, path: Path) -> Wire:
@@ -107,8 +97,5 @@ def _citation_to_wire(citation: dict[str, Any], fields: dict[str, Any], writing:
             writing.loss.drop(where, "unsupported_field", "shape", "requests do not take the file id of a citation")
         elif name not in wire:
             wire[name] = value
-    for name in ("start_index", "end_index"):
-        if name in citation:
-            writing.loss.drop((*path, name), "unsupported_field", "weakened", "the wire has no place for the span")
-    report_unknown(citation, _CITATION, writing.loss, path)
+    report_citation(citation, writing, path)
     return wire
