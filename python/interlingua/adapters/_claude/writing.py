@@ -218,6 +218,13 @@ class Writing:
             report_unknown(hint, _HINT, self.loss, where)
         return mark
 
+    def unmark(self, item: Item) -> None:
+        """Forgets the mark of an item that is taken back."""
+        for _, where, to, _ in [mark for mark in self.marks if mark[0] is item]:
+            if where is not None and to is not None:
+                self.loss.drop(where, "cache_hint", "weakened", "there is no block here that takes the mark")
+        self.marks = [mark for mark in self.marks if mark[0] is not item]
+
     def settle_marks(self) -> None:
         """Keeps the last four marks in the order of the prompt, in the lifetimes that the wire knows, longer first."""
         if not self.marks:

@@ -80,10 +80,3 @@ class Writing(claude.Writing):
         """Notes the mark of an item that goes back verbatim: it counts, and nothing can be done about it."""
         if isinstance(wire.get("cache_control"), dict):
             self.marks.append((wire, None, None, True))
-
-    def unmark(self, wire: Wire) -> None:
-        """Forgets the mark of an item that is taken back."""
-        for _, where, to, _ in [mark for mark in self.marks if mark[0] is wire]:
-            if where is not None and to is not None:
-                self.loss.drop(where, "cache_hint", "weakened", "there is no block here that takes the mark")
-        self.marks = [mark for mark in self.marks if mark[0] is not wire]
