@@ -101,6 +101,15 @@ class Reading:
         """A provider state that originates on this wire."""
         return {**self.whose, **members}
 
+    def keeping(self, fields: Item, form: Item) -> Item:
+        """A provider state with members and spellings of an item; what is empty of them is left out."""
+        state = self.state()
+        if fields:
+            state["fields"] = fields
+        if form:
+            state["form"] = form
+        return state
+
     def opaque(self, kind: str, value: Item) -> Item:
         """An item of the wire without canonical meaning, verbatim."""
         self.unusual = True

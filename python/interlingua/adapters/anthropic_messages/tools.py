@@ -70,11 +70,7 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
     if "strict" in canonical or "cache_control" in fields or not is_object(canonical.get("input_schema") or {}):
         reading.unusual = True
     if fields or form:
-        canonical["provider_state"] = state = reading.state()
-        if fields:
-            state["fields"] = fields
-        if form:
-            state["form"] = form
+        canonical["provider_state"] = reading.keeping(fields, form)
     return canonical
 
 

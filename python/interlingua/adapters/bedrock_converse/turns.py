@@ -78,11 +78,7 @@ def messages_from_wire(wires: list[Any], reading: Reading, messages: list[Messag
         if len(wire) > 2:
             fields = {name: value for name, value in wire.items() if name not in ("role", "content")}
         if form or fields:
-            messages[first]["provider_state"] = state = reading.state()
-            if form:
-                state["form"] = form
-            if fields:
-                state["fields"] = fields
+            messages[first]["provider_state"] = reading.keeping(fields, form)
         if role != ASSISTANT and reading.open:
             reading.unusual = True
         if (previous is None and role != USER) or role == SYSTEM or (blocks and blocks[-1]["type"] in THINKING_TYPES):
