@@ -1,8 +1,6 @@
 """
 Streamed answers both ways.
 
-Reading puts the provider's own final message together, block by block, and reads each block when it ends as the unary
-answer is read: the events' last block and the final response cannot differ from it.
 Only calls, results and images say that they begin; a text or a thought begins with its first delta.
 The last message is `metadata`, which brings the usage and comes behind `messageStop`.
 """
@@ -10,11 +8,10 @@ The last message is `metadata`, which brings the usage and comes behind `message
 from collections.abc import Generator, Iterable, Iterator
 from typing import Any, Final
 
-from interlingua.adapters._answers import PROBE, SAID_IN_PIECES, ending
-from interlingua.adapters._claude.reading import Reading
+from interlingua.adapters._answers import SAID_IN_PIECES, ending
+from interlingua.adapters._claude.streams import Answer, audible, decoded, started, stopped, unsaid_arguments
 from interlingua.adapters._claude.values import ASSISTANT, UNREADABLE, string
-from interlingua.adapters._kit import Wire, arguments_text, parse_arguments, stream_error
-from interlingua.adapters._structured import Told
+from interlingua.adapters._kit import Wire, arguments_text, parse_arguments
 from interlingua.adapters.bedrock_converse.blocks import block_from_wire
 from interlingua.adapters.bedrock_converse.errors import in_band, to_wire_exception
 from interlingua.adapters.bedrock_converse.responses import assembled, played_block, to_wire_response, usage_from_wire
@@ -37,16 +34,7 @@ def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Generator
     The last event is `message_complete` or `error`; what comes after it is passed over.
     Never raises: what cannot be read is an `error` event of category invalid_response with what had arrived.
     """
-    answer = _Answer(endpoint, ids)
-    told = Told()
-    events: list[Event] = []
-    while (frame := (yield events)) is not None:
-        events = [] if answer.ended else answer.frame(frame)
-        if len(events) > 1 or told.begun:
-            events = told.events(events)
-    message = "the stream ended before its last event; try again"
-    cut_off = stream_error(endpoint, "stream_truncated", message, retryable=True)
-    yield [] if answer.ended else told.events(answer.failed(cut_off))
+    return decoded(_Answer(endpoint, ids))
 
 
 class _Block:
@@ -62,17 +50,14 @@ class _Block:
         self.fragments: list[str] = []
 
 
-class _Answer:
+class _Answer(Answer):
     """The state of one streamed answer."""
 
     def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
-        self.endpoint = endpoint
-        self.reading = Reading(endpoint, ids)
+        super().__init__(endpoint, ids)
         self.body: Wire | None = None
         self.open: dict[int, _Block] = {}
-        self.blocks: list[Any] = []
         self.stopped = False
-        self.ended = False
 
     def frame(self, frame: Frame) -> list[Event]:
         """The events of one frame."""
@@ -145,30 +130,17 @@ class _Answer:
 
     # ------------------------------------------------------------------------------------------ failure
 
-    def unreadable(self) -> list[Event]:
-        """The stream cannot be read on."""
-        message = "the stream holds a frame that cannot be read"
-        return self.failed(stream_error(self.endpoint, "invalid_response", message, retryable=False))
-
-    def failed(self, error: dict[str, Any]) -> list[Event]:
-        """The error event, with what had arrived."""
-        self.ended = True
-        event: Event = {"type": "error", "error": error}
-        if self.body is not None:
-            for block in self.open.values():
-                try:
-                    self.blocks[block.position] = self._read(block)
-                except UNREADABLE:
-                    self.blocks[block.position] = None
-            blocks = [block for block in self.blocks if block is not None]
+    def arrived(self) -> Wire | None:
+        """The answer as far as it came."""
+        if self.body is None:
+            return None
+        for block in self.open.values():
             try:
-                response = assembled(self.body, blocks, self.reading, self.endpoint)
-            except InvalidAnswer:
-                return [event]
-            response["finish_reason"] = "error"
-            response["message"]["metadata"] = {"status": "error"}
-            event["response"] = response
-        return [event]
+                self.blocks[block.position] = self._read(block)
+            except UNREADABLE:
+                self.blocks[block.position] = None
+        blocks = [block for block in self.blocks if block is not None]
+        return assembled(self.body, blocks, self.reading, self.endpoint)
 
     # ------------------------------------------------------------------------------------------ blocks
 
@@ -202,11 +174,7 @@ class _Answer:
                 block.begun = block_from_wire(_copy(raw), ASSISTANT, self.reading)
         self.blocks.append(block.begun)
         self.open[index] = block
-        events: list[Event] = [{"type": "block_start", "index": block.position, "block": block.begun}]
-        if block.begun["type"] == "tool_use":
-            begun = block.begun
-            events.append({"type": "tool_use_start", "index": block.position, "id": begun["id"], "name": begun["name"]})
-        return events
+        return started(block.position, block.begun)
 
     def _delta(self, index: int, delta: Wire) -> list[Event]:
         if type(text := delta.get("text")) is str and (grown := self.open.get(index)) is not None and text:
@@ -287,12 +255,7 @@ class _Answer:
     def _stop(self, block: _Block) -> list[Event]:
         canonical = self._read(block)
         self.blocks[block.position] = canonical
-        stop: Event = {"type": "block_stop", "index": block.position, "block": canonical}
-        if canonical["type"] != "tool_use":
-            return [stop]
-        end: Event = {"type": "tool_use_end", "index": block.position}
-        end |= {name: canonical[name] for name in ("id", "name", "input", "input_raw") if name in canonical}
-        return [end, stop]
+        return stopped(block.position, canonical)
 
     def _read(self, block: _Block) -> Event:
         """The block as the unary answer would have it."""
@@ -347,12 +310,7 @@ def encode_stream(events: Iterable[Event], endpoint: Endpoint) -> Iterator[Frame
 def stream_loss(response: Wire, endpoint: Endpoint) -> list[Entry]:
     """What a stream of this answer does not say. Its pieces say what the whole answer cannot: arguments as they were cut,
     and texts that are blank."""
-    message = response["message"]
-    content = [
-        {**block, "text": PROBE} if block["type"] == "text" and not block["text"].strip() else block
-        for block in message["content"]
-    ]
-    _, loss = to_wire_response({**response, "message": {**message, "content": content}}, endpoint)
+    _, loss = to_wire_response(audible(response), endpoint)
     return [entry for entry in loss if entry["code"] not in SAID_IN_PIECES]
 
 
@@ -486,8 +444,7 @@ class _Encoder:
     def _arguments(self, index: int, block: Event) -> Iterator[Frame]:
         if self.sent[index]:
             return
-        arguments = {"input": block.get("input_raw", "")} if index in self.free else block["input"]
-        text = arguments_text(arguments) if arguments else block.get("input_raw", "")
+        text = unsaid_arguments(block, index in self.free)
         yield from self._grow(index, text, {"toolUse": {"input": text}})
 
     def _whole(self, index: int, block: Event) -> Iterator[Frame]:
