@@ -1,12 +1,13 @@
 """Members of a request, in the direction of the wire."""
 
-from typing import Final
+from typing import Any, Final
 
 from interlingua.adapters._claude.values import Item
 from interlingua.adapters._claude.writing import Writing
-from interlingua.canonical.loss import Path
+from interlingua.adapters._kit import gravity, report_unknown, within
+from interlingua.canonical.loss import Loss, Path
 
-UNSUPPORTED: Final = {
+_UNSUPPORTED: Final = {
     "frequency_penalty": "weakened",
     "presence_penalty": "weakened",
     "seed": "weakened",
@@ -16,7 +17,7 @@ UNSUPPORTED: Final = {
     "verbosity": "weakened",
 }
 """Members of a request that no such wire has, with the severity of going without."""
-REQUEST: Final = frozenset(
+_REQUEST: Final = frozenset(
     (
         "model",
         "system",
@@ -42,7 +43,7 @@ REQUEST: Final = frozenset(
     )
 )
 """The members of a request that are written."""
-ACCOUNTED_FOR: Final = frozenset((*REQUEST, *UNSUPPORTED))
+_ACCOUNTED_FOR: Final = frozenset((*_REQUEST, *_UNSUPPORTED))
 
 
 def kept_stops(stop: list[str], writing: Writing) -> list[str]:
@@ -72,3 +73,48 @@ def wanted_schema(wanted: Item, writing: Writing) -> Item | None:
     else:
         return wanted["schema"]
     return None
+
+
+def report_unsupported(request: Item, loss: Loss) -> None:
+    """Reports the members of a request that no such wire has, and those that this version does not know."""
+    if within(request, _REQUEST):
+        return
+    for name, severity in _UNSUPPORTED.items():
+        if request.get(name) is not None:
+            found = gravity(name, request[name], severity)
+            loss.drop((name,), "unsupported_field", found, f"the wire has no {name}")
+    report_unknown(request, _ACCOUNTED_FOR, loss, ())
+
+
+# ---------------------------------------------------------------------------------------------- sampling
+
+
+def sampling(name: str, value: Any, budgeted: bool, tempered: bool, writing: Writing) -> Any:
+    """A member of sampling in the range that is taken; None for one that is not taken. Both are reported.
+
+    `budgeted`: the model thinks with a fixed budget. `tempered`: a temperature is written already.
+    """
+    problem = _refused(name, value, budgeted, tempered, writing)
+    if problem is not None:
+        writing.loss.drop((name,), problem[0], "weakened", problem[1])
+        return None
+    if writing.keeps(name, "unsupported_value"):
+        return value
+    fitted = max(int(value), 0) if name == "top_k" else min(max(value, 0), 1)
+    if fitted != value:
+        writing.loss.replace((name,), fitted, "unsupported_value", "weakened", "the target's range is narrower")
+    return fitted
+
+
+def _refused(name: str, value: Any, budgeted: bool, tempered: bool, writing: Writing) -> tuple[str, str] | None:
+    if writing.lacks("sampling"):
+        return "unsupported_model", f"the model takes no {name}"
+    if name == "top_p" and tempered and writing.says("temperature_or_top_p"):
+        return "combination", "the model takes temperature or top_p"
+    taken = name != "top_k" and (value == 1 if name == "temperature" else value >= _TOP_P)
+    if budgeted and not taken and not writing.keeps(name, "combination"):
+        return "combination", f"the target does not take this {name} together with reasoning"
+    return None
+
+
+_TOP_P: Final = 0.95  # the least that is taken together with reasoning of a fixed budget
