@@ -6,7 +6,7 @@ answer is read: the events' last block and the final response cannot differ from
 """
 
 from collections.abc import Generator
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._answers import PROBE
 from interlingua.adapters._claude.reading import Reading
@@ -16,6 +16,7 @@ from interlingua.adapters._structured import Told
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer
 from interlingua.canonical.ids import IdSource
+from interlingua.canonical.loss import Entry, Loss, Path, pointer
 
 Event = dict[str, Any]
 
@@ -112,3 +113,26 @@ def unsaid_arguments(block: Item, free: bool) -> str:
     """The arguments of a call of which nothing was said in pieces; `free` text becomes one argument."""
     arguments = {"input": block.get("input_raw", "")} if free else block["input"]
     return arguments_text(arguments) if arguments else block.get("input_raw", "")
+
+
+def report_unsaid(answer: Item, told: list[Entry], bare: tuple[str, ...], endpoint: Endpoint) -> list[Entry]:
+    """What a stream does not say of texts and reasoning, beside what was `told` of a whole answer: marks for the cache,
+    and members without canonical meaning of the blocks of which the content goes `bare`."""
+    paths = {entry["path"] for entry in told}
+    loss = Loss()
+    for position, block in enumerate(answer["message"]["content"]):
+        where: Path = ("message", "content", position)
+        if block["type"] not in _SPOKEN or pointer(where) in paths:
+            continue
+        if block.get("cache") is not None and pointer((*where, "cache")) not in paths:
+            loss.drop((*where, "cache"), "cache_hint", "weakened", "a stream carries no cache marks")
+        state = block.get("provider_state")
+        if state is not None and block["type"] in bare and endpoint.owns(state):
+            for name in state.get("fields") or ():
+                path = (*where, "provider_state", "fields", name)
+                if pointer(path) not in paths:
+                    loss.drop(path, "unsupported_field", "weakened", "a stream has no place for members of a text")
+    return loss.entries
+
+
+_SPOKEN: Final = ("text", "thinking", "redacted_thinking")

@@ -13,7 +13,6 @@ from interlingua.adapters._structured import answered
 from interlingua.adapters.anthropic_messages.blocks import (
     block_to_wire,
     blocks_from_wire,
-    blocks_to_wire,
 )
 from interlingua.adapters.anthropic_messages.errors import error
 from interlingua.adapters.anthropic_messages.state import replayed
@@ -147,12 +146,11 @@ def to_wire_response(response: Response, endpoint: Endpoint) -> tuple[Wire, Entr
 
 
 def _content_to_wire(blocks: list[Any], writing: Writing) -> list[Wire]:
-    if writing.own:
-        return blocks_to_wire(blocks, ASSISTANT, writing, ("message", "content"))
     wires: list[Wire] = []
     for position, block in enumerate(blocks):
         path = ("message", "content", position)
-        if block["type"] == "thinking" and not can_replay(block, writing):
+        goes_back = can_replay(block, writing) or (writing.own and writing.owns_thinking(block))
+        if block["type"] == "thinking" and not goes_back:
             wires.append(_shown_thinking(block, writing, path))
         elif (wire := block_to_wire(block, ASSISTANT, writing, path)) is not None:
             wires.append(wire)

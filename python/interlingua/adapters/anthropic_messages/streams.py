@@ -5,7 +5,15 @@ from collections.abc import Generator, Iterable, Iterator
 from typing import Any, Final
 
 from interlingua.adapters._answers import SAID_IN_PIECES, ending
-from interlingua.adapters._claude.streams import Answer, audible, decoded, started, stopped, unsaid_arguments
+from interlingua.adapters._claude.streams import (
+    Answer,
+    audible,
+    decoded,
+    report_unsaid,
+    started,
+    stopped,
+    unsaid_arguments,
+)
 from interlingua.adapters._claude.values import ASSISTANT, UNREADABLE, string, wire_model
 from interlingua.adapters._kit import Repetition, Wire, arguments_text, parse_arguments
 from interlingua.adapters.anthropic_messages.blocks import block_from_wire, block_to_wire
@@ -386,13 +394,16 @@ def stream_loss(response: Wire, endpoint: Endpoint) -> list[Entry]:
     found = Loss()
     for position, block in enumerate(answer["message"]["content"]):
         where: Path = ("message", "content", position)
-        if pointer(where) in told or block["type"] in _LATE:
+        if pointer(where) in told:
             continue
         if block["type"] not in _STREAMED:
             found.drop(where, "unsupported_block", "lost", "a stream has no form for this block")
-        elif block.get("cache") is not None and pointer((*where, "cache")) not in told:
-            found.drop((*where, "cache"), "cache_hint", "weakened", "a stream carries no cache marks")
-    return [entry for entry in loss if entry["code"] not in SAID_IN_PIECES] + found.entries
+        elif block["type"] == "thinking" and not block.get("signature") and pointer((*where, "signature")) not in told:
+            if block.get("signature") is None:
+                message = "a stream begins reasoning with an empty signature"
+                found.replace((*where, "signature"), "", "unsigned_thinking", "shape", message)
+    unsaid = report_unsaid(answer, loss, ("text", "thinking"), endpoint)
+    return [*(entry for entry in loss if entry["code"] not in SAID_IN_PIECES), *found.entries, *unsaid]
 
 
 def _frame(kind: str, **members: Any) -> Frame:
@@ -573,7 +584,10 @@ class _Encoder:
 
     def _whole(self, index: int, block: Event) -> Iterator[Frame]:
         """A block that is written when it is complete; one that this wire cannot say is left out."""
-        wire = block_to_wire(block, ASSISTANT, self.writing, ()) if block["type"] in _LATE else None
+        if block["type"] not in _LATE:
+            return  # it was announced as something else
+        bare = {name: value for name, value in block.items() if name != "cache"}
+        wire = block_to_wire(bare, ASSISTANT, self.writing, ())
         if wire is None:
             return
         arguments = wire.get("input") if wire["type"].endswith("_use") else None
@@ -607,8 +621,8 @@ def _caught_up(encoder: _Encoder, waiting: dict[int, list[Event]]) -> Iterator[F
     waiting.clear()
 
 
-_STREAMED: Final = frozenset(("text", "thinking", "tool_use"))
 _LATE: Final = frozenset(("opaque", "redacted_thinking"))
+_STREAMED: Final = frozenset(("text", "thinking", "tool_use", *_LATE))
 _BLOCK_EVENTS: Final = frozenset(("block_start", "block_stop"))
 _DELTA_EVENTS: Final = frozenset(("text_delta", "thinking_delta", "tool_use_input_delta"))
 _LAST_EVENTS: Final = frozenset(("message_complete", "error"))

@@ -6,7 +6,7 @@ from interlingua.adapters._answers import same_counts
 from interlingua.adapters._claude.answers import counted, end_to_wire, finish_reason, report_around, report_shown
 from interlingua.adapters._claude.blocks import can_replay
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._claude.values import ASSISTANT, UNREADABLE
+from interlingua.adapters._claude.values import ASSISTANT, UNREADABLE, USER
 from interlingua.adapters._kit import Wire, report_foreign_state
 from interlingua.adapters._structured import answered
 from interlingua.adapters.bedrock_converse.blocks import (
@@ -159,7 +159,7 @@ _UNCOUNTED: Final = ("reasoning_tokens",)
 
 def _content_to_wire(blocks: list[Any], writing: Writing) -> list[Wire]:
     path: Path = ("message", "content")
-    if writing.own:
+    if writing.own and all(block["type"] != "thinking" or writing.owns_thinking(block) for block in blocks):
         return blocks_to_wire(blocks, ASSISTANT, writing, path)
     wires: list[Wire] = []
     for position, block in enumerate(blocks):
@@ -170,9 +170,13 @@ def _content_to_wire(blocks: list[Any], writing: Writing) -> list[Wire]:
 
 
 def played_block(block: dict[str, Any], writing: Writing, path: Path) -> Wire | None:
-    """A block of an answer from elsewhere; reasoning is shown without a signature: it could not be taken back."""
+    """A block of an answer from elsewhere, with a picture, though no request takes it back.
+
+    Reasoning is shown without a signature: it could not be taken back.
+    """
     if block["type"] != "thinking" or can_replay(block, writing):
-        wire = block_to_wire(block, ASSISTANT, writing, path)
+        place = USER if block["type"] == "image" else ASSISTANT
+        wire = block_to_wire(block, place, writing, path)
         if wire is not None and block.get("cache") is not None:
             writing.loss.drop((*path, "cache"), "cache_hint", "weakened", _NO_MARKS)
         return wire

@@ -9,7 +9,15 @@ from collections.abc import Generator, Iterable, Iterator
 from typing import Any, Final
 
 from interlingua.adapters._answers import SAID_IN_PIECES, ending
-from interlingua.adapters._claude.streams import Answer, audible, decoded, started, stopped, unsaid_arguments
+from interlingua.adapters._claude.streams import (
+    Answer,
+    audible,
+    decoded,
+    report_unsaid,
+    started,
+    stopped,
+    unsaid_arguments,
+)
 from interlingua.adapters._claude.values import ASSISTANT, UNREADABLE, string
 from interlingua.adapters._kit import Wire, arguments_text, parse_arguments
 from interlingua.adapters.bedrock_converse.blocks import block_from_wire
@@ -310,8 +318,10 @@ def encode_stream(events: Iterable[Event], endpoint: Endpoint) -> Iterator[Frame
 def stream_loss(response: Wire, endpoint: Endpoint) -> list[Entry]:
     """What a stream of this answer does not say. Its pieces say what the whole answer cannot: arguments as they were cut,
     and texts that are blank."""
-    _, loss = to_wire_response(audible(response), endpoint)
-    return [entry for entry in loss if entry["code"] not in SAID_IN_PIECES]
+    answer = audible(response)
+    _, loss = to_wire_response(answer, endpoint)
+    unsaid = report_unsaid(answer, loss, ("text", "thinking", "redacted_thinking"), endpoint)
+    return [entry for entry in loss if entry["code"] not in SAID_IN_PIECES] + unsaid
 
 
 def _frame(name: str, **members: Any) -> Frame:
@@ -449,7 +459,10 @@ class _Encoder:
 
     def _whole(self, index: int, block: Event) -> Iterator[Frame]:
         """A block that is written when it is complete; one that this wire cannot stream is left out."""
+        # a picture is the only one of them that comes from elsewhere
+        self.writing.as_read = block["type"] != "image"
         wire = self._wire(block)
+        self.writing.as_read = True
         if wire is None:
             return
         deltas: list[Wire] = []
