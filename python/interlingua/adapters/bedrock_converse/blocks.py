@@ -122,19 +122,22 @@ def block_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
     if type(wire) is not dict or not wire:
         raise TypeError("block")
     kind = _kind(wire)
-    if kind not in _READERS or len([name for name in wire if name in KINDS]) > 1:
+    if kind not in _READERS or len([name for name, value in wire.items() if name in KINDS and value is not None]) > 1:
         return reading.opaque(kind, wire)
     return _READERS[kind](wire, place, reading) or reading.opaque(kind, wire)
 
 
 def _kind(wire: Wire) -> str:
-    """What a block of the wire is: the member that names its kind."""
-    return next((name for name in wire if name in KINDS), next((name for name in wire if name != "type"), "unknown"))
+    """What a block of the wire is: the member that names its kind; one that is null names none."""
+    for name, value in wire.items():
+        if name in KINDS and value is not None:
+            return name
+    return next((name for name in wire if name != "type"), "unknown")
 
 
 def _tool_use_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
     use = wire["toolUse"]
-    if use.get("type", "tool_use") != "tool_use" or place != ASSISTANT:
+    if use.get("type") not in _OF_THE_CALLER or place != ASSISTANT:
         return None  # what the provider runs itself
     wire_id, name, arguments = string(use["toolUseId"]), string(use["name"]), use.get("input")
     if not name:
@@ -157,6 +160,7 @@ def _tool_use_from_wire(wire: Wire, place: str, reading: Reading) -> Block | Non
     return kept(canonical, wire, "toolUse", left_over(use, _TOOL_USE_WIRE), reading, state)
 
 
+_OF_THE_CALLER: Final = (None, "tool_use")
 _TOOL_USE_WIRE: Final = frozenset(("toolUseId", "name", "input", "type"))
 
 
@@ -191,11 +195,12 @@ _STATUS: Final = ("success", "error")
 
 def _reasoning_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
     reasoning = wire["reasoningContent"]
-    if len(reasoning) != 1 or place != ASSISTANT:
+    nulls: Wire = {name: value for name, value in reasoning.items() if value is None}
+    if len(reasoning) - len(nulls) != 1 or place != ASSISTANT:
         return None
     if type(data := reasoning.get("redactedContent")) is str:
         block = {"type": "redacted_thinking", "data": data}
-        return kept(block, wire, "reasoningContent", None, reading, reading.state())
+        return kept(block, wire, "reasoningContent", nulls or None, reading, reading.state())
     inner = reasoning.get("reasoningText")
     if type(inner) is not dict:
         return None
@@ -205,8 +210,9 @@ def _reasoning_from_wire(wire: Wire, place: str, reading: Reading) -> Block | No
     if inner.get("signature") is not None:
         canonical["signature"] = string(inner["signature"])
     left = left_over(inner, _REASONING_WIRE if "signature" in canonical else frozenset(("text",)))
-    inner_left = None if left is None else {"reasoningText": left}
-    return kept(canonical, wire, "reasoningContent", inner_left, reading, reading.state())
+    if left is not None:
+        nulls["reasoningText"] = left
+    return kept(canonical, wire, "reasoningContent", nulls or None, reading, reading.state())
 
 
 _REASONING_WIRE: Final = frozenset(("text", "signature"))

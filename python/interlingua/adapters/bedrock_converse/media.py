@@ -55,17 +55,20 @@ _MEDIUM_WIRE: Final = frozenset(("format", "source"))
 
 def _source_from_wire(source: Wire, reading: Reading) -> tuple[dict[str, Any], Wire | None] | None:
     """A canonical source and what is left of the wire's; None for a source that is not shaped as documented."""
-    if len(source) != 1:
+    nulls: Wire = {name: value for name, value in source.items() if value is None}
+    if len(source) - len(nulls) != 1:
         return None
     if type(data := source.get("bytes")) is str and may_be_base64(data):
         reading.unusual = reading.unusual or not data
-        return {"kind": "base64", "data": data}, None
+        return {"kind": "base64", "data": data}, nulls or None
     place = source.get("s3Location")
     if type(place) is dict and type(uri := place.get("uri")) is str:
         reading.unusual = True
         left = left_over(place, frozenset(("uri",)))
         canonical = {"kind": "file_id", "data": uri, "provider": reading.provider}
-        return canonical, None if left is None else {"s3Location": left}
+        if left is not None:
+            nulls["s3Location"] = left
+        return canonical, nulls or None
     return None
 
 

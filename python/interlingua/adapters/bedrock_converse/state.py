@@ -31,6 +31,8 @@ def kept(canonical: Block, wire: Wire, kind: str, inner: Any, reading: Reading, 
         for name, value in wire.items():
             if name == "type" and type(value) is str:
                 form["type"] = value
+            elif value is None:
+                form.setdefault("null", []).append(name)
             elif name != kind:
                 fields[name] = value
     if state is not None or fields or form:
@@ -73,6 +75,9 @@ def finished(block: Block, kind: str, inner: Any, known: frozenset[str], writing
     if form := state.get("form"):
         if "type" in form and writing.own:
             wire["type"] = form["type"]
+        for name in form.get("null") or ():
+            if writing.own and type(name) is str:
+                wire.setdefault(name, None)
     return wire
 
 

@@ -154,7 +154,7 @@ class _Answer(Answer):
 
     def _start(self, index: int, start: Wire) -> list[Event]:
         self._started()
-        kind = next((name for name in start if name != "type"), None)
+        kind = next((name for name in start if name != "type" and start[name] is not None), None)
         if kind is None and type(start) is dict:
             return []  # a text or a thought, which begins with its first delta
         if type(index) is not int or index in self.open or kind is None:
@@ -191,7 +191,7 @@ class _Answer(Answer):
             grown.fragments.append(text)
             return [{"type": "text_delta", "index": grown.position, "text": text}]
         self._started()
-        kind = next((name for name in delta if name in _DELTAS), None)
+        kind = next((name for name in delta if name in _DELTAS and delta[name] is not None), None)
         if kind is None:
             if type(delta) is not dict:
                 raise TypeError("delta")
