@@ -3,14 +3,26 @@
 from typing import Final
 
 from interlingua.adapters._claude.blocks import report_opaque
-from interlingua.adapters._claude.values import ASSISTANT, SYSTEM, string
+from interlingua.adapters._claude.values import ASSISTANT, DOCUMENT, RESULT, SYSTEM, USER, string
 from interlingua.adapters._kit import Wire
 from interlingua.adapters.anthropic_messages.state import Block
 from interlingua.adapters.anthropic_messages.tables import Writing
 from interlingua.canonical.loss import Path
 
-_USER_ITEMS: Final = ("image", "tool_result", "search_result", "container_upload", "tool_reference")
-_SYSTEM_ITEMS: Final = ("tool_addition", "tool_removal")
+_PLACES: Final[dict[str, tuple[str, ...]]] = {
+    "image": (USER, RESULT, DOCUMENT),
+    "search_result": (USER, RESULT),
+    "container_upload": (USER,),
+    "tool_reference": (RESULT,),
+    "browser_state": (RESULT,),
+    "tool_addition": (SYSTEM, USER),
+    "tool_removal": (SYSTEM, USER),
+    "compaction": (ASSISTANT,),
+    "fallback": (ASSISTANT,),
+    "tool_result": (),  # one that is no result of a call; where it was read it stays
+}
+"""Where the items that have no canonical meaning may stand."""
+_ANYWHERE: Final = (USER, ASSISTANT, RESULT, DOCUMENT)
 
 
 def is_server_item(kind: str) -> bool:
@@ -19,9 +31,7 @@ def is_server_item(kind: str) -> bool:
 
 
 def _may_stand(kind: str, place: str) -> bool:
-    if place == SYSTEM:
-        return kind in _SYSTEM_ITEMS
-    return kind not in _USER_ITEMS if place == ASSISTANT else not is_server_item(kind)
+    return place == ASSISTANT if is_server_item(kind) else place in _PLACES.get(kind, _ANYWHERE)
 
 
 def opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
