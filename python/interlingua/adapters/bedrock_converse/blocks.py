@@ -40,7 +40,7 @@ from interlingua.adapters.bedrock_converse.media import (
     medium_to_wire,
     video_from_wire,
 )
-from interlingua.adapters.bedrock_converse.state import KINDS, Block, finished, kept, left_over
+from interlingua.adapters.bedrock_converse.state import KINDS, Block, finished, kept, left_over, nulls_of
 from interlingua.adapters.bedrock_converse.tables import (
     AUDIO_FORMATS,
     IMAGE_FORMATS,
@@ -195,7 +195,7 @@ _STATUS: Final = ("success", "error")
 
 def _reasoning_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
     reasoning = wire["reasoningContent"]
-    nulls: Wire = {name: value for name, value in reasoning.items() if value is None}
+    nulls = nulls_of(reasoning)
     if len(reasoning) - len(nulls) != 1 or place != ASSISTANT:
         return None
     if type(data := reasoning.get("redactedContent")) is str:

@@ -7,7 +7,7 @@ from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import IMAGE_STARTS
 from interlingua.adapters._kit import BLOCK_MEMBERS, Mirror, Wire, gravity, parse_data_uri, report_unknown
 from interlingua.adapters._media import may_be_base64, source_refused
-from interlingua.adapters.bedrock_converse.state import Block, finished, kept, left_over
+from interlingua.adapters.bedrock_converse.state import Block, finished, kept, left_over, nulls_of
 from interlingua.adapters.bedrock_converse.tables import (
     ALIASES,
     AUDIO_FORMATS,
@@ -55,7 +55,7 @@ _MEDIUM_WIRE: Final = frozenset(("format", "source"))
 
 def _source_from_wire(source: Wire, reading: Reading) -> tuple[dict[str, Any], Wire | None] | None:
     """A canonical source and what is left of the wire's; None for a source that is not shaped as documented."""
-    nulls: Wire = {name: value for name, value in source.items() if value is None}
+    nulls = nulls_of(source)
     if len(source) - len(nulls) != 1:
         return None
     if type(data := source.get("bytes")) is str and may_be_base64(data):

@@ -49,6 +49,15 @@ def left_over(item: Wire, known: frozenset[str]) -> Wire | None:
     return None if item.keys() <= known else {name: value for name, value in item.items() if name not in known}
 
 
+def nulls_of(item: Wire) -> Wire:
+    """The members of an item that are null."""
+    nulls: Wire = {}
+    for name in item:
+        if item[name] is None:
+            nulls[name] = None
+    return nulls
+
+
 # ---------------------------------------------------------------------------------------------- to the wire
 
 
