@@ -28,6 +28,8 @@ def fitted(
     if mode is None and (budget is not None or (wish is not None and effort is None)):
         mode = "enabled"  # a model without effort: the wish becomes a budget
     mode = _mode(mode, modes, capabilities.get("thinking"))
+    if mode == "disabled" and (taken := capabilities.get("effort_without_thinking")) is not None:
+        effort = nearest(effort, taken)
     chosen: Reasoning = {}
     if mode == "enabled":
         least = capabilities.get("min_thinking_budget", _MIN_BUDGET)
