@@ -33,6 +33,9 @@ EMPTY_TURN: Final = "the target takes no empty turn"
 
 def user_from_wire(blocks: list[Item], reading: Reading, messages: list[Item]) -> None:
     """Appends the messages that the blocks of one user turn are."""
+    if len(blocks) == 1 and blocks[0]["type"] != "tool_result":  # most turns
+        messages.append({"role": "user", "content": blocks})
+        return
     run: list[Item] | None = None
     for block in blocks:
         if block["type"] == "tool_result":

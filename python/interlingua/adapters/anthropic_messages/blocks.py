@@ -29,6 +29,8 @@ def block_from_wire(block: Wire, reading: Reading) -> Block:
     """
     match block["type"]:
         case "text":
+            if len(block) == 2 and type(text := block["text"]) is str and text and not text.isspace():
+                return {"type": "text", "text": text}  # most texts, and not worth a call
             return text_from_wire(block, reading)
         case "tool_use":
             return _tool_use_from_wire(block, reading)

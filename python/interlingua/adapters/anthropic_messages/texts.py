@@ -17,11 +17,7 @@ _TEXT_WIRE: Final = frozenset(("type", "text"))
 
 def text_from_wire(block: Wire, reading: Reading) -> Block:
     """A text, and what it cites."""
-    text = block["text"]
-    if type(text) is not str:
-        raise TypeError("text")
-    if len(block) == 2 and text and not text.isspace():
-        return {"type": "text", "text": text}
+    text = string(block["text"])
     canonical: Block = {"type": "text", "text": text}
     form = None if text and not text.isspace() else {"blank": True}
     known = _TEXT_WIRE
