@@ -212,7 +212,6 @@ def _adapt_error(
     given: bytes, source: str, owner: str | None, endpoint: Any, strict: str | None, *, raw: bool
 ) -> tuple[Data, list[Data]]:
     from interlingua import translate
-    from interlingua.canonical.loss import SEVERITIES
 
     if source == _CANONICAL:
         error = translate.load(given, "Error")
@@ -221,11 +220,7 @@ def _adapt_error(
         error = translate.read_error(status, headers, body, source, owner, raw=raw or endpoint is not None)
     if endpoint is None:
         return error, []
-    wire, report = translate.to_wire_error(error, endpoint)
-    for entry in report:
-        if strict is not None and SEVERITIES.index(entry["severity"]) >= SEVERITIES.index(strict):
-            raise LossRefused(f"the error would lose too much: {entry['message']}", report, path=entry["path"])
-    return wire, report
+    return translate.to_wire_error(error, endpoint, _strictly(strict))
 
 
 def _error_answer(given: bytes) -> tuple[int | None, dict[str, str], bytes | str]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from odd import ODD
 
 from interlingua import StreamReader, adapters, plug, registry
 from interlingua.canonical import json
@@ -24,24 +25,6 @@ from interlingua.translate import load, project
 CASES = Path(__file__).resolve().parents[2] / "conformance" / "cases"
 SEED = int(os.environ["FUZZ_SEED"])
 ROUNDS = int(os.environ["FUZZ_ROUNDS"])
-ODD: list[Any] = [
-    None,
-    True,
-    0,
-    -1,
-    2**70,
-    1.5,
-    "",
-    "\x00",
-    "tu_",
-    "[]",
-    [],
-    {},
-    [None],
-    [[]],
-    {"type": "text"},
-    {"type": 7},
-]
 
 
 def documents(name: str) -> Iterator[tuple[str, Path]]:

@@ -607,7 +607,7 @@ class Told:
 
     def _ended(self, event: Event) -> Event:
         response = event.get("response")
-        texts = {identity: "".join(pieces) for identity, pieces in self._pieces.items() if pieces}
+        texts = {identity: "".join(pieces) for identity, pieces in self._pieces.items()}
         return event if response is None else {**event, "response": answered({**response}, texts)}
 
 

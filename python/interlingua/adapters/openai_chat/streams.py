@@ -928,7 +928,10 @@ class _Choice:
         return None if places == list(range(len(places))) else places
 
     def partial(self) -> dict[str, Any]:
-        """What had arrived: a call that is not whole keeps its argument text and is not one to run."""
+        """What had arrived: a call that is not whole keeps its argument text and is not one to run.
+
+        The wire does not say where a call ends, but behind a whole object nothing can follow.
+        """
         content = list(self._blocks)
         if self._kind:
             content[self._open] = self._prose()
@@ -937,7 +940,12 @@ class _Choice:
                 block: Block = {"type": "tool_use", "id": call.canonical, "name": call.name, "input": {}}
                 if call.type == "custom":
                     block["kind"] = "custom"
-                block["input_raw"] = "".join(call.pieces)
+                text = "".join(call.pieces)
+                arguments = None if call.type == "custom" else parse_arguments(text)
+                if arguments is None:
+                    block["input_raw"] = text
+                else:
+                    block["input"] = arguments
                 if call.id is not None:
                     block["provider_state"] = self._reading.state(id=call.id)
                 content[call.block] = block
