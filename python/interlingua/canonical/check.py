@@ -7,17 +7,16 @@ Profiles (spec/registry/profiles.json) restrict the core.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
-
-import jsonschema_rs
 
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest, too_deep
 from interlingua.canonical.loss import Path as Where
 from interlingua.canonical.loss import pointer
+from interlingua.canonical.validate import validate, validator_of
 
 Data = dict[str, Any]
 Violation = dict[str, str]
@@ -232,8 +231,15 @@ def _pairing(message: Data, path: Where, calls: dict[str, int], answered: set[st
 
 
 def _inputs(request: Data, limits: Data) -> Iterator[Violation]:
-    """The calls whose arguments do not fit the tool of their name, as the request offers it."""
-    schemas = {tool["name"]: tool["input_schema"] for tool in request.get("tools") or [] if "input_schema" in tool}
+    """The calls whose arguments do not fit the tool of their name, as the request offers it.
+
+    A schema that leaves the subset is told as such, and measures nothing.
+    """
+    schemas = {
+        tool["name"]: tool["input_schema"]
+        for tool in request.get("tools") or []
+        if "input_schema" in tool and not tool_schema_violations(tool["input_schema"])
+    }
     for position, message in enumerate(request["messages"]):
         if message.get("metadata", {}).get("status", "complete") == "partial":
             continue
@@ -246,16 +252,50 @@ def _inputs(request: Data, limits: Data) -> Iterator[Violation]:
 def tool_input_violations(given: Any, schema: Any) -> list[Violation]:
     """Where arguments do not fit a tool's schema: to be asked when a call was read, and again before it is carried out.
 
-    A schema that is none has no say here; `tool_schema_violations` tells of it. No text holds a value of the arguments.
+    A schema that is none, or that refers to something outside of itself, has no say here; `tool_schema_violations` tells of
+    it. No text holds a value of the arguments.
     """
     try:
-        validator = jsonschema_rs.validator_for(schema)
-    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError, TypeError):
+        validator = validator_of(schema)
+    except ValueError:
         return []
     return [
         _broken("tool_input_invalid", tuple(error.instance_path), f"the argument breaks the schema's {error.kind.name}")
         for error in validator.iter_errors(given)
     ]
+
+
+def check_call(
+    call: Any, tools: Mapping[str, Data] | list[Data], emit: Callable[[Data], Any] | None = None
+) -> list[Violation]:
+    """What keeps a `tool_use` block from being carried out, to be asked right before it is; empty when nothing does.
+
+    `tools` are those that can be carried out, as `register_tools` takes or gives them. When anything is wrong, `emit` gets
+    exactly one event `tool_input_invalid` with the call's id, the tool's name and the violations, whose paths point into
+    the block. Nothing in it holds a value of the arguments. Raises `InvalidRequest` for what is no `tool_use`.
+    """
+    block = call.plain() if callable(getattr(call, "plain", None)) else call
+    validate(block, "ToolUseBlock")
+    by_name = {tool["name"]: tool for tool in tools} if isinstance(tools, list) else tools
+    found = _uncalled(block, by_name)
+    if found and emit is not None:
+        event: Data = {"type": "tool_input_invalid", "tool_use_id": block["id"], "name": block["name"]}
+        emit({**event, "violations": found})
+    return found
+
+
+def _uncalled(call: Data, tools: Mapping[str, Data]) -> list[Violation]:
+    tool = tools.get(call["name"])
+    if tool is None:
+        return [_broken("tool_input_invalid", ("name",), "there is no tool of this name to carry it out")]
+    custom = (tool.get("kind") or "function") == "custom"
+    if custom != ((call.get("kind") or "function") == "custom"):
+        return [_broken("tool_input_invalid", ("kind",), f"the tool takes {'a text' if custom else 'an object'}")]
+    if custom:
+        return []
+    if "input_raw" in call:
+        return [_broken("tool_input_invalid", ("input_raw",), "the arguments are not a JSON object")]
+    return list(_prefixed(tool_input_violations(call["input"], tool.get("input_schema") or {}), ("input",)))
 
 
 def _tools(tools: list[Data], path: Where, limits: Data) -> Iterator[Violation]:
