@@ -450,7 +450,7 @@ def serve(
     tls_client_ca: Annotated[
         Path | None, typer.Option(help="Take only clients with a certificate of these authorities, PEM.")
     ] = None,
-    policy: Annotated[Path | None, typer.Option(help="Routing policy, a JSON file.")] = None,
+    policy: Annotated[Path | None, typer.Option(help="Routing policy, a JSON file; read again for each turn.")] = None,
     retry: Retries = "standard",
     health: Annotated[str, typer.Option(help="Who rests after failures: backoff or windows.")] = "backoff",
     replay: Replay = False,
@@ -474,7 +474,7 @@ def serve(
     address = f"unix:{unix}" if unix is not None else f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     options: Data = {
         "client": _client(replay=replay, pace=pace, retry=retry, health=health),
-        "routing": Routing(_registry(replay=replay), _object(policy, "a policy")),
+        "routing": Routing(_registry(replay=replay), policy),
         "max_message_bytes": max_message_mb << 20,
         "credentials": server.tls(tls_cert, tls_key, tls_client_ca) if tls_cert and tls_key else None,
     }
