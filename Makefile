@@ -46,11 +46,12 @@ $(ORACLES): python/pyproject.toml
 	touch $@
 
 # the wheel as it is released: built from the source archive, so that nothing compiled lands beside the sources
-$(COMPILED): python/pyproject.toml $(SOURCES)
+$(COMPILED): python/pyproject.toml python/hatch_build.py $(SOURCES) | $(INSTALLED)
 	test -x .venv-compiled/bin/python || $(PYTHON) -m venv .venv-compiled
 	.venv-compiled/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1' 'build>=1.3'
-	rm -rf .cache/wheels
-	HATCH_BUILD_HOOK_ENABLE_MYPYC=1 .venv-compiled/bin/python -m build --outdir .cache/wheels python > /dev/null
+	rm -rf .cache/wheels && mkdir -p .cache
+	HATCH_BUILD_HOOK_ENABLE_CUSTOM=1 INTERLINGUA_TRAINING='cd $(CURDIR) && $(CONFORMANCE) run --quiet -- $(PLUG)' \
+	    .venv-compiled/bin/python -m build --outdir .cache/wheels python > .cache/wheels.log || { cat .cache/wheels.log; exit 1; }
 	wheel=$$(echo .cache/wheels/*.whl) && .venv-compiled/bin/python -m pip install --quiet --disable-pip-version-check \
 	    --force-reinstall "$$wheel[server,cli,images]" --group python/pyproject.toml:test
 	touch $@
