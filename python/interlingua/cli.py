@@ -521,9 +521,7 @@ def check(
     if kind in _RULED:
         check_rules([], profile)  # a profile that there is not is told first
     found = validate.violations(value, kind)
-    if not found and kind == "Response":
-        found = [{**one, "path": f"/message{one['path']}"} for one in check_rules(value["message"], profile)]
-    elif not found and kind in _RULED:
+    if not found and kind in _RULED:
         found = check_rules(value, profile)
     if as_json:
         _print({"violations": found})
@@ -673,7 +671,7 @@ def _expected(value: Any, model: str, version: str | None) -> Data:
 
     at = registry.endpoint(model=model)
     request = translate.load(value)
-    tokens = translate.estimate(request, at.adapter, provider=at.provider, model=at.model)
+    tokens = translate.estimate_for(request, at)
     limit: int | None = request.get("max_output_tokens")
     return {
         "usage": {

@@ -233,8 +233,10 @@ class StreamReader:
         self._done = False
         self._raw = raw
 
-    def feed(self, chunk: bytes) -> list[dict[str, Any]]:
+    def feed(self, chunk: bytes | bytearray | memoryview) -> list[dict[str, Any]]:
         """The events that this chunk completes."""
+        if not isinstance(chunk, bytes):
+            chunk = _bytes(chunk)
         return self._events(self._framing.feed(chunk))
 
     def end(self) -> list[dict[str, Any]]:
@@ -271,6 +273,12 @@ class StreamReader:
 _LAST: Final = frozenset(("message_complete", "error"))
 
 
+def _bytes(chunk: Any) -> bytes:
+    if not isinstance(chunk, (bytearray, memoryview)):
+        raise TypeError(f"a chunk of a stream is bytes, not {type(chunk).__name__}; give read_stream a list of chunks")
+    return bytes(chunk)
+
+
 def _whole(data: str) -> bool:
     """Whether a last frame that lacks its end was sent in full. Half a frame is a stream that broke off, not a bad frame."""
     if data.startswith("[") and data.endswith("]"):
@@ -283,7 +291,7 @@ def _whole(data: str) -> bool:
 
 
 def read_stream(
-    chunks: Iterable[bytes],
+    chunks: Iterable[bytes | bytearray | memoryview],
     adapter: str,
     *,
     provider: str | None = None,
@@ -307,6 +315,7 @@ def write_stream(
 ) -> Iterator[bytes]:
     """The bytes with which a provider of this wire would have streamed these events, a chunk for each frame.
 
+    The events are plain data as `read_stream` gives them; `load(event, "StreamEvent")` checks those from elsewhere.
     `loss` is a list that holds, when the stream has ended, what the wire did not say: the report of the whole answer.
     `strict` (shape, weakened or lost) ends the stream with `LossRefused` as soon as a loss of that gravity is known.
     """
@@ -412,9 +421,7 @@ _OK: Final = 200
 
 def estimate(request: Any, adapter: str, *, provider: str | None = None, model: str | None = None) -> dict[str, int]:
     """How many prompt tokens a canonical request takes at an endpoint: low, likely, high. No network."""
-    if not isinstance(request, dict):
-        request = load(request)
-    return estimate_for(request, registry.endpoint(adapter=adapter, provider=provider, model=model))
+    return estimate_for(load(request), registry.endpoint(adapter=adapter, provider=provider, model=model))
 
 
 def estimate_for(request: dict[str, Any], endpoint: Endpoint) -> dict[str, int]:

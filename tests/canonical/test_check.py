@@ -8,6 +8,9 @@ import pytest
 
 from interlingua import (
     InvalidRequest,
+    Message,
+    Request,
+    Tool,
     ToolUseBlock,
     check,
     check_call,
@@ -339,3 +342,33 @@ def test_what_is_no_call_is_refused() -> None:
     for value in ({}, None, "x", {"type": "text", "text": ""}, {**CALL, "input": 7}):
         with pytest.raises(InvalidRequest):
             check_call(value, TOOLS)
+
+
+# ---------------------------------------------------------------------------------------------------- what is taken
+
+
+def test_values_of_the_types_and_answers_are_checked_as_plain_data_are() -> None:
+    message = Message.user("Hello.")
+    assert check(message) == check([message]) == check(Request(messages=[message])) == []
+    answer = {"message": {"role": "tool", "content": []}, "finish_reason": "stop"}
+    assert {one["path"] for one in check(answer)} == {"/message/content", "/message/metadata/parent_tool_use_id"}
+    tool = Tool(name="f", input_schema={"type": "object"})
+    assert list(register_tools([tool])) == ["f"]
+    assert check_call({**CALL, "name": "f"}, [tool]) == check_call({**CALL, "name": "f"}, {"f": tool}) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "path"),
+    [
+        (None, ""),
+        ("x", ""),
+        ({}, ""),
+        ([None], "/0"),
+        ({"messages": None}, "/messages"),
+        ({"role": "user", "content": "x"}, "/content"),
+        ({"message": {"role": "assistant", "content": 7}, "finish_reason": "stop"}, "/message/content"),
+    ],
+)
+def test_what_does_not_fit_the_schema_is_told_so(value: Any, path: str) -> None:
+    assert {one["path"] for one in check(value)} == {path}
+    assert all(one["rule"].startswith("schema.") for one in check(value))

@@ -20,7 +20,7 @@ from interlingua import StreamReader, adapters, plug, registry
 from interlingua.canonical import json
 from interlingua.canonical.errors import InterlinguaError
 from interlingua.canonical.ids import DERIVED_IDS
-from interlingua.translate import load, project
+from interlingua.translate import estimate_for, load, project
 
 CASES = Path(__file__).resolve().parents[2] / "conformance" / "cases"
 SEED = int(os.environ["FUZZ_SEED"])
@@ -89,9 +89,10 @@ def read_and_write(adapter: str, wire: Any) -> None:
 
 
 def write(request: Any) -> None:
-    """Writes a canonical request at every wire."""
+    """Writes a canonical request at every wire, and estimates it there."""
     data = load(json.dumps(request))
     for name in adapters.names():
+        estimate_for(data, registry.endpoint(adapter=name))
         json.dumps(project(data, registry.endpoint(adapter=name)).wire)
 
 

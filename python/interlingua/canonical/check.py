@@ -16,7 +16,7 @@ from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest, too_deep
 from interlingua.canonical.loss import Path as Where
 from interlingua.canonical.loss import pointer
-from interlingua.canonical.validate import validate, validator_of
+from interlingua.canonical.validate import validate, validator_of, violations
 
 Data = dict[str, Any]
 Violation = dict[str, str]
@@ -51,18 +51,30 @@ def profiles() -> dict[str, Data]:
 
 
 def check(value: Any, profile: str = "core") -> list[Violation]:
-    """The broken rules of a message, a list of messages or a request, in order of place; empty when all is well.
+    """The broken rules of a message, a list of messages, a request or a response, in order of place; empty when all is well.
 
-    Each violation has `rule`, `path` (JSON Pointer into the value) and `message`. The value must fit the schema.
+    The value is plain data or of the types. Each violation has `rule`, `path` (JSON Pointer into the value) and `message`.
+    Of a value that does not fit the schema, these are the places where it does not.
     """
+    limits = profiles().get(profile) if isinstance(profile, str) else None
+    if limits is None:
+        raise InvalidRequest(f"there is no profile {profile!r}; there are {', '.join(profiles())}")
     try:
-        limits = profiles()[profile]
-    except KeyError:
-        raise InvalidRequest(f"there is no profile {profile!r}; there are {', '.join(profiles())}") from None
-    try:
-        return _found(value, limits)
+        data = json.plain(value)
+        return _unfit(data) or _found(data, limits)
     except RecursionError:
         raise too_deep() from None
+
+
+def _unfit(value: Any) -> list[Violation]:
+    """Where a value does not fit the schema."""
+    if isinstance(value, list):
+        found = [_prefixed(violations(message, "Message"), (place,)) for place, message in enumerate(value)]
+        return [violation for one in found for violation in one]
+    for member, name in (("messages", "Request"), ("message", "Response")):
+        if isinstance(value, dict) and member in value:
+            return violations(value, name)
+    return violations(value, "Message")
 
 
 def _found(value: Any, limits: Data) -> list[Violation]:
@@ -74,6 +86,8 @@ def _found(value: Any, limits: Data) -> list[Violation]:
             *_tools(value.get("tools") or [], ("tools",), limits),
             *(_inputs(value, limits) if limits.get("tool_inputs") else ()),
         ]
+    if "message" in value:
+        return list(_message(value["message"], ("message",), limits))
     return list(_message(value, (), limits))
 
 
@@ -259,14 +273,18 @@ def tool_input_violations(given: Any, schema: Any) -> list[Violation]:
         validator = validator_of(schema)
     except ValueError:
         return []
+    try:
+        errors = list(validator.iter_errors(given))
+    except ValueError:
+        raise InvalidRequest("arguments are plain JSON data") from None
     return [
         _broken("tool_input_invalid", tuple(error.instance_path), f"the argument breaks the schema's {error.kind.name}")
-        for error in validator.iter_errors(given)
+        for error in errors
     ]
 
 
 def check_call(
-    call: Any, tools: Mapping[str, Data] | list[Data], emit: Callable[[Data], Any] | None = None
+    call: Any, tools: Mapping[str, Any] | list[Any], emit: Callable[[Data], Any] | None = None
 ) -> list[Violation]:
     """What keeps a `tool_use` block from being carried out, to be asked right before it is; empty when nothing does.
 
@@ -274,18 +292,17 @@ def check_call(
     exactly one event `tool_input_invalid` with the call's id, the tool's name and the violations, whose paths point into
     the block. Nothing in it holds a value of the arguments. Raises `InvalidRequest` for what is no `tool_use`.
     """
-    block = call.plain() if callable(getattr(call, "plain", None)) else call
+    block = json.plain(call)
     validate(block, "ToolUseBlock")
-    by_name = {tool["name"]: tool for tool in tools} if isinstance(tools, list) else tools
-    found = _uncalled(block, by_name)
+    offered = json.plain(tools if isinstance(tools, list) else list(tools.values()))
+    found = _uncalled(block, next((tool for tool in offered if tool["name"] == block["name"]), None))
     if found and emit is not None:
         event: Data = {"type": "tool_input_invalid", "tool_use_id": block["id"], "name": block["name"]}
         emit({**event, "violations": found})
     return found
 
 
-def _uncalled(call: Data, tools: Mapping[str, Data]) -> list[Violation]:
-    tool = tools.get(call["name"])
+def _uncalled(call: Data, tool: Data | None) -> list[Violation]:
     if tool is None:
         return [_broken("tool_input_invalid", ("name",), "there is no tool of this name to carry it out")]
     custom = (tool.get("kind") or "function") == "custom"
@@ -396,14 +413,16 @@ def _check_name(name: Any, kind: str, position: int) -> None:
         )
 
 
-def register_tools(tools: list[Data], *, extended: bool = False) -> dict[str, Data]:
+def register_tools(tools: list[Any], *, extended: bool = False) -> dict[str, Data]:
     """The tools by name, when every name is good and new and every schema is in the subset; else `InvalidRequest`.
 
     The error names the tool, the pointer into its schema and the keyword. A tool of kind `provider` is its provider's:
     only its name is looked at, and that it is new; one of kind `custom` has no schema.
     """
     registered: dict[str, Data] = {}
-    for position, tool in enumerate(tools):
+    if not isinstance(tools, list):
+        raise InvalidRequest(f"tools are a list, not {type(tools).__name__}")
+    for position, tool in enumerate(json.plain(tools)):
         if not isinstance(tool, dict):
             raise InvalidRequest("a tool is an object", path=pointer((position,)))
         kind = tool.get("kind") or "function"

@@ -75,8 +75,8 @@ def validate(value: Any, name: str = "Request") -> None:
     """
     try:
         valid = _quick_validator(name).is_valid(value)
-    except (RecursionError, ValueError):  # deeper than the validator goes
-        raise too_deep() from None
+    except (RecursionError, ValueError) as problem:
+        raise _unreadable(problem) from None
     if not valid:
         found = violations(value, name)
         first = found[0]
@@ -87,13 +87,27 @@ def validate(value: Any, name: str = "Request") -> None:
         _check_media(value)
 
 
+def _unreadable(problem: Exception) -> InvalidRequest:
+    """Why the validator could not read a value: it is too deep, or no plain data."""
+    why = str(problem)
+    if isinstance(problem, RecursionError) or "ecursion" in why:
+        return too_deep()
+    if isinstance(problem, UnicodeError):
+        return InvalidRequest("a text holds half of a surrogate pair; write the whole character")
+    return InvalidRequest(f"not plain JSON data: {why}; of a value of the types take .plain()")
+
+
 def violations(value: Any, name: str = "Request") -> list[dict[str, str]]:
     """All places where a value breaks the schema, as Violation objects; the gravest first.
 
     Of a request, a response or a message that fits the schema, the media whose data is no base64 text.
     """
     found: dict[str, dict[str, str]] = {}
-    for error in _validator(name).iter_errors(value):
+    try:
+        errors = _validator(name).iter_errors(value)
+    except (RecursionError, ValueError) as problem:
+        raise _unreadable(problem) from None
+    for error in errors:
         for leaf in _leaves(error):
             path = pointer(tuple(leaf.instance_path))
             found.setdefault(path, {"rule": f"schema.{leaf.kind.name}", "path": path, "message": _message(leaf)})

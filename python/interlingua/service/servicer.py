@@ -259,7 +259,7 @@ class Servicer:
         """Tells which rules of the contract a value breaks."""
         value, name = _value(request)
         found = violations(value, name)
-        if not found and name in ("Request", "Message"):
+        if not found and name in ("Request", "Message", "Response"):
             found = check(value, request.profile or "core")
         return service.CheckResponse(violations=[convert.to_proto(types.Violation, one) for one in found])
 
