@@ -48,18 +48,20 @@ class Decoder:
         self._buffer = bytearray()
         self._started = False
         self._skip_line_feed = False
+        self._name: str | None = None
+        self._head = ""
 
     def feed(self, chunk: bytes) -> list[Frame]:
         """The frames that this chunk completes."""
-        # bytes are searched with `find`: to `in`, what is looked for might be a number, which costs more than the search
-        if self._started and not self._buffer and not self._skip_line_feed and chunk.find(b"\r") < 0:
+        if self._started and not self._buffer and not self._skip_line_feed:
             # many servers send frames one by one
-            lone = _lone(chunk.decode("utf-8", "replace"))
+            lone = self._lone(chunk.decode("utf-8", "replace"))
             if lone is not None:
                 return [lone]
         if self._skip_line_feed and chunk:
             self._skip_line_feed = False
             chunk = chunk.removeprefix(b"\n")
+        # bytes are searched with `find`: to `in`, what is looked for might be a number, which costs more than the search
         if chunk.find(b"\r") >= 0:
             self._skip_line_feed = chunk.endswith(b"\r")
             chunk = chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
@@ -84,6 +86,21 @@ class Decoder:
         self._buffer.clear()
         return _frames(rest)
 
+    def _lone(self, text: str) -> Frame | None:
+        """The frame that a text consists of, when it has the shape that nearly all have: a line of data, with or without
+        a line of name before it. None for any other text."""
+        head = self._head
+        if not (head and text.startswith(head)):
+            found = _HEAD.match(text)
+            if found is None:
+                return None
+            self._name, self._head = found[1], found[0]
+            head = self._head  # nearly all frames of a stream have the name of the one before
+        end = len(text) - 2
+        if text.find("\n", len(head)) != end or not text.endswith("\n") or "\r" in text:
+            return None
+        return Frame(self._name, text[len(head) : end])
+
     def _start(self, chunk: bytes) -> bytes:
         chunk = bytes(self._buffer) + chunk
         self._buffer.clear()
@@ -98,17 +115,7 @@ class Decoder:
 # found in one step, and the lines are counted to see that nothing else stood between.
 _NAMED: Final = re.compile(r"^event: (.*)\ndata: (.*)\n\n", re.MULTILINE)
 _BARE: Final = re.compile(r"^data: (.*)\n\n", re.MULTILINE)
-
-
-def _lone(text: str) -> Frame | None:
-    """The frame of that shape that a text consists of; None for any other text."""
-    end = len(text) - 2
-    line_end = text.find("\n")
-    if line_end == end and text.startswith("data: "):
-        return Frame(None, text[6:end]) if text.endswith("\n") else None
-    if text.startswith("event: ") and text.startswith("data: ", line_end + 1) and text.endswith("\n"):
-        return Frame(text[7:line_end], text[line_end + 7 : end]) if text.find("\n", line_end + 1) == end else None
-    return None
+_HEAD: Final = re.compile(r"(?:event: (.*)\n)?data: ")
 
 
 def _frames(lines: bytes) -> list[Frame]:
