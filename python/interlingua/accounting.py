@@ -115,8 +115,8 @@ def accounted(
                 if refuses or event["block"].get("critical"):
                     found = _block_loss(event, endpoint)
                     if found:
-                        so_far = {"message": {"content": [blocks[index] for index in sorted(blocks)]}}
-                        _refuse(so_far, policy, found, endpoint, known)
+                        # by index, as in a list: to make one for each block would cost more the longer the answer is
+                        _refuse({"message": {"content": blocks}}, policy, found, endpoint, known)
                     if kind == "block_stop":
                         known += found
         elif kind == "tool_use_input_delta":
@@ -174,7 +174,8 @@ def _with_the_cut(
         loss = [entry for entry in loss if not entry["path"].startswith(f"{here}/input")]
         seen = _as_far(begins["block"], content[at], "".join(arguments), endpoint)
         inside = [entry for entry in loss if entry["path"].startswith(f"{here}/")]
-        told = apply({"message": {"content": content}}, inside)["message"]["content"][at]
+        of_block = [{**entry, "path": entry["path"].removeprefix(here)} for entry in inside]
+        told = apply(content[at], of_block) if of_block else content[at]
         if seen is None:
             loss = [entry for entry in loss if entry not in inside]
             loss.append(_gone(here, "unsupported_block", "the wire says nothing of such a block before it has ended"))

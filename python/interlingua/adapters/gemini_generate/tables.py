@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import Mirror, Wire
+from interlingua.adapters._kit import Mirror, Wire, unused_name
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import IdSource
@@ -193,7 +193,7 @@ class Writing:
     generationConfig came in another spelling, which is put back at the end when it still says the same.
     """
 
-    __slots__ = ("_names", "calls", "capabilities", "dialect", "endpoint", "loss", "message", "model", "moves", "outside", "own", "source", "spelt")  # fmt: skip
+    __slots__ = ("_names", "_numbers", "_taken", "calls", "capabilities", "dialect", "endpoint", "loss", "message", "model", "moves", "outside", "own", "source", "spelt")  # fmt: skip
 
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss, model: str | None = None) -> None:
         self.source = source
@@ -210,6 +210,8 @@ class Writing:
         self.outside: list[tuple[Path, str, Wire]] = []
         self.calls: dict[str, tuple[str, str | None]] = {}
         self._names: dict[str, str] = {}
+        self._numbers: dict[str, int] = {}
+        self._taken: set[str] = set()
 
     def lacks(self, capability: str) -> bool:
         """Whether the model is known not to take something."""
@@ -262,14 +264,11 @@ class Writing:
         return self._names.get(name, name)
 
     def _rewritten(self, name: str) -> str:
-        taken = set(self._names.values()) | _tool_names(self.source)
+        if not self._taken:
+            self._taken = set(self._names.values()) | _tool_names(self.source)
         base = re.sub(r"[^A-Za-z0-9_:.-]", "_", name)
-        base = (base if base[:1].isalpha() or base[:1] == "_" else f"_{base}")[:64]
-        wire, number = base, 2
-        while wire in taken:
-            suffix = f"_{number}"
-            wire, number = base[: 64 - len(suffix)] + suffix, number + 1
-        return wire
+        base = base if base[:1].isalpha() or base[:1] == "_" else f"_{base}"
+        return unused_name(base, 64, self._taken, self._numbers)
 
 
 _NOTHING: Final[Mapping[str, Any]] = {}
