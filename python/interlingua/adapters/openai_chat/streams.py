@@ -374,7 +374,7 @@ class _Choice:
     """One of the answers: the message so far, the blocks that have been told, and the one that is being told."""
 
     __slots__ = (
-        "_blocks", "_calls", "_details", "_first", "_key", "_kind", "_lanes", "_members", "_open", "_parts", "_pieces",
+        "_blocks", "_calls", "_counted", "_details", "_first", "_key", "_kind", "_lanes", "_members", "_open", "_parts", "_pieces",
         "_reading", "_rest", "_said", "_worded", "finish", "logprobs", "number",
     )  # fmt: skip
 
@@ -394,6 +394,7 @@ class _Choice:
         self._said: dict[str, list[str]] = {}
         self._details: list[Wire] = []
         self._calls: list[_Call] = []
+        self._counted: dict[int, list[_Call]] = {}  # by their numbers: an answer may hold many
         self._members: Wire = {}
         self._rest: Wire = {}
         self._worded = False  # whether typed details have said any reasoning: then plain text beside them repeats it
@@ -781,12 +782,12 @@ class _Choice:
         """The call that a delta belongs to: by index, by a change of id, and, where neither is told, by the name."""
         number, identity, name = wire.get("index"), wire.get("id"), inner.get("name")
         number = number if type(number) is int and number >= 0 else None
-        open_calls = [call for call in self._calls if not call.done and not call.legacy]
-        if number is not None:
-            numbered = [call for call in open_calls if call.number == number]
-            if not numbered and not identity and not name:  # its beginning may not have been counted
-                numbered = [call for call in open_calls if call.number is None]
-            open_calls = numbered
+        told = self._calls if number is None else self._counted.get(number, ())
+        open_calls = [call for call in told if not call.done and not call.legacy]
+        if (
+            number is not None and not open_calls and not identity and not name
+        ):  # its beginning may not have been counted
+            open_calls = [call for call in self._calls if not call.done and not call.legacy and call.number is None]
         call = open_calls[-1] if open_calls else None
         if identity:
             same = next((c for c in reversed(open_calls) if c.id == identity), None)
@@ -800,6 +801,8 @@ class _Choice:
             return call
         call = _Call(number)
         self._calls.append(call)
+        if number is not None:
+            self._counted.setdefault(number, []).append(call)
         return call
 
     def _arguments(self, call: _Call, inner: Wire, arguments: Any, events: list[Event]) -> None:
