@@ -11,7 +11,8 @@ import asyncio
 import logging
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -44,6 +45,24 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from interlingua import __version__
+
+        _write(f"interlingua {__version__}\n".encode())
+        raise typer.Exit
+
+
+@app.callback()
+def about(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Tell the version and end.")
+    ] = False,
+) -> None:
+    """Carry conversations with language models between providers, with a complete account of what is lost."""
+
 
 File = Annotated[str, typer.Argument(help="A file; - or nothing for standard input.", show_default=False)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
@@ -182,7 +201,7 @@ def _adapt_request(
     request: Data
     report: list[Any]
     if source == _CANONICAL:
-        request, report = translate.load(given), []
+        request, report = _canonical(given, "Request", translate.read_request), []
     else:
         request, report = translate.read_request(given, source, provider=owner)
     if strict is not None:
@@ -199,13 +218,31 @@ def _adapt_response(
     from interlingua import translate
 
     if source == _CANONICAL:
-        response, report = translate.load(given, "Response"), []
+        response, report = _canonical(given, "Response", translate.read_response), []
     else:
         response, report = translate.read_response(given, source, provider=owner)
     if endpoint is None:
         return response, report
     body, more = translate.to_wire_response(response, endpoint, _strictly(strict))
     return body, report + more
+
+
+def _canonical(given: bytes, name: str, read: Callable[[bytes, str], Any]) -> Data:
+    """A canonical value. What is none, but can be read as one of a wire, was meant as that: it is said how to say so."""
+    from interlingua import adapters, translate
+
+    try:
+        return translate.load(given, name)
+    except InvalidRequest as problem:
+        wires: list[str] = []
+        for wire in adapters.names():
+            with suppress(InterlinguaError):
+                read(given, wire)
+                wires.append(wire)
+        if not wires:
+            raise
+        hint = f"it can be read as {' or '.join(wires)}: say which with --from"
+        raise InvalidRequest(f"{problem.message}; {hint}", path=problem.path, violations=problem.violations) from None
 
 
 def _adapt_error(
