@@ -336,7 +336,7 @@ def test_the_input_of_a_wire_that_was_not_named_is_told_with_the_option_to_name_
     assert "openai_chat" in said
     assert said.endswith("say which with --from (at /messages/0/content)")
     answer = {"content": [{"type": "text", "text": "hi"}], "role": "assistant", "type": "message", "stop_reason": None}
-    assert "anthropic_messages: say which" in line_of(run("adapt", "--kind", "response", given=answer))
+    assert "read as anthropic_messages" in line_of(run("adapt", "--kind", "response", given=answer))
     assert "--from" not in line_of(run("adapt", given={"nothing": 1}))
 
 
