@@ -136,9 +136,12 @@ def accounted(
             account_for(arrived, policy, loss, endpoint)
             blocks = {}
         yield event
-    if whole := [block for index, block in sorted(blocks.items()) if index not in cut]:
-        broken = {"message": {"role": "assistant", "content": whole}}
-        loss += _of_the_message(_stream_loss({**broken, "finish_reason": "other"}, endpoint))
+    if blocks:
+        order = sorted(blocks)
+        broken = {"message": {"role": "assistant", "content": [blocks[index] for index in order]}}
+        ended = {f"/message/content/{place}" for place, index in enumerate(order) if index not in cut}
+        found = _stream_loss({**broken, "finish_reason": "other"}, endpoint)
+        loss += [entry for entry in found if "/".join(entry["path"].split("/")[:4]) in ended]
 
 
 def _stream_loss(response: dict[str, Any], endpoint: Endpoint) -> list[Entry]:

@@ -237,8 +237,9 @@ def _canonical(given: bytes, name: str, read: Callable[[bytes, str], Any]) -> Da
         wires: list[str] = []
         for wire in adapters.names():
             with suppress(InterlinguaError):
-                read(given, wire)
-                wires.append(wire)
+                value, _ = read(given, wire)
+                if value.get("messages") or value.get("message", {}).get("content"):
+                    wires.append(wire)
         if not wires:
             raise
         hint = f"it can be read as {' or '.join(wires)}: say which with --from"
