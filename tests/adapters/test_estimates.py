@@ -227,6 +227,14 @@ def test_a_tool_that_searches_may_bring_anything() -> None:
     assert estimate({**asked, **typing}, "anthropic_messages", "claude-opus-5")["high"] < 3_000
 
 
+def test_what_gpt_4o_at_times_counts_for_enforced_tools_is_in_the_highest_count() -> None:
+    tool = {"name": "look_up", "input_schema": {"type": "object"}}
+    asked, enforced = ({"messages": [user(text("Go."))], "tools": [{**tool, "strict": on}]} for on in (False, True))
+    free, bound = estimate(asked, "openai_responses"), estimate(enforced, "openai_responses")
+    assert (bound["likely"], bound["high"]) == (free["likely"], free["high"] + 220)
+    assert estimate(enforced, "openai_responses", "gpt-5") == estimate(asked, "openai_responses", "gpt-5")
+
+
 # ---------------------------------------------------------------------------------------------------- media
 
 

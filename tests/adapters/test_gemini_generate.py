@@ -11,6 +11,7 @@ from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InterlinguaError, InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS
+from interlingua.canonical.loss import same_answer
 from interlingua.translate import project
 
 GEMINI = adapters.get("gemini_generate")
@@ -416,7 +417,7 @@ def test_the_plain_spelling_is_not_noted(members: dict[str, Any]) -> None:
     body = {"contents": [USER], **members}
     request = read(body)
 
-    assert "form" not in request["provider_state"]
+    assert "members" not in request["provider_state"].get("form", {})
     assert written(request) == body
 
 
@@ -500,3 +501,215 @@ def test_a_model_in_the_body_goes_back_and_follows_a_change() -> None:
 
     assert written(request) == body
     assert written({**request, "model": "gemini:other"})["model"] == "models/other"
+
+
+# ---------------------------------------------------------------------------------------------- sources of answers
+
+GROUNDED = {
+    "candidates": [
+        {
+            "content": {
+                "role": "model",
+                "parts": [{"text": "Hm.", "thought": True}, {"text": "Rain."}, {"text": "Sun."}],
+            },
+            "finishReason": "STOP",
+            "index": 0,
+            "groundingMetadata": {
+                "groundingChunks": [{"web": {"uri": "https://example.com/a", "title": "A"}}],
+                "groundingSupports": [
+                    {"segment": {"partIndex": 1, "endIndex": 4, "text": "Rain"}, "groundingChunkIndices": [0]},
+                    {"segment": {"partIndex": 2, "endIndex": 3, "text": "Sun"}, "groundingChunkIndices": [0]},
+                ],
+            },
+        }
+    ]
+}
+
+
+def forget_origin(content: list[dict[str, Any]]) -> None:
+    """The sources are the same, but do not say any more whose they are."""
+    for block in content[1:]:
+        del block["citations"][0]["provider_state"]
+
+
+def forget_reasoning(content: list[dict[str, Any]]) -> None:
+    """Reasoning of nobody is not shown as that of this provider with a signature; the parts behind it count on."""
+    del content[0]["provider_state"]
+
+
+def double(content: list[dict[str, Any]]) -> None:
+    """The last text stands there twice, and the grounding speaks of one."""
+    content.append(copy.deepcopy(content[-1]))
+    del content[-1]["citations"][0]["provider_state"]
+
+
+def add_source(content: list[dict[str, Any]]) -> None:
+    """A source that the grounding does not know."""
+    content[1]["citations"].append({"type": "url_citation", "url": "https://example.com/b"})
+
+
+@pytest.mark.parametrize("change", [forget_origin, forget_reasoning, double, add_source])
+def test_sources_are_those_that_the_grounding_tells_of_the_answer_as_it_is_written(change: Any) -> None:
+    answer, _ = GEMINI.from_wire_response(copy.deepcopy(GROUNDED), HERE, DERIVED_IDS)
+    change(answer["message"]["content"])
+    body, loss = GEMINI.to_wire_response(answer, HERE)
+    again, _ = GEMINI.from_wire_response(body, HERE, DERIVED_IDS)
+
+    assert same_answer(apply(answer, loss), again) is None
+
+
+# ---------------------------------------------------------------------------------------------- edited requests
+
+
+def text(words: str) -> dict[str, Any]:
+    """A canonical turn of the user."""
+    return {"role": "user", "content": [{"type": "text", "text": words}]}
+
+
+def unanswered(*answers: dict[str, Any]) -> dict[str, Any]:
+    """A body with two calls, and what the user said then."""
+    return {**LOOP, "contents": [*LOOP["contents"][:2], {"role": "user", "parts": list(answers)}, USER]}
+
+
+@pytest.mark.parametrize("said", [{"text": "Never mind."}, LOOP["contents"][2]["parts"][0]])
+def test_a_turn_whose_calls_were_not_all_answered_goes_back_and_stays_so_beside_an_edit(said: dict[str, Any]) -> None:
+    body = unanswered(said)
+    request = read(body)
+    assert written(request) == body
+
+    request["messages"][0]["content"][0]["text"] = "Rome?"
+    assert written(request)["contents"][1:] == body["contents"][1:]
+
+
+@pytest.mark.parametrize("answers", [0, 1])
+def test_a_turn_whose_calls_were_not_all_answered_is_another_one_with_an_edit_in_it(answers: int) -> None:
+    request = read(unanswered({"text": "Never mind."}))
+    call = {"type": "tool_use", "id": "tu_9", "name": "look_up", "input": {}}
+    result = {"role": "tool", "content": [{"type": "tool_result", "tool_use_id": "tu_9", "content": []}]}
+    request["messages"][2:2] = [{"role": "assistant", "content": [call]}, *[result] * answers]
+    with pytest.raises(InvalidRequest):
+        GEMINI.to_wire(request, HERE)
+
+
+def test_a_result_that_came_without_its_call_is_refused_once_it_stands_elsewhere() -> None:
+    body = {"contents": [USER, LOOP["contents"][2], {"role": "model", "parts": [{"text": "So."}]}, USER]}
+    request = read(body)
+    assert written(request) == body
+
+    messages = request["messages"]
+    messages.append(
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "tu_9", "name": "look_up", "input": {}}]}
+    )
+    messages.append(messages.pop(1))
+    with pytest.raises(InvalidRequest):
+        GEMINI.to_wire(request, HERE)
+
+
+def test_a_call_that_came_unsigned_stays_so_and_one_that_an_edit_made_does_not() -> None:
+    body = copy.deepcopy(LOOP)
+    del part_of(body, 1, 0)["thoughtSignature"]
+    request = read(body)
+    assert written(request) == body
+
+    request["messages"] += [
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "tu_9", "name": "look_up", "input": {}}]},
+        {"role": "tool", "content": [{"type": "tool_result", "tool_use_id": "tu_9", "content": []}]},
+    ]
+    again = written(request)
+    assert again["contents"][:3] == body["contents"]
+    assert part_of(again, 3, 0)["thoughtSignature"] == SENTINEL
+
+
+def test_what_is_known_of_a_model_counts_once_the_request_goes_to_another() -> None:
+    body = copy.deepcopy(LOOP)
+    del part_of(body, 1, 0)["thoughtSignature"]
+    body["generationConfig"] = {"maxOutputTokens": 9000, "thinkingConfig": {"thinkingBudget": 1024}}
+    request = read(body, path="/models/gemini-2.5-flash:generateContent")
+    same = Endpoint("gemini_generate", "gemini", "gemini-2.5-flash", capabilities={"max_output_tokens": 8192})
+    other = Endpoint("gemini_generate", "gemini", "gemini-3-flash-preview", capabilities={"max_output_tokens": 8192})
+
+    assert written(request, same) == body
+    changed = written(request, other)
+    assert part_of(changed, 1, 0)["thoughtSignature"] == SENTINEL
+    assert changed["generationConfig"]["maxOutputTokens"] == 8192
+
+
+@pytest.mark.parametrize("empty", [{"parts": []}, {"parts": None}, {}])
+@pytest.mark.parametrize("role", ["user", "model"])
+def test_a_content_without_parts_is_kept_in_its_role_alone(empty: dict[str, Any], role: str) -> None:
+    body = {"contents": [USER, {"role": role, **empty}, USER]}
+    request = read(body)
+    assert written(request) == body
+
+    request["messages"][1]["role"] = "user"
+    assert written(request)["contents"][1].get("parts", "absent") == (
+        [{"text": "(empty)"}] if role == "model" else empty.get("parts", "absent")
+    )
+
+
+def test_an_item_goes_back_where_it_was_read_and_nowhere_else() -> None:
+    odd = {"functionCall": {"name": "f", "args": [1]}}
+    body = {"contents": [USER, {"role": "model", "parts": [{"text": "b"}, odd]}, USER]}
+    request = read(body)
+    assert written(request) == body
+
+    request["messages"][2]["content"].append(request["messages"][1]["content"].pop())
+    assert written(request)["contents"][1:] == [{"role": "model", "parts": [{"text": "b"}]}, USER]
+
+
+def test_an_item_that_would_be_something_else_in_its_place_is_left_out() -> None:
+    body = {"contents": [USER, {"parts": [{"text": "a"}, {"functionCall": {"name": "f", "args": {}}}]}, USER]}
+    request = read(body)
+    assert written(request) == body
+
+    request["messages"][1]["role"] = "assistant"
+    assert written(request)["contents"][1] == {"role": "model", "parts": [{"text": "a"}]}
+
+    said = {
+        "type": "opaque",
+        "adapter": "gemini_generate",
+        "provider": "gemini",
+        "kind": "text",
+        "value": {"text": "b"},
+    }
+    assert written({"messages": [text("a"), {"role": "user", "content": [said, *text("c")["content"]]}]}) == {
+        "contents": [{"role": "user", "parts": [{"text": words}]} for words in ("a", "c")]
+    }
+
+
+def test_a_choice_among_tools_that_could_not_be_read_goes_with_them() -> None:
+    body = {
+        "contents": [USER],
+        "tools": [{"functionDeclarations": [FUNCTION, {"name": 7}]}],
+        "toolConfig": {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": ["f"]}},
+    }
+    request = read(body)
+    assert written(request) == body
+
+    del request["options"]
+    assert written(request) == {"contents": [USER]}
+
+
+def test_the_type_of_an_answer_goes_with_its_schema_whoever_asks() -> None:
+    wish = {"responseMimeType": "application/json", "responseJsonSchema": True}
+    request = {"messages": [text("a")], "options": {"gemini_generate": {"generationConfig": wish}}}
+
+    assert written(request)["generationConfig"] == wish
+
+
+def test_members_of_instructions_that_an_edit_joined_are_reported() -> None:
+    request = read({"systemInstruction": {"parts": [{"text": "a"}], "x": 1}, "contents": [USER]})
+    request["messages"].insert(0, {"role": "system", "content": [{"type": "text", "text": "b"}]})
+
+    assert written(request)["systemInstruction"] == {"parts": [{"text": "b"}, {"text": "a"}]}
+
+
+def test_tools_of_one_name_go_back_and_are_refused_when_an_edit_made_them() -> None:
+    body = {"contents": [USER], "tools": [{"functionDeclarations": [FUNCTION, FUNCTION]}]}
+    request = read(body)
+    assert written(request) == body
+    assert len(written({**request, "messages": [text("Rome?")]})["tools"][0]["functionDeclarations"]) == 2
+
+    one = read({**body, "tools": [{"functionDeclarations": [FUNCTION]}]})
+    with pytest.raises(InvalidRequest, match="one name"):
+        GEMINI.to_wire({**one, "tools": one["tools"] * 2}, HERE)

@@ -29,7 +29,7 @@ ORACLES = pytest.importorskip("runner.oracles")
 CASES = Path(__file__).resolve().parents[2] / "conformance" / "cases"
 SEED = os.environ["EDIT_SEED"]
 ROUNDS = int(os.environ["EDIT_ROUNDS"])
-NOTED = ("anthropic_messages", "bedrock_converse", "ollama_chat", "openai_chat", "openai_responses")
+NOTED = ("anthropic_messages", "bedrock_converse", "gemini_generate", "ollama_chat", "openai_chat", "openai_responses")
 ALLOWED = {"known_block", "tool_input_invalid"}
 
 

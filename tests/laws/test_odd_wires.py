@@ -22,7 +22,7 @@ from interlingua.canonical.ids import DERIVED_IDS
 CASES = Path(__file__).resolve().parents[2] / "conformance" / "cases"
 SEED = os.environ.get("EDIT_SEED", "20261121")
 ROUNDS = int(os.environ.get("EDIT_ROUNDS", "5"))
-NOTED = ("anthropic_messages", "bedrock_converse", "ollama_chat", "openai_chat", "openai_responses")
+NOTED = ("anthropic_messages", "bedrock_converse", "gemini_generate", "ollama_chat", "openai_chat", "openai_responses")
 VALUES: tuple[Any, ...] = ("", " ", "a.b", 0, 1.5, -1, 10**7, True, False, {}, [], "x" * 70, "none", "image/bmp")
 
 

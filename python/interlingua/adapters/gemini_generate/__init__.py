@@ -8,10 +8,10 @@ Strategy: a wire content is one canonical message, but for results of tools, whi
 has no ids of calls, so results are paired by id where there is one, else by name and position. Signatures stay on the
 part that they came on. Many spellings mean the same here (two cases of every name, numbers for words, one object for a
 list): the plain spelling is written, and what differed from it is kept as `form` and written back as long as it still
-says the same.
+says the same. What is odd about a request is noted there as well when it is read; nothing else of it is left unrepaired.
 
-Sections: tables · requests (members) · contents (messages) · parts (blocks) · tools · schemas · responses · streams · errors ·
-estimates.
+Sections: tables · context · requests (members) · proofreading · contents (messages) · parts (blocks: state, media, calls,
+results) · tools · schemas · reasoning · responses · streams · errors · estimates.
 """
 
 from interlingua.adapters.gemini_generate.errors import error, to_wire_error

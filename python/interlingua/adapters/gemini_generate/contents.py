@@ -1,33 +1,25 @@
 """
-Contents both ways: canonical messages are turns of five roles, wire contents are turns of a user and a model.
+Contents: what the wire has for messages, read whole; and what stands in one beside its parts, both ways.
 
-Reading: each functionResponse is a message of role tool, what stands beside it in the content a message of role user.
-Writing: results follow their calls directly, in one content and in the order of the calls; every other message is a
-content of its own; instructions stand in `systemInstruction`, later ones marked in a user turn.
+Each functionResponse is a message of role tool, what stands beside it in the content a message of role user.
 """
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._kit import MESSAGE_MEMBERS, Wire, report_foreign_state, report_unknown, within
-from interlingua.adapters._order import PLAIN, ordered
-from interlingua.adapters.gemini_generate.parts import (
-    MODEL,
-    SYSTEM,
-    USER,
-    blocks_from_parts,
-    parts_to_wire,
-    result_to_wire,
-)
-from interlingua.adapters.gemini_generate.tables import FILLER, SENTINEL, UNREADABLE, Reading, Writing
-from interlingua.canonical.errors import InvalidRequest, InvalidWire
-from interlingua.canonical.ids import NamedIds
+from interlingua.adapters._order import PLAIN
+from interlingua.adapters.gemini_generate.context import Reading, Writing
+from interlingua.adapters.gemini_generate.parts import blocks_from_parts
+from interlingua.adapters.gemini_generate.state import MODEL, SYSTEM, USER, report_cache
+from interlingua.canonical.errors import InvalidWire
 from interlingua.canonical.loss import Path, pointer
 
 Message = dict[str, Any]
 Block = dict[str, Any]
 
 INSTRUCTIONS: Final = ("system", "developer")
-_CONTENT: Final = frozenset(("role", "parts"))
+CONTENT: Final = frozenset(("role", "parts"))
 
 # ---------------------------------------------------------------------------------------------- from the wire
 
@@ -39,13 +31,15 @@ def system_from_wire(content: Any, reading: Reading) -> Message:
     parts = _parts(content, form, path)
     message: Message = {"role": "system", "content": blocks_from_parts(parts, SYSTEM, reading)}
     if "role" in content:
-        form["role"] = content["role"]
+        form["system_role"] = content["role"]
+    if not parts:
+        form["blank"] = SYSTEM
     return _kept(message, content, form, reading)
 
 
 def contents_from_wire(contents: list[Any], reading: Reading, messages: list[Message]) -> None:
     """Appends what the contents hold. Raises `InvalidWire` with the pointer of what cannot be read."""
-    previous = ""
+    previous, begun = "", False  # the step of the model has called
     for position, content in enumerate(contents):
         form: dict[str, Any] = {}
         parts = _parts(content, form, ("contents", position))
@@ -55,6 +49,10 @@ def contents_from_wire(contents: list[Any], reading: Reading, messages: list[Mes
                 reading.turn()
             message: Message = {"role": "assistant", "content": blocks_from_parts(parts, MODEL, reading)}
             messages.append(message)
+            if not begun and (call := _first_call(message["content"])) is not None:
+                begun = True
+                if not _is_signed(call):
+                    reading.unsigned.append(call)
             previous = MODEL
         else:
             if role is not None and type(role) is not str:
@@ -62,15 +60,33 @@ def contents_from_wire(contents: list[Any], reading: Reading, messages: list[Mes
             found = _user_from_wire(parts, reading)
             message = found[0]
             messages += found
-            if role != USER:
+            if "role" not in content:
+                form["no_role"] = True
+            elif role != USER:
                 form["role"] = role
-                if "role" not in content:
-                    form["absent"] = True
+            if not parts:
+                form["blank"] = USER
             if previous == "tool" == message["role"]:
                 form["joined"] = False
-            previous = found[-1]["role"]
+            if reading.waits():
+                reading.unusual = True
+            previous, begun = found[-1]["role"], False
+            if previous == "user":
+                reading.unsigned.clear()
         if form or len(content) > 2:
             _kept(message, content, form, reading)
+
+
+def _first_call(blocks: list[Block]) -> Block | None:
+    for block in blocks:
+        kind: str = block["type"]
+        if kind == "tool_use":
+            return block
+    return None
+
+
+def _is_signed(call: Block) -> bool:
+    return bool("provider_state" in call and call["provider_state"].get("signature"))
 
 
 def _parts(content: Any, form: dict[str, Any], path: Path) -> list[Wire]:
@@ -93,7 +109,7 @@ def _parts(content: Any, form: dict[str, Any], path: Path) -> list[Wire]:
 
 def _kept(message: Message, content: Wire, form: dict[str, Any], reading: Reading) -> Message:
     """The message with what its content says beside role and parts, and how it was spelt."""
-    fields = {name: value for name, value in content.items() if name not in _CONTENT}
+    fields = {name: value for name, value in content.items() if name not in CONTENT}
     if fields or form:
         message["provider_state"] = state = reading.state()
         if fields:
@@ -115,6 +131,7 @@ def _user_from_wire(parts: list[Wire], reading: Reading) -> list[Message]:
             }
             if run is not None:
                 message["provider_state"] = reading.state(form={"joined": True})
+                reading.unusual = True
             run = None
         elif run is not None:
             run.append(block)
@@ -130,142 +147,47 @@ def _user_from_wire(parts: list[Wire], reading: Reading) -> list[Message]:
 
 # ---------------------------------------------------------------------------------------------- to the wire
 
-_USUAL: Final = frozenset(("role", "content", "metadata"))
 
-
-def contents_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
-    """Writes `systemInstruction` and `contents`."""
-    messages: list[Message] = request["messages"]
-    if not messages:
-        raise InvalidRequest("a conversation needs at least one message", path="/messages")
-    position = 0
-    merges: list[tuple[Path, Path]] = []
-    try:
-        first = _leading_to_wire(request, messages, body, merges, writing)
-        order: range | list[int] = range(first, len(messages))
-        if not writing.own:
-            order, moves = ordered(messages, first)
-            writing.moves += [(("messages", position), ("messages", to)) for position, to in moves]
-        contents = _Contents(messages, writing)
-        signed = _signed_from(messages, order, writing)
-        for position in order:
-            contents.add(position, demand=signed is not None and position > signed)
-    except UNREADABLE as problem:
-        message = "the message lacks a member or has one of a wrong type"
-        raise InvalidRequest(message, path=pointer(("messages", position))) from problem
-    contents.release(("messages", len(messages)))
-    body["contents"] = contents.wires
-    came_so = writing.own and (writing.owned(request).get("form") or {}).get("call_first")
-    if order and not came_so and begins_with_call(messages, order):
-        contents.wires.insert(0, {"role": USER, "parts": [{"text": FILLER}]})
-        message = "the target takes no call before a user turn: a filler stands before it"
-        writing.loss.replace(("filler",), {"type": "text", "text": FILLER}, "filler", "shape", message)
-        writing.loss.move(("filler",), ("messages", order[0]), "filler", "shape", message)
-    _report_order(merges, contents, writing)
-
-
-def _report_order(merges: list[tuple[Path, Path]], contents: "_Contents", writing: Writing) -> None:
-    """The entries about whole messages and blocks, while each stands where it was written: merges first."""
-    for path, to in merges:
-        writing.loss.merge(path, to, "merged_turn", "shape", "neighbouring instructions travel as one")
-    for path, to in writing.moves:
-        if len(path) > 2:
-            writing.loss.move(path, to, "reordered", "shape", "media follow the text of a result")
-    for path, left, to in contents.released:
-        message = "results of this model hold text alone: the medium travels in the next user content"
-        value = {"type": "text", "text": left}
-        writing.loss.move(path, to, "media_moved", "weakened", message, left=value)
-    for path, to in writing.moves:
-        if len(path) == 2:
-            message = "results follow their calls directly, in the order of the calls"
-            writing.loss.move(path, to, "reordered", "shape", message)
-
-
-def begins_with_call(messages: list[Message], order: "range | list[int]") -> bool:
-    """Whether a call comes before any user turn."""
-    for position in order:
-        message = messages[position]
-        if message["role"] in INSTRUCTIONS and position == 0:
-            continue
-        if message["role"] != "assistant":
-            return False
-        if any(block["type"] == "tool_use" for block in message["content"]):
-            return True
-    return False
-
-
-# ------------------------------------------------------------------------------------------ leading instructions
-
-
-def _leading_to_wire(
-    request: dict[str, Any], messages: list[Message], body: Wire, merges: list[tuple[Path, Path]], writing: Writing
-) -> int:
-    """Writes `systemInstruction` from the request's own instructions and the messages before all others; gives their number."""
-    count = 0
-    while count < len(messages) and messages[count]["role"] in INSTRUCTIONS:
-        count += 1
-    if count and count == len(messages):
-        count -= 1  # instructions alone are no conversation: the last of them is said by the user
-    parts: list[Wire] = []
-    anchor: Path | None = None
-    if request.get("system"):
-        anchor = ("system",)
-        parts = parts_to_wire(request["system"], SYSTEM, writing, anchor)
-    for position in range(count):
-        message, path = messages[position], ("messages", position)
-        parts += parts_to_wire(message["content"], SYSTEM, writing, (*path, "content"))
-        _members(message, writing, path)
-        if message["role"] == "developer":
-            writing.loss.replace((*path, "role"), "system", "role_folded", "shape", "instructions have one role here")
-        if anchor is None:
-            anchor = path
-        else:
-            merges.append((path, anchor))
-    own = count == 1 and anchor == ("messages", 0) and bool(writing.owned(messages[0]))
-    if parts or (own and _came_empty(writing.owned(messages[0]))):
-        body["systemInstruction"] = wire = {"parts": parts}
-        if own:
-            _spelt(wire, messages[0], writing, ("messages", 0), "")
-    elif count:
-        merges.clear()
-        for position in range(count):
-            where = ("messages", position)
-            writing.loss.drop(where, "empty_content", "shape", "the instructions hold no text")
-    return count
-
-
-def _members(message: Message, writing: Writing, path: Path) -> None:
+def report_members(message: Message, writing: Writing, path: Path) -> None:
     """What a message holds beside role and content."""
     if len(message) == 2 or within(message, PLAIN):
         return
     report_unknown(message, MESSAGE_MEMBERS, writing.loss, path)
     if message.get("name") is not None:
-        message_text = "the wire has no names of participants"
-        writing.loss.drop((*path, "name"), "unsupported_field", "weakened", message_text)
-    if message.get("cache") is not None:
-        writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire has no cache marks")
+        writing.loss.drop((*path, "name"), "unsupported_field", "weakened", "the wire has no names of participants")
+    report_cache(message, writing, path)
     report_foreign_state(message, writing.endpoint, writing.loss, path)
 
 
-def _spelt(wire: Wire, message: Message, writing: Writing, path: Path, role: str) -> None:
-    """Members and spellings of a content of this wire."""
-    state = writing.owned(message)
-    if state.get("signature"):
-        where = (*path, "provider_state", "signature")
-        writing.loss.drop(where, "unsupported_field", "lost", "the wire has no signature in this place")
-    for name, value in (state.get("fields") or {}).items():
-        if name in _CONTENT or name in wire:
-            where = (*path, "provider_state", "fields", name)
-            writing.loss.drop(where, "combination", "shape", "the canonical member says it already")
-        else:
-            wire[name] = value
-    form = state.get("form")
-    if not form or (role and message["role"] in INSTRUCTIONS):
+def report_joined(message: Message, writing: Writing, path: Path) -> None:
+    """Reports the members of a message that travels in the content of another one."""
+    for name in writing.owned(message).get("fields") or ():
+        where = (*path, "provider_state", "fields", name)
+        writing.loss.drop(where, "combination", "weakened", "the message travels in the content before it")
+
+
+def spell_instructions(wire: Wire, message: Message, writing: Writing) -> None:
+    """Puts the role and the parts of the `systemInstruction` back as they came."""
+    form = writing.form_of(message)
+    if "system_role" in form:
+        wire["role"] = form["system_role"]
+    _spell_parts(wire, form)
+
+
+def spell(wire: Wire, message: Message, writing: Writing) -> None:
+    """Puts the role and the parts of a content back as they came."""
+    form = writing.form_of(message)
+    if not form or message["role"] in INSTRUCTIONS:
         return
-    if form.get("absent"):
-        wire.pop("role", None)
-    elif "role" in form and role != MODEL and (form["role"] != MODEL or not role):
-        wire["role"] = form["role"]
+    if message["role"] != "assistant":
+        if form.get("no_role"):
+            del wire["role"]
+        elif "role" in form:
+            wire["role"] = form["role"]
+    _spell_parts(wire, form)
+
+
+def _spell_parts(wire: Wire, form: Mapping[str, Any]) -> None:
     match form.get("parts"):
         case "object" if len(wire.get("parts") or ()) == 1:
             wire["parts"] = wire["parts"][0]
@@ -277,166 +199,6 @@ def _spelt(wire: Wire, message: Message, writing: Writing, path: Path, role: str
             pass
 
 
-def _came_empty(state: Any) -> bool:
-    """Whether a content of this wire had no parts from the beginning."""
-    return (state.get("form") or {}).get("parts") in ("empty", "null", "absent")
-
-
-# ------------------------------------------------------------------------------------------ pairing
-
-
-def find_their_calls(messages: list[Message], writing: Writing) -> bool:
-    """Whether results of an own request are read as those of their calls: most say so by place alone, which an edit changes."""
-    reading = Reading(writing.endpoint, NamedIds())
-    calls: dict[str, tuple[str, str, str | None]] = {}
-    previous = ""
-    for message in messages:
-        role = message["role"]
-        if role == "assistant":
-            if previous != role:
-                reading.turn()
-            for block in message["content"]:
-                if block["type"] == "tool_use":
-                    name, wire_id = block["name"], writing.owned(block).get("id") or None
-                    calls[block["id"]] = reading.call(name, wire_id), name, wire_id
-        elif role == "tool" and message["content"] and message["content"][0]["type"] == "tool_result":
-            block = message["content"][0]
-            form = writing.owned(block).get("form") or {}
-            expected, name, wire_id = calls.get(block["tool_use_id"], ("", "", None))
-            found, _, called = reading.result(form.get("name", name) or "", form.get("id", wire_id) or None)
-            if found != expected and (expected or called is not None):
-                return False
-        previous = role
-    return True
-
-
-# ------------------------------------------------------------------------------------------ signatures
-
-
-def _signed_from(messages: list[Message], order: "range | list[int]", writing: Writing) -> int | None:
-    """The last user message: behind it the model demands a signature on the first call of every step. None: nowhere."""
-    if writing.own or not order:
-        return None
-    demanded = writing.capabilities.get("thought_signatures")
-    if demanded is None:
-        demanded = writing.generation(0) > 2
-    if not demanded:
-        return None
-    last = -1
-    for position in order:
-        if messages[position]["role"] not in ("assistant", "tool"):
-            last = position
-    return last
-
-
-# ------------------------------------------------------------------------------------------ contents
-
-
-class _Contents:
-    """Puts messages together to contents."""
-
-    def __init__(self, messages: list[Message], writing: Writing) -> None:
-        self.messages: Final = messages
-        self.writing: Final = writing
-        self.wires: list[Wire] = []
-        self.released: list[tuple[Path, str, Path]] = []
-        self.previous = ""  # role of the message before
-        self.step_begun = False
-
-    def add(self, position: int, *, demand: bool) -> None:
-        """Writes one message. `demand`: a step that begins here needs a signature."""
-        message, writing = self.messages[position], self.writing
-        role: str = message["role"]
-        blocks: list[Block] = message["content"]
-        if role == "user" and len(message) == 2 and len(blocks) == 1 and not writing.outside:
-            block = blocks[0]
-            if len(block) == 2 and block["type"] == "text" and block["text"]:  # the usual turn, on a straight way
-                self.wires.append({"role": USER, "parts": [{"text": block["text"]}]})
-                self.previous, self.step_begun = role, False
-                return
-        path: Path = ("messages", position)
-        if writing.outside and role != "tool":
-            # a message that moves takes its place behind the media
-            self.release(next((to for moved, to in writing.moves if moved == path), path))
-        if role == "assistant":
-            writing.message = message
-            parts = parts_to_wire(blocks, MODEL, writing, ("messages", position, "content"))
-            if demand:
-                self._demand_signature(blocks, parts, path)
-        elif role == "tool":
-            parts = [result_to_wire(blocks[0], writing, ("messages", position, "content", 0))]
-        elif role == "user":
-            parts = parts_to_wire(blocks, USER, writing, ("messages", position, "content"))
-        else:
-            parts = self._instructions(message, path)
-        if role != "assistant":
-            self.step_begun = False
-        if parts and (len(message) == 2 or within(message, _USUAL)) and not (role == "tool" == self.previous):
-            self.wires.append({"role": MODEL if role == "assistant" else USER, "parts": parts})
-        else:
-            self._put(MODEL if role == "assistant" else USER, parts, message, writing.owned(message), path)
-            _members(message, writing, path)
-        self.previous = role
-
-    def _put(self, role: str, parts: list[Wire], message: Message, state: Any, path: Path) -> None:
-        joined = (state.get("form") or {}).get("joined") if state else None
-        if joined is None:
-            joined = message["role"] == "tool" == self.previous
-        elif joined:
-            beside = ("tool",) if message["role"] == "user" else ("tool", "user")
-            joined = bool(parts) and message["role"] in ("tool", "user") and self.previous in beside
-        if joined and isinstance(before := self.wires[-1].get("parts"), list):
-            before += parts
-            for name in state.get("fields") or ():
-                where = (*path, "provider_state", "fields", name)
-                note = "the message travels in the content before it"
-                self.writing.loss.drop(where, "combination", "weakened", note)
-            return
-        if not parts and role == USER and not _came_empty(state):
-            filler = [{"type": "text", "text": FILLER}]
-            self.writing.loss.replace((*path, "content"), filler, "filler", "shape", "the target takes no empty turn")
-            parts = [{"text": FILLER}]
-        wire: Wire = {"role": role, "parts": parts}
-        if not parts and role == MODEL and not self.writing.own:
-            del wire["parts"]  # an answer that says nothing comes without parts, and is taken back so
-        self.wires.append(wire)
-        if state:
-            _spelt(wire, message, self.writing, path, role)
-
-    def release(self, to: Path) -> None:
-        """Media that could not stand in the results before go into a user content of their own."""
-        if not self.writing.outside:
-            return
-        self.wires.append({"role": USER, "parts": [part for _, _, part in self.writing.outside]})
-        self.released += [(path, left, to) for path, left, _ in self.writing.outside]
-        self.writing.outside.clear()
-
-    def _instructions(self, message: Message, path: Path) -> list[Wire]:
-        """Instructions inside the conversation are marked in a user turn."""
-        note = "instructions inside a conversation travel marked in a user turn"
-        loss = self.writing.loss
-        loss.replace((*path, "role"), USER, "marker", "weakened", note)
-        blocks: list[Any] = []
-        for index, block in enumerate(message["content"]):
-            if block["type"] == "text" and block["text"]:
-                text = f"<system-message>\n{block['text']}\n</system-message>"
-                loss.replace((*path, "content", index, "text"), text, "marker", "weakened", note)
-                block = {**block, "text": text}
-            blocks.append(block)
-        return parts_to_wire(blocks, USER, self.writing, (*path, "content"))
-
-    def _demand_signature(self, blocks: list[Any], parts: list[Wire], path: Path) -> None:
-        """Puts the documented stand-in on the first call of a step whose signature does not exist."""
-        for index, block in enumerate(blocks):
-            if block["type"] != "tool_use":
-                continue
-            if self.step_begun:
-                return
-            self.step_begun = True
-            part = next(part for part in parts if "functionCall" in part or "function_call" in part)
-            if "thoughtSignature" not in part and "thought_signature" not in part:
-                part["thoughtSignature"] = SENTINEL
-                where = (*path, "content", index, "provider_state", "signature")
-                message = "the target demands a signature here, and there is none: a stand-in is sent"
-                self.writing.loss.replace(where, SENTINEL, "required_default", "shape", message)
-            return
+def came_blank(message: Message, place: str, writing: Writing) -> bool:
+    """Whether a content had no parts from the beginning, in this place."""
+    return writing.own and writing.form_of(message).get("blank") == place

@@ -3,7 +3,8 @@
 from typing import Any, Final
 
 from interlingua.adapters._kit import Wire, report_unknown
-from interlingua.adapters.gemini_generate.tables import BUDGETS, EFFORTS, Reading, Writing
+from interlingua.adapters.gemini_generate.context import Reading, Writing
+from interlingua.adapters.gemini_generate.tables import BUDGETS, EFFORTS
 
 Reasoning = dict[str, Any]
 
@@ -36,6 +37,12 @@ def reasoning_from_wire(value: Any, reading: Reading) -> Reasoning | None:
             case _:
                 return None
     return reasoning
+
+
+def is_usual_reasoning(reasoning: Reasoning) -> bool:
+    """Whether it says one of a level that all models know, a budget and a mode."""
+    said = [name for name in reasoning if name != "display"]
+    return len(said) < 2 and reasoning.get("effort", "low") in EFFORTS[:4]
 
 
 # ---------------------------------------------------------------------------------------------- to the wire
@@ -80,7 +87,7 @@ def _fitted(reasoning: Reasoning, writing: Writing) -> Reasoning:
     fitted: Reasoning = {}
     if reasoning.get("display") in ("summarized", "omitted"):
         fitted["display"] = reasoning["display"]
-    if writing.own:
+    if writing.keeps("reasoning"):
         if effort in EFFORTS:
             fitted["effort"] = effort
         if budget:

@@ -7,33 +7,40 @@ from urllib.parse import quote, unquote
 from interlingua.adapters._kit import (
     Wire,
     expect,
-    gravity,
     report_foreign_options,
     report_foreign_state,
     report_unknown,
 )
 from interlingua.adapters._structured import recognised, written
-from interlingua.adapters.gemini_generate.contents import (
-    begins_with_call,
-    contents_from_wire,
-    contents_to_wire,
-    find_their_calls,
-    system_from_wire,
+from interlingua.adapters.gemini_generate.contents import contents_from_wire, system_from_wire
+from interlingua.adapters.gemini_generate.context import Reading, Writing
+from interlingua.adapters.gemini_generate.generation import (
+    COUNTS,
+    FORMAT,
+    NUMBERS,
+    format_to_wire,
+    generation_from_wire,
+    sampling_to_wire,
 )
-from interlingua.adapters.gemini_generate.reasoning import reasoning_from_wire, reasoning_to_wire
-from interlingua.adapters.gemini_generate.schemas import fitted, is_taken, json_schema
+from interlingua.adapters.gemini_generate.proofreading import proofread
+from interlingua.adapters.gemini_generate.reasoning import reasoning_to_wire
+from interlingua.adapters.gemini_generate.schemas import fitted
+from interlingua.adapters.gemini_generate.state import report_cache
 from interlingua.adapters.gemini_generate.tables import (
     CAMEL,
     MODEL_IN_PATH,
-    MOST_STOPS,
     PATH,
+    TIERS,
     UNREADABLE,
-    Reading,
-    Writing,
-    odd_names,
 )
-from interlingua.adapters.gemini_generate.tools import choice_from_wire, choice_to_wire, tools_from_wire, tools_to_wire
-from interlingua.canonical import json
+from interlingua.adapters.gemini_generate.tools import (
+    CHOICE,
+    choice_from_wire,
+    choice_to_wire,
+    tools_from_wire,
+    tools_to_wire,
+)
+from interlingua.adapters.gemini_generate.turns import contents_to_wire
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
@@ -43,21 +50,6 @@ Request = dict[str, Any]
 Entries = list[dict[str, Any]]
 
 _SYSTEM: Final = ("systemInstruction", "system_instruction")
-_NUMBERS: Final = {
-    "temperature": "temperature",
-    "topP": "top_p",
-    "topK": "top_k",
-    "presencePenalty": "presence_penalty",
-    "frequencyPenalty": "frequency_penalty",
-}
-_COUNTS: Final = {
-    "maxOutputTokens": ("max_output_tokens", 0),
-    "candidateCount": ("n", 1),
-    "seed": ("seed", None),
-    "logprobs": ("top_logprobs", 0),
-}
-_FORMAT: Final = ("responseMimeType", "responseJsonSchema", "responseSchema")
-_JSON_SCHEMA: Final = frozenset(("responseMimeType", "responseJsonSchema"))
 _OPTION_OBJECTS: Final = ("generationConfig", "toolConfig")
 _CONFIG: Final = frozenset(("generationConfig", "generation_config"))
 _CACHED: Final = frozenset(("systemInstruction", "tools", "toolConfig"))
@@ -89,18 +81,13 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     contents_from_wire(contents, reading, messages)
     request, spelling = members_from_wire(body, reading)
     _address_from_wire(wire, body, endpoint, request, form)
-    if any(message["role"] == "assistant" for message in messages[:2]) and begins_with_call(
-        messages, range(len(messages))
-    ):
-        form["call_first"] = True
     request["messages"] = messages
-    request["provider_state"] = state = reading.state()
     if spelling:
         form["members"] = spelling
-    if names := odd_names(request):
-        form["names"] = names
-    if form:
-        state["form"] = form
+    if not contents:
+        form["odd"] = {"messages": ["empty_content"]}
+    request["provider_state"] = reading.state(form=form) if form else reading.state()
+    proofread(request, reading, endpoint, to_wire)
     return recognised(request), []
 
 
@@ -158,7 +145,7 @@ def members_from_wire(body: Wire, reading: Reading) -> tuple[Request, Wire]:
                 if left:
                     options[name] = left
             case "generationConfig" if type(value) is dict:
-                if left := _generation_from_wire(value, request, reading):
+                if left := generation_from_wire(value, request, reading):
                     options[name] = left
             case "serviceTier" if type(value) is str:
                 request["service_tier"] = value
@@ -174,84 +161,12 @@ def members_from_wire(body: Wire, reading: Reading) -> tuple[Request, Wire]:
     return request, spelling
 
 
-def _generation_from_wire(config: Wire, request: Request, reading: Reading) -> Wire:
-    """Reads a generationConfig; gives what has no canonical meaning."""
-    left: Wire = {}
-    formats: Wire = {}
-    if not config:
-        reading.odd = True
-    for name, value in reading.camelised(config).items():
-        if value is None:
-            reading.odd = True
-        elif name in _NUMBERS and (number := _number(value, reading)) is not None:
-            request[_NUMBERS[name]] = number
-        elif name in _COUNTS and (count := _count(value, _COUNTS[name][1], reading)) is not None:
-            request[_COUNTS[name][0]] = count
-        elif name in _FORMAT:
-            formats[name] = value
-        elif name == "stopSequences" and type(value) is list and all(type(text) is str for text in value):
-            if value:
-                request["stop"] = value
-            else:
-                reading.odd = True
-        elif name == "responseLogprobs" and type(value) is bool:
-            request["logprobs"] = value
-        elif name == "thinkingConfig" and (reasoning := reasoning_from_wire(value, reading)) is not None:
-            if reasoning:
-                request["reasoning"] = reasoning
-            else:
-                reading.odd = True
-        else:
-            left[name] = value
-    if formats and (found := _format_from_wire(formats, reading)) is not None:
-        request["response_format"] = found
-    else:
-        left.update(formats)
-    return left
-
-
-def _number(value: Any, reading: Reading) -> int | float | None:
-    """A number, also where a client wrote it as a text."""
-    if type(value) is str:
-        reading.odd = True
-        try:
-            value = json.loads(value)
-        except InvalidRequest:
-            return None
-    return value if type(value) in (int, float) else None
-
-
-def _count(value: Any, least: int | None, reading: Reading) -> int | None:
-    number: Any = _number(value, reading)
-    return number if type(number) is int and (least is None or number >= least) else None
-
-
-def _format_from_wire(formats: Wire, reading: Reading) -> dict[str, Any] | None:
-    if len(formats) > 2:
-        return None
-    if formats.keys() != _JSON_SCHEMA and (len(formats) > 1 or formats.get("responseMimeType") != "application/json"):
-        reading.odd = True
-    schema = formats.get("responseJsonSchema")
-    if schema is None and "responseSchema" in formats:
-        schema = json_schema(formats["responseSchema"])
-    match formats.get("responseMimeType"):
-        case "application/json" if len(formats) == 1:
-            return {"type": "json"}
-        case "application/json" if type(schema) is dict:
-            reading.odd = reading.odd or not is_taken(schema)
-            return {"type": "json_schema", "schema": schema}
-        case "text/plain" if len(formats) == 1:
-            return {"type": "text"}
-        case _:
-            return None
-
-
 # ---------------------------------------------------------------------------------------------- to the wire
 
 _MESSAGES: Final = frozenset(("messages", "system", "model", "stream", "loss_policy", "options", "provider_state"))
 _UNSUPPORTED: Final = {"verbosity": "weakened", "user": "weakened"}
 _KNOWN: Final = _MESSAGES | frozenset(
-    (*_NUMBERS.values(), *(name for name, _ in _COUNTS.values()), "stop", "logprobs", "reasoning", "response_format", "tools",
+    (*NUMBERS.values(), *(name for name, _ in COUNTS.values()), "stop", "logprobs", "reasoning", "response_format", "tools",
      "tool_choice", "parallel_tool_calls", "service_tier", "metadata", "cache", *_UNSUPPORTED)
 )  # fmt: skip
 
@@ -273,9 +188,8 @@ def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     loss = Loss(request.get("loss_policy"))
     model = endpoint.model or (request.get("model") or "").partition(":")[2] or request.get("model")
     writing = Writing(request, endpoint, loss, model)
-    writing.own = writing.own and find_their_calls(request["messages"], writing)
     body: Wire = {}
-    form = writing.owned(request).get("form") or {}
+    form = writing.form
     tools_body: Wire = {}
     try:
         spelling: Wire = form.get("members") or {}
@@ -286,7 +200,7 @@ def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
         body.update(tools_body)
         members_to_wire(request, body, writing)
         if form:
-            body = _respelt(request, body, form, writing)
+            body = _respelt(request, body, writing)
     except UNREADABLE as problem:
         raise InvalidRequest("the request holds a value of a wrong type", path="") from problem
     if not writing.own:
@@ -297,7 +211,9 @@ def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
 
 def _same_tools(request: Request, spelling: Wire, body: Wire, writing: Writing) -> bool:
     """Writes the tools as they came, when they still say what the request says."""
-    if "tools" not in spelling or "tools" not in request:
+    if "tools" not in spelling or "tools" not in request or writing.lacks("supports_tools"):
+        return False
+    if not all(writing.fits(tool["name"]) or tool.get("kind") == "provider" for tool in request["tools"]):
         return False
     read = tools_from_wire(spelling["tools"], Reading(writing.endpoint, DERIVED_IDS))
     if read is None or difference(read, request["tools"]) is not None:
@@ -322,32 +238,34 @@ def _path(request: Request, model: str | None, form: dict[str, Any], endpoint: E
     return f"{path}:streamGenerateContent" + ("" if form.get("array") else "?alt=sse")
 
 
-def _respelt(request: Request, body: Wire, form: dict[str, Any], writing: Writing) -> Wire:
-    """The members as they came, as far as they still say what the request says."""
+def _respelt(request: Request, body: Wire, writing: Writing) -> Wire:
+    """The members as they came, as far as they still say what is written."""
+    form = writing.form
     if form.get("contents") == "object" and len(body["contents"]) == 1:
         body["contents"] = body["contents"][0]
     if form.get("system") and _SYSTEM[0] in body:
         body[form["system"]] = body.pop(_SYSTEM[0])
-    if type(said := form.get("model")) is str and writing.own:
+    if type(said := form.get("model")) is str:
         place, slash, name = said.rpartition("/")
         same = "model_of_path" in form and form["model_of_path"] == writing.model
         body["model"] = said if same else place + slash + (writing.model or name)
-    spelling: Wire = form.get("members") or {}
+    spelling: Wire = {name: value for name, value in (form.get("members") or {}).items() if name != "tools"}
     if not spelling.keys().isdisjoint(_SYSTEM) and not body.keys().isdisjoint(_SYSTEM):
         spelling = {name: value for name, value in spelling.items() if name not in _SYSTEM}
     if not spelling:
         return body
-    reading = Reading(writing.endpoint, DERIVED_IDS)
-    replaced = _replaced(body, spelling)
-    wanted = {name: request[name] for name in request.keys() & _READ}
-    if difference(members_from_wire(replaced, reading)[0], wanted) is None:
-        return replaced
+    # tools and contents are spelt already
+    members = {name: value for name, value in body.items() if name not in _APART}
+    if all(entry["path"].startswith(_BESIDE) for entry in writing.loss.entries):
+        read, _ = members_from_wire(_replaced(members, spelling), Reading(writing.endpoint, DERIVED_IDS))
+        if difference(read, {name: request[name] for name in request.keys() & _READ}) is None:
+            return _replaced(body, spelling)
     # something was changed since: each member on its own
-    plain, _ = members_from_wire(body, reading)
+    plain, _ = members_from_wire(members, Reading(writing.endpoint, DERIVED_IDS))
     for name, value in spelling.items():
-        trial = _replaced(body, {name: value})
-        if difference(members_from_wire(trial, reading)[0], plain) is None:
-            body = trial
+        trial = _replaced(members, {name: value})
+        if difference(members_from_wire(trial, Reading(writing.endpoint, DERIVED_IDS))[0], plain) is None:
+            members, body = trial, _replaced(body, {name: value})
             writing.spelt = writing.spelt and name not in _CONFIG
     config: Wire = body.get("generationConfig") or {}
     if writing.spelt and type(schema := config.get("responseJsonSchema")) is dict:
@@ -355,7 +273,10 @@ def _respelt(request: Request, body: Wire, form: dict[str, Any], writing: Writin
     return body
 
 
-_READ: Final = _KNOWN - _MESSAGES | {"options"}
+_BESIDE: Final = ("/messages/", "/system/", "/filler")
+"""What is reported of these makes no difference to the members."""
+_APART: Final = frozenset(("tools", "contents"))
+_READ: Final = (_KNOWN - _MESSAGES - {"tools"}) | {"options"}
 
 
 def _replaced(body: Wire, spelling: Wire) -> Wire:
@@ -368,11 +289,11 @@ def members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     if "tool_choice" in request or "parallel_tool_calls" in request:
         choice_to_wire(request, body, writing)
     config: Wire = {}
-    _sampling_to_wire(request, config, writing)
+    sampling_to_wire(request, config, writing)
     if request.get("reasoning"):
         reasoning_to_wire(request["reasoning"], config, writing)
     if request.get("response_format"):
-        _format_to_wire(request["response_format"], config, writing)
+        format_to_wire(request["response_format"], config, writing)
     if config:
         body["generationConfig"] = config
     if request.get("service_tier") is not None:
@@ -385,113 +306,12 @@ def members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         for name, severity in _UNSUPPORTED.items():
             if request.get(name) is not None:
                 writing.loss.drop((name,), "unsupported_field", severity, f"the wire has no {name}")
-        if request.get("cache") is not None:
-            writing.loss.drop(("cache",), "cache_hint", "weakened", "the wire has no cache marks")
+        report_cache(request, writing, ())
         report_unknown(request, _KNOWN, writing.loss, ())
 
 
-# ---------------------------------------------------------------------------------------------- generationConfig
-
-_RANGES: Final[dict[str, tuple[Any, Any]]] = {
-    "temperature": (0, 2),
-    "top_p": (0, 1),
-    "presence_penalty": (-2, 1.99),
-    "frequency_penalty": (-2, 1.99),
-    "n": (1, 8),
-    "top_logprobs": (0, 20),
-}
-_SEEDS: Final = range(-(2**31), 2**31)
-
-
-def _sampling_to_wire(request: Request, config: Wire, writing: Writing) -> None:
-    loss = writing.loss
-    for name, canonical in _NUMBERS.items():
-        if (value := request.get(canonical)) is not None:
-            config[name] = value if writing.own else _within(canonical, value, writing)
-    for name, (canonical, _) in _COUNTS.items():
-        if (value := request.get(canonical)) is None:
-            continue
-        if canonical == "seed" and value not in _SEEDS and not writing.own:
-            loss.drop(("seed",), "unsupported_value", "weakened", "the target takes seeds of 32 bits")
-        elif canonical == "top_logprobs" and not (request.get("logprobs") or writing.own):
-            severity = gravity("top_logprobs", value, "lost")
-            loss.drop(("top_logprobs",), "combination", severity, "alternatives come only with log probabilities")
-        else:
-            config[name] = value if writing.own else _within(canonical, value, writing)
-    if (logprobs := request.get("logprobs")) is not None:
-        config["responseLogprobs"] = logprobs
-    stop = request.get("stop")
-    if stop:
-        _stop_to_wire(stop, config, writing)
-
-
-def _within(name: str, value: Any, writing: Writing) -> Any:
-    """The value inside the range of the target; a model's own limit of output is known to the endpoint."""
-    low, high = _RANGES.get(name, (None, None))
-    code = "unsupported_value"
-    if name == "max_output_tokens":
-        low, high, code = 1, writing.capabilities.get("max_output_tokens"), "limit_exceeded"
-    if name == "top_k":
-        low = 1
-    fitted_value = value
-    if low is not None and value < low:
-        fitted_value = low
-    elif high is not None and value > high:
-        fitted_value = high
-    if fitted_value != value:
-        writing.loss.replace((name,), fitted_value, code, "weakened", "the target's range is narrower")
-    return fitted_value
-
-
-def _stop_to_wire(stop: list[str], config: Wire, writing: Writing) -> None:
-    kept: list[str] = []
-    for position, text in enumerate(stop):
-        if writing.own or (text and len(kept) < MOST_STOPS):
-            kept.append(text)
-        else:
-            code = "limit_exceeded" if text else "unsupported_value"
-            message = f"the target takes {MOST_STOPS} stop texts, none of them empty"
-            writing.loss.drop(("stop", position), code, "weakened", message)
-    if kept:
-        config["stopSequences"] = kept
-
-
-def _format_to_wire(wanted: dict[str, Any], config: Wire, writing: Writing) -> None:
-    path = ("response_format",)
-    kind = wanted["type"]
-    if kind == "text":
-        if writing.own and len(wanted) == 1:
-            return
-        for name in wanted.keys() - {"type"}:
-            writing.loss.drop((*path, name), "unsupported_field", "shape", "free text has no such member")
-        return
-    if kind == "json_schema" and "schema" not in wanted:
-        writing.loss.replace((*path, "type"), "json", "unsupported_value", "shape", "JSON without a schema")
-    if writing.lacks("supports_structured_output"):
-        writing.loss.drop(path, "unsupported_model", "lost", "the model does not enforce schemas")
-        return
-    config["responseMimeType"] = "application/json"
-    if kind == "json_schema" and "schema" in wanted:
-        schema = wanted["schema"]
-        # one that was spelt otherwise waits for whether it still is
-        config["responseJsonSchema"] = schema if writing.spelt else fitted(schema, writing.loss, (*path, "schema"))
-    elif "schema" in wanted:
-        writing.loss.drop((*path, "schema"), "unsupported_field", "weakened", "a free JSON object has no schema")
-    for name, severity in _FORMAT_MEMBERS.items():
-        if wanted.get(name) is not None and wanted[name] is not False:
-            message = f"the format has no {name} here"
-            writing.loss.drop((*path, name), "unsupported_field", severity, message)
-    report_unknown(wanted, _FORMAT_KNOWN, writing.loss, path)
-
-
-_FORMAT_MEMBERS: Final = {"name": "shape", "description": "weakened", "strict": "shape"}
-_FORMAT_KNOWN: Final = frozenset(("type", "schema", *_FORMAT_MEMBERS))
-
-_TIERS: Final = ("standard", "flex", "priority", "unspecified")
-
-
 def _tier_to_wire(tier: str, body: Wire, writing: Writing) -> None:
-    if writing.own or tier in _TIERS:
+    if tier in TIERS or writing.keeps("service_tier"):
         body["serviceTier"] = tier
     elif tier == "default":
         body["serviceTier"] = "standard"
@@ -504,7 +324,7 @@ def _tier_to_wire(tier: str, body: Wire, writing: Writing) -> None:
 def _metadata_to_wire(metadata: dict[str, Any], body: Wire, writing: Writing) -> None:
     kept: Wire = {}
     for name, value in metadata.items():
-        if writing.own or (writing.dialect.get("labels") and _is_label(name, value)):
+        if type(value) is str and (_takes_label(name, value, writing) or writing.keeps("metadata")):
             kept[name] = value
         else:
             message = "the target keeps no such data with a request"
@@ -513,8 +333,8 @@ def _metadata_to_wire(metadata: dict[str, Any], body: Wire, writing: Writing) ->
         body["labels"] = kept
 
 
-def _is_label(name: str, value: Any) -> bool:
-    return type(value) is str and all(
+def _takes_label(name: str, value: str, writing: Writing) -> bool:
+    return writing.dialect.get("labels") is True and all(
         len(text) < 64 and text == text.lower() and all(c.isalnum() or c in "_-" for c in text)
         for text in (name, value)
     )
@@ -530,26 +350,38 @@ def _options_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     if len(options) > 1 or name not in options:
         report_foreign_options(request, writing.endpoint, writing.loss)
     own: Wire = options.get(name) or {}
-    came_so = writing.own and (writing.owned(request).get("form") or {}).get("cached")
     for member, value in own.items():
         if member in _OPTION_OBJECTS and type(value) is dict:
-            present: Wire = body.get(member, {})
-            said = present.keys() | (_FORMAT if not present.keys().isdisjoint(_FORMAT) else ())
-            taken = {k: v for k, v in value.items() if k not in said and _is_option({member: {k: v}}, writing)}
-            if taken or not value:
-                for inner in value.keys() - taken.keys():
-                    _refuse_option((member, inner), writing)
-            else:
-                _refuse_option((member,), writing)
-            if present or taken or writing.own:
-                body[member] = {**present, **taken}
-        elif member == "cachedContent" and not came_so and not _CACHED.isdisjoint((*body, *own)):
+            _object_to_wire(member, value, body, writing)
+        elif member == "cachedContent" and not writing.form.get("cached") and not _CACHED.isdisjoint((*body, *own)):
             message = "the target takes a cache only in the place of instructions and tools"
             writing.loss.drop(("options", name, member), "combination", "lost", message)
-        elif member not in body and _is_option({member: value}, writing):
+        elif member not in body and _is_option({member: value}, member, writing):
             body[member] = value
         else:
             _refuse_option((member,), writing)
+
+
+def _object_to_wire(member: str, value: Wire, body: Wire, writing: Writing) -> None:
+    """Writes the options among the members of an object, beside those that the request says itself."""
+    present: Wire = body.get(member, {})
+    said = present.keys() | (FORMAT if not present.keys().isdisjoint(FORMAT) else ())
+    # type and schema of an answer are one wish
+    form = {name: value[name] for name in FORMAT if name in value}
+    taken: Wire = {}
+    for name, option in value.items():
+        if name in said:
+            if name == "functionCallingConfig" and type(option) is dict and option and option.keys().isdisjoint(CHOICE):
+                taken[name] = {**present[name], **option}
+        elif _is_option({member: form if name in form else {name: option}}, f"{member}/{name}", writing):
+            taken[name] = option
+    if taken or not value:
+        for name in value.keys() - taken.keys():
+            _refuse_option((member, name), writing)
+    else:
+        _refuse_option((member,), writing)
+    if present or taken or writing.own:
+        body[member] = {**present, **taken}
 
 
 def _refuse_option(where: tuple[str, ...], writing: Writing) -> None:
@@ -557,10 +389,12 @@ def _refuse_option(where: tuple[str, ...], writing: Writing) -> None:
     writing.loss.drop(("options", writing.endpoint.adapter, *where), "combination", "weakened", message)
 
 
-def _is_option(member: Wire, writing: Writing) -> bool:
-    """Whether this member, read from the wire, would be an option again."""
-    if writing.own:
-        return not member.keys() & _NOT_MEMBERS
+def _is_option(member: Wire, place: str, writing: Writing) -> bool:
+    """Whether this member, read from the wire, would be an option again, or was one when it was read."""
+    if not member.keys().isdisjoint(_NOT_MEMBERS):
+        return False
+    if writing.keeps("options", place):
+        return True
     if "model" in member:
         return False
     read, _ = members_from_wire(member, Reading(writing.endpoint, DERIVED_IDS))

@@ -14,15 +14,16 @@ from interlingua.adapters._answers import (
 )
 from interlingua.adapters._kit import THINKING_MEMBERS, Wire, report_foreign_state, report_unknown
 from interlingua.adapters._structured import answered
+from interlingua.adapters.gemini_generate.citations import cite, report_citations
+from interlingua.adapters.gemini_generate.context import Reading, Writing
 from interlingua.adapters.gemini_generate.errors import error
-from interlingua.adapters.gemini_generate.parts import MODEL, Block, blocks_from_parts, is_own_thinking, part_to_wire
+from interlingua.adapters.gemini_generate.parts import blocks_from_parts, is_own_thinking, part_to_wire
+from interlingua.adapters.gemini_generate.state import MODEL, Block, report_cache
 from interlingua.adapters.gemini_generate.tables import (
     FINISH,
     FINISH_NUMBERS,
     FINISH_WORD,
     UNREADABLE,
-    Reading,
-    Writing,
 )
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
@@ -115,52 +116,6 @@ def choice_from_wire(candidate: Wire, blocks: list[Block], position: int, endpoi
     if form:
         state["form"] = {"choice": form}
     return choice
-
-
-def cite(blocks: list[Block], candidate: Wire, endpoint: Endpoint) -> int:
-    """Gives texts the sources that the grounding names; the metadata stay whole beside them.
-
-    Segments are counted in bytes of the part that they name, else of the last text; one that does not say what stands
-    there is passed over. Gives the position of the last text, -1 when there is none.
-    """
-    last = max((at for at, block in enumerate(blocks) if block["type"] == "text" and block["text"]), default=-1)
-    grounding = candidate.get("groundingMetadata")
-    if last < 0 or type(grounding) is not dict:
-        return last
-    supports, chunks = grounding.get("groundingSupports"), grounding.get("groundingChunks")
-    if type(supports) is not list or type(chunks) is not list:
-        return last
-    citations: dict[int, list[dict[str, Any]]] = {}
-    for support in supports:
-        try:
-            segment = support["segment"]
-            position, start, end = _place(segment, blocks, last)
-            # a chunk is an object of one member: web, retrievedContext, maps
-            sources = [next(iter(chunks[index].values())) for index in support["groundingChunkIndices"] if index >= 0]
-        except (*UNREADABLE, StopIteration):
-            continue
-        for source in sources:
-            if type(source) is dict and type(source.get("uri")) is str:
-                citation: dict[str, Any] = {"type": "url_citation", "url": source["uri"]}
-                if type(source.get("title")) is str:
-                    citation["title"] = source["title"]
-                citation |= {"start_index": start, "end_index": end, "provider_state": endpoint.state()}
-                citations.setdefault(position, []).append(citation)
-    for position, found in citations.items():
-        blocks[position] = {**blocks[position], "citations": found}
-    return last
-
-
-def _place(segment: Wire, blocks: list[Block], last: int) -> tuple[int, int, int]:
-    """The text that a segment is of, and its beginning and end in characters. Raises `ValueError` when there is none."""
-    start, end = segment.get("startIndex", 0), segment["endIndex"]
-    for position in (segment.get("partIndex", last), last):
-        if 0 <= position < len(blocks) and blocks[position]["type"] == "text":
-            raw: bytes = blocks[position]["text"].encode()
-            before, said = raw[:start].decode(), raw[start:end].decode()
-            if said == segment.get("text", said):
-                return position, len(before), len(before) + len(said)
-    raise ValueError("segment")
 
 
 def assembled(body: Wire, choices: list[dict[str, Any]], endpoint: Endpoint) -> Response:
@@ -309,11 +264,18 @@ def _candidate(choice: dict[str, Any], position: int, writing: Writing, path: Pa
     writing.message = message
     state = writing.owned(choice)
     form = (state.get("form") or {}).get("choice") or {}
+    fields = (state.get("fields") or {}).get("choice")
+    fields = fields if isinstance(fields, dict) else {}
     parts: list[Wire] = []
+    written: list[tuple[int, Block]] = []
     for index, block in enumerate(message["content"]):
-        part = answer_part(block, writing, (*path, "message", "content", index))
+        said = block
+        if "groundingMetadata" in fields and "citations" in block:
+            said = {name: value for name, value in block.items() if name != "citations"}  # the grounding says them
+        part = answer_part(said, writing, (*path, "message", "content", index))
         if part is not None:
             parts.append(part)
+            written.append((index, block))
     content: Wire = {"role": MODEL, "parts": parts}
     if "role" in form:
         content.pop("role")
@@ -344,25 +306,11 @@ def _candidate(choice: dict[str, Any], position: int, writing: Writing, path: Pa
             report_foreign_state(choice, writing.endpoint, writing.loss, path)
     if path:
         report_rest(choice, writing.loss, path)
-    fields = (state.get("fields") or {}).get("choice")
-    if isinstance(fields, dict):
-        for name, value in fields.items():
-            candidate.setdefault(name, value)
-    if writing.own and ("groundingMetadata" in candidate or any("citations" in block for block in message["content"])):
-        _report_citations(message["content"], candidate, writing, (*path, "message", "content"))
+    for name, value in fields.items():
+        candidate.setdefault(name, value)
+    if "groundingMetadata" in fields:
+        report_citations(written, parts, candidate, writing, (*path, "message", "content"))
     return candidate
-
-
-def _report_citations(content: list[Block], candidate: Wire, writing: Writing, path: Path) -> None:
-    """Reports sources that the grounding does not give to a text that was changed after it was read."""
-    told = [{name: value for name, value in block.items() if name != "citations"} for block in content]
-    cite(told, candidate, writing.endpoint)
-    for position, block in enumerate(content):
-        given, read = block.get("citations") or [], told[position].get("citations") or []
-        if given != read and all(writing.owned(citation) for citation in given):
-            where = (*path, position, "citations")
-            message = "the grounding names other sources of this text"
-            writing.loss.replace(where, read, "combination", "weakened", message)
 
 
 def _finish_to_wire(choice: dict[str, Any], candidate: Wire, form: dict[str, Any], writing: Writing, path: Path) -> None:  # fmt: skip
@@ -380,8 +328,6 @@ def _finish_to_wire(choice: dict[str, Any], candidate: Wire, form: dict[str, Any
 def answer_part(block: Block, writing: Writing, path: Path) -> Wire | None:
     """One block of an answer; reasoning of another provider is shown without its signature."""
     if writing.own:
-        if block.get("citations") and all(writing.owned(citation) for citation in block["citations"]):
-            block = {name: value for name, value in block.items() if name != "citations"}  # the grounding says them
         return part_to_wire(block, MODEL, writing, path)
     if block["type"] == "thinking" and not is_own_thinking(block, writing):
         if block.get("signature") is not None:
@@ -389,8 +335,7 @@ def answer_part(block: Block, writing: Writing, path: Path) -> Wire | None:
             severity = "lost" if block["signature"] else "shape"
             writing.loss.drop((*path, "signature"), "foreign_state", severity, message)
         report_foreign_state(block, writing.endpoint, writing.loss, path)
-        if block.get("cache") is not None:
-            writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire has no cache marks")
+        report_cache(block, writing, path)
         report_unknown(block, THINKING_MEMBERS, writing.loss, path)
         return {"text": block["text"], "thought": True}
     part = part_to_wire(block, MODEL, writing, path)

@@ -13,19 +13,21 @@ from typing import Any, Final
 from interlingua.adapters._answers import ending, joined
 from interlingua.adapters._kit import Wire, arguments_text, stream_error, texts_in_turn
 from interlingua.adapters._structured import Told
+from interlingua.adapters.gemini_generate.citations import cite
+from interlingua.adapters.gemini_generate.context import Reading, Writing
 from interlingua.adapters.gemini_generate.errors import error as error_from_wire
 from interlingua.adapters.gemini_generate.errors import error_in_stream
-from interlingua.adapters.gemini_generate.parts import MODEL, Block, block_from_part
+from interlingua.adapters.gemini_generate.parts import block_from_part
 from interlingua.adapters.gemini_generate.responses import (
     answer_part,
     assembled,
     call_prefix,
     choice_from_wire,
-    cite,
     to_wire_response,
     usage_from_wire,
 )
-from interlingua.adapters.gemini_generate.tables import UNREADABLE, Reading, Writing
+from interlingua.adapters.gemini_generate.state import MODEL, Block
+from interlingua.adapters.gemini_generate.tables import UNREADABLE
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InterlinguaError, InvalidRequest
@@ -512,6 +514,7 @@ class _Encoder:
         state = block.get("provider_state")
         # an answer is given as it is; what came from elsewhere is shown as far as it goes
         writing.own = self.endpoint.owns(block if block["type"] == "opaque" else state or _NOBODY)
+        writing.as_read = writing.exact = writing.own
         try:
             return answer_part(block, writing, ())
         except InvalidRequest:

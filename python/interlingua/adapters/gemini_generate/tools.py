@@ -3,8 +3,10 @@
 from typing import Any, Final
 
 from interlingua.adapters._kit import PROVIDER_TOOL_MEMBERS, Mirror, Wire, report_foreign_state, report_unknown, within
+from interlingua.adapters.gemini_generate.context import Reading, Writing
 from interlingua.adapters.gemini_generate.schemas import fitted, is_taken, json_schema, rooted
-from interlingua.adapters.gemini_generate.tables import MODE_NUMBERS, Reading, Writing, camelised
+from interlingua.adapters.gemini_generate.state import members_to_wire, report_cache
+from interlingua.adapters.gemini_generate.tables import MODE_NUMBERS, camelised
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Path, pointer
@@ -92,8 +94,7 @@ def choice_from_wire(config: Wire, reading: Reading) -> tuple[dict[str, Any] | N
     if len(members) == len(calling) == 1 and type(mode) is str and mode in _MODES.back:
         return {"type": _MODES.back[mode]}, {}
     calling = reading.camelised(calling)
-    if not calling.keys() <= {"mode", "allowedFunctionNames"}:
-        return None, members
+    mode = calling.get("mode")
     names: Any = calling.get("allowedFunctionNames") or []
     if type(mode) is int and 0 <= mode < len(MODE_NUMBERS):
         reading.odd, mode = True, MODE_NUMBERS[mode]
@@ -116,8 +117,14 @@ def choice_from_wire(config: Wire, reading: Reading) -> tuple[dict[str, Any] | N
             choice = {"type": "allowed", "names": names, "mode": "auto"}
         case _:
             return None, members
-    return choice, {name: value for name, value in members.items() if name != "functionCallingConfig"}
+    left = {name: value for name, value in members.items() if name != "functionCallingConfig"}
+    if more := {name: value for name, value in calling.items() if name not in CHOICE}:
+        left["functionCallingConfig"] = more
+    return choice, left
 
+
+CHOICE: Final = ("mode", "allowedFunctionNames")
+"""The members of a `functionCallingConfig` that are the choice."""
 
 # ---------------------------------------------------------------------------------------------- to the wire
 
@@ -145,7 +152,7 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
                 if functions and behind is None:
                     behind = position
             continue
-        if tool["name"] in names and not writing.own:
+        if tool["name"] in names and not writing.had_twice(tool["name"]):
             raise InvalidRequest("two tools have one name; give each its own", path=pointer((*path, "name")))
         names.add(tool["name"])
         if not functions:
@@ -181,28 +188,17 @@ def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
         return wire
     for name in tool.keys() & ({"adapter", "definition"} if tool.get("kind") == "custom" else {"format", "adapter", "definition"}):  # fmt: skip
         loss.drop((*path, name), "unsupported_field", "weakened", "a function has no such member")
-    return _finished(tool, wire, writing, path)
+    return _finished(tool, wire, _FUNCTION, writing, path)
 
 
 _SIMPLE: Final = frozenset(("name", "description", "input_schema", "strict", "side_effects", "requires_workspace"))
 
 
-def _finished(tool: Tool, wire: Wire, writing: Writing, path: Path) -> Wire:
-    loss = writing.loss
-    report_unknown(tool, PROVIDER_TOOL_MEMBERS, loss, path)
-    if tool.get("cache") is not None:
-        loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire has no cache marks")
-    report_foreign_state(tool, writing.endpoint, loss, path)
-    state = writing.owned(tool)
-    if state.get("signature"):
-        where = (*path, "provider_state", "signature")
-        loss.drop(where, "unsupported_field", "lost", "the wire has no signature in this place")
-    for name, value in (state.get("fields") or {}).items():
-        if name in wire or name in _FUNCTION or tool.get("kind") == "provider":
-            where = (*path, "provider_state", "fields", name)
-            loss.drop(where, "combination", "shape", "the canonical member says it already")
-        else:
-            wire[name] = value
+def _finished(tool: Tool, wire: Wire, said: frozenset[str], writing: Writing, path: Path) -> Wire:
+    report_unknown(tool, PROVIDER_TOOL_MEMBERS, writing.loss, path)
+    report_cache(tool, writing, path)
+    report_foreign_state(tool, writing.endpoint, writing.loss, path)
+    members_to_wire(tool, wire, said, writing, path)
     return wire
 
 
@@ -233,7 +229,8 @@ def _provider_tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | N
         writing.loss.replace((*path, "definition"), camelised(definition), "name_rewritten", "shape", "the first spelling")  # fmt: skip
     for member in tool.keys() & {"description", "input_schema", "strict", "format"}:
         writing.loss.drop((*path, member), "unsupported_field", "weakened", "the definition goes back verbatim")
-    _finished(tool, {}, writing, path)
+    # the definition is verbatim: what stands beside it has no place in it
+    _finished(tool, {}, frozenset((writing.owned(tool).get("fields") or {}).keys()), writing, path)
     return dict(camelised(definition))
 
 
@@ -247,8 +244,10 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
     choice = request.get("tool_choice")
     if choice is None:
         return
-    offered = [tool for tool in request.get("tools") or () if tool.get("kind") != "provider"]
-    if not writing.own and not (offered and "tools" in body):
+    known = {tool["name"] for tool in request.get("tools") or () if tool.get("kind") != "provider"}
+    # tools that are not shaped as documented are an option, and may well be what is chosen
+    unread = "tools" in ((request.get("options") or {}).get(writing.endpoint.adapter) or {}) and not known
+    if not (known and "tools" in body) and not unread and not writing.keeps("tool_choice"):
         severity = "shape" if choice["type"] in ("auto", "none") else "weakened"
         loss.drop(("tool_choice",), "combination", severity, "the target takes a choice only together with functions")
         return
@@ -256,8 +255,8 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
         body["toolConfig"] = {"functionCallingConfig": {"mode": word}}
         return
     names: list[str] = [choice["name"]] if choice["type"] == "tool" else choice.get("names") or []
-    known = {tool["name"] for tool in offered}
-    kept = [writing.renamed(name) for name in names if name in known or writing.own]
+    known.update(writing.form.get("undeclared") or ())
+    kept = [writing.renamed(name) for name in names if name in known or unread]
     calling: Wire = {"mode": _mode(choice, kept)}
     if kept and calling["mode"] in ("ANY", "VALIDATED"):
         calling["allowedFunctionNames"] = kept

@@ -1,0 +1,273 @@
+"""
+Media both ways: `inlineData` and `fileData` are images, audio, video and documents.
+
+Base64 is taken as it is: it is never decoded but for its first bytes, where nothing says what it is.
+"""
+
+import base64
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from interlingua.adapters._kit import BLOCK_MEMBERS, Wire, parse_data_uri
+from interlingua.adapters._media import WORKSPACE, may_be_base64
+from interlingua.adapters.gemini_generate.context import Reading, Writing
+from interlingua.adapters.gemini_generate.state import MODEL, RESULT, SYSTEM, USER, Block, finished, instead, left_over
+from interlingua.adapters.gemini_generate.tables import DETAIL, MEDIA_TYPE
+from interlingua.canonical.loss import Path
+
+MEDIA: Final = ("image", "audio", "video", "document")
+_EXTRAS: Final = ("detail", "transcript", "name", "title", "context", "citations_enabled")
+_KNOWN: Final = BLOCK_MEMBERS | {"source", "media_type", *_EXTRAS}
+
+_VIDEOS: Final = ("https://www.youtube.com/", "https://youtube.com/", "https://youtu.be/")
+_OWN_FILES: Final = "https://generativelanguage.googleapis.com/"
+_FILE_URIS: Final = (_OWN_FILES, *_VIDEOS)
+_IMAGES: Final = frozenset(("image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"))
+_DOCUMENTS: Final = frozenset(("application/pdf", "application/json", "application/rtf", "application/x-javascript", "application/x-python"))  # fmt: skip
+
+
+def _block_type(media_type: str | None, uri: str = "") -> str:
+    """The block that a medium is."""
+    if media_type is None:
+        return "video" if uri.startswith(_VIDEOS) else "document"
+    return _BLOCK_TYPES.get(media_type.partition("/")[0].lower(), "document")
+
+
+_BLOCK_TYPES: Final = {"image": "image", "audio": "audio", "video": "video"}
+
+
+def _uri_kind(uri: str) -> str:
+    """A file that the provider keeps has an id, anything else an address."""
+    return "file_id" if uri.startswith(_OWN_FILES) or "://" not in uri else "url"
+
+
+def _plain_base64(data: str) -> str:
+    """Base64 in the usual alphabet and with its padding."""
+    if "-" in data or "_" in data:
+        data = data.replace("-", "+").replace("_", "/")
+    return data + "=" * (-len(data) % 4)
+
+
+def _base64_as(data: str, spelling: Mapping[str, Any]) -> str:
+    if spelling["url_safe"]:
+        data = data.replace("+", "-").replace("/", "_")
+    return data if spelling["padded"] else data.rstrip("=")
+
+
+# ---------------------------------------------------------------------------------------------- from the wire
+
+
+def inline_from_wire(inner: Any, fields: dict[str, Any], form: dict[str, Any], place: str, reading: Reading) -> Block:
+    """An `inlineData`. Raises `TypeError` or `KeyError` for one that is not shaped as documented."""
+    media_type, data = inner["mimeType"], inner["data"]
+    if type(data) is not str or not data or not MEDIA_TYPE.fullmatch(media_type):
+        raise TypeError("inlineData")
+    plain = _plain_base64(data)
+    if not may_be_base64(plain):
+        raise TypeError("inlineData")
+    if plain != data:
+        spelling = {"url_safe": "-" in data or "_" in data, "padded": len(plain) == len(data)}
+        if _base64_as(plain, spelling) == data:
+            form["base64"], data = spelling, plain
+        else:
+            reading.unusual = True
+    if not _is_usual(media_type, place):
+        form["odd"] = place
+    left_over(inner, ("mimeType", "data"), "inlineData", fields)
+    source = {"kind": "base64", "data": data}
+    return {"type": _block_type(media_type), "source": source, "media_type": media_type}
+
+
+def file_from_wire(inner: Any, fields: dict[str, Any], place: str, reading: Reading) -> Block:
+    """A `fileData`. Raises `TypeError` or `KeyError` for one that is not shaped as documented."""
+    media_type, uri = inner.get("mimeType"), inner["fileUri"]
+    if type(uri) is not str or (media_type is not None and not MEDIA_TYPE.fullmatch(media_type)):
+        raise TypeError("fileData")
+    known = ("fileUri", "mimeType") if media_type is not None else ("fileUri",)
+    left_over(inner, known, "fileData", fields)
+    source: dict[str, Any] = {"kind": _uri_kind(uri), "data": uri}
+    if source["kind"] == "file_id":
+        source["provider"] = reading.provider
+    block: Block = {"type": _block_type(media_type, uri), "source": source}
+    if media_type is not None:
+        block["media_type"] = media_type
+    if not uri.startswith(_FILE_URIS) or not (media_type is None or _is_usual(media_type, place)):
+        reading.unusual = True
+    return block
+
+
+def _is_usual(media_type: str, place: str) -> bool:
+    """Whether the provider surely takes a medium in this place."""
+    if (
+        media_type in _IMAGES
+        or media_type in _DOCUMENTS
+        or (media_type.startswith("text/") and _PLAIN.fullmatch(media_type))
+    ):
+        return place != SYSTEM
+    return place in (USER, MODEL) and _PLAIN.fullmatch(media_type) is not None
+
+
+_PLAIN: Final = re.compile(r"(audio|video|text)/[a-z0-9.+-]+")
+
+
+def detail_from_wire(resolution: Any) -> str | None:
+    """How closely to look at an image; None for a resolution that the contract has no word for."""
+    level = resolution.get("level") if type(resolution) is dict and len(resolution) == 1 else None
+    return DETAIL.back.get(level) if type(level) is str else None
+
+
+# ---------------------------------------------------------------------------------------------- to the wire
+
+_DEFAULT_TYPES: Final = {
+    "image": "image/jpeg",
+    "audio": "audio/mpeg",
+    "video": "video/mp4",
+    "document": "application/pdf",
+}
+# the first bytes of each format, in base64
+_STARTS: Final = {
+    "/9j/": "image/jpeg",
+    "iVBORw0KGgo": "image/png",
+    "R0lGOD": "image/gif",
+    "JVBERi": "application/pdf",
+    "SUQz": "audio/mpeg",
+    "T2dnUw": "audio/ogg",
+    "ZkxhQ": "audio/flac",
+}
+
+
+def _sniffed(data: str, block_type: str) -> str:
+    """The media type that the first bytes tell, else the usual one of such a block."""
+    if data.startswith("UklGR"):
+        # bytes 8 to 11 begin inside a group of the base64
+        try:
+            head = base64.b64decode(data[:16])
+        except ValueError:
+            head = b""
+        if head[8:12] == b"WEBP":
+            return "image/webp"
+        if head[8:12] == b"WAVE":
+            return "audio/wav"
+    return next((kind for start, kind in _STARTS.items() if data.startswith(start)), _DEFAULT_TYPES[block_type])
+
+
+def _takes(media_type: str, place: str, writing: Writing) -> bool:
+    """Whether the target takes a medium of this type in this place."""
+    kind = _block_type(media_type)
+    if kind == "image":
+        return media_type in writing.capabilities.get("accepted_image_media_types", _IMAGES)
+    if kind == "document":
+        return media_type in _DOCUMENTS or media_type.startswith("text/")
+    return place != RESULT
+
+
+def medium_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
+    """A medium as a part; None when it is not carried, which is reported."""
+    source, block_type = block["source"], block["type"]
+    if writing.lacks(f"supports_{block_type}s" if block_type in ("image", "document") else f"supports_{block_type}"):
+        return instead(block, writing, path, "unsupported_model", f"the model takes no {block_type}")
+    data = source.get("data") or ""
+    kind, media_type = source["kind"], block.get("media_type")
+    odd = kind in _SOURCES and writing.noted(block, place)
+    new_source: dict[str, Any] | None = None
+    if kind == "text":
+        kind, data = "base64", base64.b64encode(data.encode()).decode()
+        media_type = media_type if media_type is not None and media_type.startswith("text/") else "text/plain"
+        new_source = {"kind": kind, "data": data}
+    elif kind == "url" and not odd and (inline := parse_data_uri(data)) is not None:
+        kind, media_type, data = "base64", inline[0] or media_type, inline[1]
+        new_source = {"kind": kind, "data": data}
+    if odd:
+        fitted = media_type
+    else:
+        refusal = _source_refused(kind, data, source, writing)
+        if refusal is not None:
+            return instead(block, writing, path, "unsupported_source", refusal)
+        fitted = _fitted_type(kind, data, media_type, block_type)
+        if fitted is not None and not _takes(fitted, place, writing):
+            return instead(block, writing, path, "unsupported_source", "the target does not take this media type")
+        if kind != "base64" and kind != _uri_kind(data):
+            new_source = {"kind": _uri_kind(data), "data": data}
+        elif kind == "base64" and (plain := _plain_base64(data)) != data:
+            data, new_source = plain, {"kind": "base64", "data": plain}
+        if kind == "base64" and not may_be_base64(data):
+            return instead(block, writing, path, "unsupported_source", "the data is no base64")
+    part: Wire = {}
+    if block_type == "image" and block.get("detail") in DETAIL.there and _takes_detail(place, writing):
+        part["mediaResolution"] = {"level": DETAIL.there[block["detail"]]}
+    _report_medium(block, fitted, data if kind != "base64" else "", new_source, part, writing, path)
+    if kind == "base64":
+        form = writing.form_of(block)
+        if "base64" in form:
+            data = _base64_as(data, form["base64"])
+        part["inlineData"] = {"mimeType": fitted, "data": data}
+        return finished(block, part, "inlineData", _KNOWN, writing, path)
+    part["fileData"] = file = {"fileUri": data}
+    if fitted is not None:
+        file["mimeType"] = fitted
+    return finished(block, part, "fileData", _KNOWN, writing, path)
+
+
+_SOURCES: Final = ("base64", "url", "file_id")  # that are read
+
+
+def _takes_detail(place: str, writing: Writing) -> bool:
+    """Whether a part says how closely to look at it."""
+    taken = writing.capabilities.get("media_resolution")
+    return writing.exact or (place != RESULT and (writing.generation(0) > 2 if taken is None else taken is True))
+
+
+def _source_refused(kind: str, data: str, source: Mapping[str, Any], writing: Writing) -> str | None:
+    if not data:
+        return "there is nothing to send"
+    match kind:
+        case "base64":
+            return None
+        case "file_id" if source.get("provider") not in (None, writing.endpoint.provider):
+            return "a file of another provider"
+        case "file_id" | "url":
+            taken = writing.dialect.get("file_uris", _FILE_URIS)
+            return None if data.startswith(tuple(taken)) else "the target does not fetch this address"
+        case "file_ref":
+            return WORKSPACE
+        case _:
+            return "the target takes no medium of this source"
+
+
+def _fitted_type(kind: str, data: str, media_type: str | None, block_type: str) -> str | None:
+    if media_type is None:
+        if kind == "base64":
+            return _sniffed(data, block_type)
+        return None if _block_type(None, data) == block_type else _DEFAULT_TYPES[block_type]
+    bare = media_type.partition(";")[0].strip().lower()
+    if bare == "image/jpg":
+        return "image/jpeg"
+    if bare.endswith("/*"):
+        return _sniffed(data, block_type) if kind == "base64" else _DEFAULT_TYPES[block_type]
+    return bare
+
+
+def _report_medium(
+    block: Block,
+    media_type: str | None,
+    uri: str,
+    source: dict[str, Any] | None,
+    part: Wire,
+    writing: Writing,
+    path: Path,
+) -> None:
+    loss = writing.loss
+    if source is not None:
+        loss.replace((*path, "source"), source, "unsupported_source", "shape", "the same medium in another form")
+    given = block.get("media_type")
+    if media_type != given:
+        code = "required_default" if given is None else "unsupported_value"
+        loss.replace((*path, "media_type"), media_type, code, "shape", "the media type as the target knows it")
+    read = _block_type(media_type, uri)
+    if read != block["type"]:
+        loss.replace((*path, "type"), read, "unsupported_value", "shape", "the media type says what a medium is")
+    for name in _EXTRAS:
+        if block.get(name) not in (None, False) and not (name == "detail" and part):
+            severity = "shape" if block[name] in ("", "auto") else "weakened"
+            loss.drop((*path, name), "unsupported_field", severity, f"the wire has no {name.replace('_', ' ')} here")

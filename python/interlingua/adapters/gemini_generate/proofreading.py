@@ -1,0 +1,174 @@
+"""
+What is odd about a request that was just read, noted so that it goes back as it came (spec: edited requests).
+
+An oddity is kept where it was read and repaired where it was made: a writer leaves alone what is noted, and nothing
+else. A reader notes most of it while it reads. What else a writer would repair is found by having the request written,
+where anything unusual stands in it.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from interlingua.adapters._kit import within
+from interlingua.adapters._order import oddities
+from interlingua.adapters.gemini_generate.contents import INSTRUCTIONS
+from interlingua.adapters.gemini_generate.context import Reading, shape_of, turns
+from interlingua.adapters.gemini_generate.order import begins_with_call, demands_signatures
+from interlingua.adapters.gemini_generate.reasoning import is_usual_reasoning
+from interlingua.adapters.gemini_generate.state import MODEL, RESULT
+from interlingua.adapters.gemini_generate.tables import MOST_STOPS, RANGES, TIERS, TOOL_NAME
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import InvalidRequest
+
+Request = dict[str, Any]
+Item = dict[str, Any]
+Writer = Callable[[Request, Endpoint], tuple[Item, list[dict[str, Any]]]]
+
+_MOST_READINGS: Final = 4  # what is left alone may bring to light what its repair had hidden
+_PLACES: Final = {"assistant": "model", "tool": "user"}
+
+
+def proofread(request: Request, reading: Reading, endpoint: Endpoint, to_wire: Writer) -> None:
+    """Notes in a request that was just read what a writer would repair in it; most requests hold nothing of that."""
+    messages: list[Item] = request["messages"]
+    form: Item = request["provider_state"].get("form") or {}
+    _note_tools(request, reading, form)
+    if reading.unsigned and demands_signatures(endpoint, (request.get("model") or "").partition(":")[2]):
+        for call in reading.unsigned:
+            _note(call, MODEL, endpoint)
+    for message in messages[:2]:
+        if message["role"] == "assistant":
+            if begins_with_call(messages, range(len(messages))):
+                form["call_first"] = True
+            break
+    if form:
+        request["provider_state"]["form"] = form
+    if reading.unusual:
+        _note_order(messages, endpoint)
+        _reread(request, request, endpoint, to_wire)
+    elif not _is_usual(request):
+        # what its messages say makes no difference to the members
+        one = {"role": "user", "content": [{"type": "text", "text": "."}]}
+        members = {name: value for name, value in request.items() if name not in _TOOLS}
+        _reread({**members, "messages": [one]}, request, endpoint, to_wire)
+
+
+_TOOLS: Final = frozenset(("tools", "tool_choice"))
+
+
+def _note_tools(request: Request, reading: Reading, form: Item) -> None:
+    """Notes the names of tools that do not fit the grammar, those of two tools, and a choice among tools that are not there."""
+    names: set[str] = set()
+    again: list[str] = []
+    for tool in request.get("tools") or ():
+        if tool.get("kind") == "provider":
+            continue
+        if tool["name"] in names:
+            again.append(tool["name"])
+        names.add(tool["name"])
+    if again:
+        form["again"] = again
+    if odd := [name for name in (names | reading.names if names else reading.names) if not TOOL_NAME.fullmatch(name)]:
+        form["names"] = sorted(odd)
+    choice: Item | None = request.get("tool_choice")
+    if choice is None or "tools" in ((request.get("options") or {}).get(reading.adapter) or {}):
+        return
+    if not names:
+        form.setdefault("odd", {})["tool_choice"] = ["combination"]
+    chosen: Iterable[str] = [choice["name"]] if "name" in choice else choice.get("names") or ()
+    if undeclared := [name for name in chosen if name not in names]:
+        form["undeclared"] = undeclared
+
+
+def _note_order(messages: list[Item], endpoint: Endpoint) -> None:
+    first = 0
+    while first < len(messages) and messages[first]["role"] in INSTRUCTIONS:
+        first += 1
+    misplaced, unpaired = oddities(messages, first)
+    for position in misplaced:
+        _note(messages[position], True, endpoint, "misplaced")
+    for turn in turns(messages):
+        if not unpaired.isdisjoint(turn):
+            for position in turn:
+                _note(messages[position], shape_of(messages, turn), endpoint, "unpaired")
+
+
+def _note(item: Item, value: Any, endpoint: Endpoint, what: str = "odd") -> None:
+    item.setdefault("provider_state", endpoint.state()).setdefault("form", {})[what] = value
+
+
+# ---------------------------------------------------------------------------------------------- what a writer repairs
+
+
+def _reread(written: Request, request: Request, endpoint: Endpoint, to_wire: Writer) -> None:
+    """Notes in the request what a writer reports of what is written of it, until it reports nothing."""
+    # of a model nothing is known here: what was written for it is not measured by what we know of it
+    reader = Endpoint(endpoint.adapter, endpoint.provider, None, endpoint.dialect)
+    for _ in range(_MOST_READINGS):
+        try:
+            entries = [entry for entry in to_wire(written, reader)[1] if entry["code"] not in _NO_REPAIR]
+        except InvalidRequest:
+            break
+        if not entries:
+            return
+        for entry in entries:
+            _note_entry(entry, request, endpoint)
+    request["provider_state"].setdefault("form", {})["odd"] = True  # there is no other way to write it
+
+
+_NO_REPAIR: Final = ("envelope",)  # said wherever it stands, and read back
+
+
+def _note_entry(entry: dict[str, Any], request: Request, endpoint: Endpoint) -> None:
+    match entry["path"].split("/")[1:]:
+        case ["messages", position, "content", number, *inner]:
+            message = request["messages"][int(position)]
+            block, place = message["content"][int(number)], _PLACES.get(message["role"], message["role"])
+            if block["type"] == "tool_result" and len(inner) > 1 and inner[0] == "content":
+                block, place = block["content"][int(inner[1])], RESULT
+            _note(block, place, endpoint)
+        case ["options", _, *names]:
+            _note_member(request, "options", "/".join(names[:2]))
+        case [member, *_] if member != "messages":
+            _note_member(request, member, entry["code"])
+        case _:
+            pass
+
+
+def _note_member(request: Request, member: str, what: str) -> None:
+    odd = request["provider_state"].setdefault("form", {}).setdefault("odd", {})
+    noted = odd.setdefault(member, [])
+    if what not in noted:
+        noted.append(what)
+
+
+# ---------------------------------------------------------------------------------------------- what needs no repair
+
+
+def _is_usual(request: Request) -> bool:
+    """Whether the members of a request surely need no repair. It need not know all that is fine."""
+    for name, value in request.items():
+        if name in _EVEN:
+            continue
+        if name in RANGES:
+            low, high = RANGES[name]
+            usual = low <= value <= high and (name != "top_logprobs" or request.get("logprobs") is True)
+        elif name == "max_output_tokens" or name == "top_k":
+            usual = value >= 1
+        elif name == "reasoning":
+            usual = is_usual_reasoning(value)
+        elif name == "stop":
+            usual = "" not in value and len(value) <= MOST_STOPS
+        elif name == "options":
+            usual = all(within(members, _OPTIONS) for members in value.values())
+        else:
+            usual = name == "service_tier" and value in TIERS
+        if not usual:
+            return False
+    return True
+
+
+_EVEN: Final = frozenset(
+    ("messages", "model", "stream", "tools", "tool_choice", "response_format", "logprobs", "provider_state")
+)
+_OPTIONS: Final = frozenset(("safetySettings", "store", "continuationToken", "cachedContent"))

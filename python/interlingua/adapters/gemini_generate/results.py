@@ -1,0 +1,106 @@
+"""Results to the wire: what a tool said in one object, media behind it or in the next user content."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from interlingua.adapters._kit import RESULT_MEMBERS, Wire
+from interlingua.adapters.gemini_generate.calls import wrapped
+from interlingua.adapters.gemini_generate.context import Writing
+from interlingua.adapters.gemini_generate.media import MEDIA
+from interlingua.adapters.gemini_generate.parts import TEXT_MEMBERS, part_to_wire, report_text_extras
+from interlingua.adapters.gemini_generate.state import RESULT, Block, finished, report_stateless, reported
+from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.loss import Path, pointer
+
+_NOTHING: Final[Mapping[str, Any]] = {}
+
+
+def result_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
+    """A tool result. Media that cannot stand in one are noted to travel in the next user content."""
+    content: list[Block] = block["content"]
+    if len(block) == 3 and len(content) == 1 and len(said := content[0]) == 2 and said["type"] == "text":
+        called, call_id = _answered(block, writing, _NOTHING, path)
+        answer: Wire = {"name": called, "response": {"result": said["text"]}}
+        if call_id is not None:
+            answer["id"] = call_id
+        return {"functionResponse": answer}
+    texts: list[str] = []
+    media: list[Wire] = []
+    late: list[Wire] = []
+    inside = writing.takes_media_in_results()
+    last_text = max((at for at, item in enumerate(content) if _may_be_text(item, inside, writing)), default=-1)
+    for position, item in enumerate(content):
+        kind = item["type"]
+        where = (*path, "content", position)
+        if len(item) == 2 and kind == "text":
+            texts.append(item["text"])
+        elif (part := _said(item, writing, where)) is None:
+            continue
+        elif kind in MEDIA and "text" not in part and not inside:
+            texts.append(f"[{kind} {len(writing.outside) + 1}: see the next user message]")
+            writing.outside.append((where, texts[-1], part))
+        elif "text" in part and (kind != "opaque" or "text" not in item["value"]):
+            texts.append(part["text"])
+        elif position < last_text:
+            writing.moves.append((where, (*path, "content", "-")))
+            late.append(part)
+        else:
+            media.append(part)
+    form = writing.form_of(block)
+    name, wire_id = _answered(block, writing, form, path)
+    response: Wire = {"name": name, "response": wrapped(texts, bool(block.get("is_error")), form)}
+    if wire_id is not None:
+        response["id"] = wire_id
+    if form and writing.own:
+        _spell(response, form, writing)
+    if media or late or (form.get("parts") and writing.own):
+        response["parts"] = media + late
+    if block.get("is_error"):
+        message = "the failure travels as the member error of the response"
+        writing.loss.replace((*path, "is_error"), True, "envelope", "shape", message)
+        if texts == [""]:
+            first = next(at for at, item in enumerate(content) if item["type"] == "text")
+            message = "a failure without a text is the empty text on the wire"
+            writing.loss.drop((*path, "content", first), "empty_content", "shape", message)
+    return finished(block, {"functionResponse": response}, "functionResponse", RESULT_MEMBERS, writing, path)
+
+
+def _answered(block: Block, writing: Writing, form: Mapping[str, Any], path: Path) -> tuple[str, str | None]:
+    """The wire name and id of the call that a result answers. A result of none goes back only as it came."""
+    call = writing.calls.get(block["tool_use_id"])
+    if call is None and not (writing.paired and "name" in form):
+        message = "the result answers no call before it"
+        raise InvalidRequest(message, path=pointer((*path, "tool_use_id")))
+    return call or ("", None)
+
+
+def _may_be_text(item: Block, inside: bool, writing: Writing) -> bool:
+    """Whether a block of a result is said in its text."""
+    kind = item["type"]
+    return kind == "text" or writing.loss.placeholders or (kind in MEDIA and not inside)
+
+
+def _said(item: Block, writing: Writing, path: Path) -> Wire | None:
+    """A block of a result as a part; texts have no members of their own inside a result."""
+    if item["type"] != "text":
+        return part_to_wire(item, RESULT, writing, path)
+    report_text_extras(item, writing, path)
+    reported(item, TEXT_MEMBERS, writing, path)
+    report_stateless(item, "a text of a result has no members of its own", writing, path)
+    return {"text": item["text"]}
+
+
+def _spell(response: Wire, form: Mapping[str, Any], writing: Writing) -> None:
+    """Puts back what a result left out, and by what it named its call where that is still read as the same call."""
+    for name in ("name", "id"):
+        if name in form and writing.paired:
+            if form[name] is None:
+                response.pop(name, None)
+            else:
+                response[name] = form[name]
+    if response["response"]:
+        return
+    if form.get("response") == "absent":
+        del response["response"]
+    elif form.get("response") == "null":
+        response["response"] = None

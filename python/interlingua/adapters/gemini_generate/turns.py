@@ -1,0 +1,237 @@
+"""
+Messages to the wire: canonical messages are turns of five roles, wire contents are turns of a user and a model.
+
+Results follow their calls directly, in one content and in the order of the calls; every other message is a content of
+its own; instructions stand in `systemInstruction`, later ones marked in a user turn.
+"""
+
+from typing import Any, Final
+
+from interlingua.adapters._kit import Wire, within
+from interlingua.adapters.gemini_generate.contents import (
+    CONTENT,
+    INSTRUCTIONS,
+    Block,
+    Message,
+    came_blank,
+    report_joined,
+    report_members,
+    spell,
+    spell_instructions,
+)
+from interlingua.adapters.gemini_generate.context import Writing
+from interlingua.adapters.gemini_generate.order import begins_with_call, find_their_calls, in_order, signed_from
+from interlingua.adapters.gemini_generate.parts import parts_to_wire
+from interlingua.adapters.gemini_generate.results import result_to_wire
+from interlingua.adapters.gemini_generate.state import MODEL, SYSTEM, USER, members_to_wire
+from interlingua.adapters.gemini_generate.tables import FILLER, SENTINEL, UNREADABLE
+from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.loss import Path, pointer
+
+_USUAL: Final = frozenset(("role", "content", "metadata"))
+
+
+def contents_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
+    """Writes `systemInstruction` and `contents`."""
+    messages: list[Message] = request["messages"]
+    if not messages and not writing.keeps("messages"):
+        raise InvalidRequest("a conversation needs at least one message", path="/messages")
+    position = 0
+    merges: list[tuple[Path, Path]] = []
+    try:
+        first = _leading_to_wire(request, messages, body, merges, writing)
+        order = in_order(messages, first, writing)
+        contents = _Contents(messages, order, writing)
+        signed = signed_from(messages, order, writing)
+        for position in order:
+            contents.add(position, demand=signed is not None and position > signed)
+    except UNREADABLE as problem:
+        message = "the message lacks a member or has one of a wrong type"
+        raise InvalidRequest(message, path=pointer(("messages", position))) from problem
+    contents.release(("messages", len(messages)))
+    body["contents"] = contents.wires
+    if order and not (writing.own and writing.form.get("call_first")) and begins_with_call(messages, order):
+        contents.wires.insert(0, {"role": USER, "parts": [{"text": FILLER}]})
+        message = "the target takes no call before a user turn: a filler stands before it"
+        writing.loss.replace(("filler",), {"type": "text", "text": FILLER}, "filler", "shape", message)
+        writing.loss.move(("filler",), ("messages", order[0]), "filler", "shape", message)
+    _report_order(merges, contents, writing)
+
+
+def _report_order(merges: list[tuple[Path, Path]], contents: "_Contents", writing: Writing) -> None:
+    """The entries about whole messages and blocks, while each stands where it was written: merges first."""
+    for path, to in merges:
+        writing.loss.merge(path, to, "merged_turn", "shape", "neighbouring instructions travel as one")
+    for path, to in writing.moves:
+        if len(path) > 2:
+            writing.loss.move(path, to, "reordered", "shape", "media follow the text of a result")
+    for path, left, to in contents.released:
+        message = "results of this model hold text alone: the medium travels in the next user content"
+        value = {"type": "text", "text": left}
+        writing.loss.move(path, to, "media_moved", "weakened", message, left=value)
+    for path, to in writing.moves:
+        if len(path) == 2:
+            message = "results follow their calls directly, in the order of the calls"
+            writing.loss.move(path, to, "reordered", "shape", message)
+
+
+# ------------------------------------------------------------------------------------------ leading instructions
+
+
+def _leading_to_wire(
+    request: dict[str, Any], messages: list[Message], body: Wire, merges: list[tuple[Path, Path]], writing: Writing
+) -> int:
+    """Writes `systemInstruction` from the request's own instructions and the messages before all others; gives their number."""
+    count = 0
+    while count < len(messages) and messages[count]["role"] in INSTRUCTIONS:
+        count += 1
+    if count and count == len(messages) and not writing.keeps("messages"):
+        count -= 1  # instructions alone are no conversation: the last of them is said by the user
+    parts: list[Wire] = []
+    anchor: Path | None = None
+    if request.get("system"):
+        anchor = ("system",)
+        parts = parts_to_wire(request["system"], SYSTEM, writing, anchor)
+    for position in range(count):
+        message, path = messages[position], ("messages", position)
+        parts += parts_to_wire(message["content"], SYSTEM, writing, (*path, "content"))
+        report_members(message, writing, path)
+        if message["role"] == "developer":
+            writing.loss.replace((*path, "role"), "system", "role_folded", "shape", "instructions have one role here")
+        if anchor is None:
+            anchor = path
+        else:
+            merges.append((path, anchor))
+    alone = count == 1 and anchor == ("messages", 0)
+    if parts or (alone and came_blank(messages[0], SYSTEM, writing)):
+        body["systemInstruction"] = wire = {"parts": parts}
+        if alone:
+            members_to_wire(messages[0], wire, CONTENT, writing, ("messages", 0))
+            spell_instructions(wire, messages[0], writing)
+        else:
+            for position in range(count):
+                report_joined(messages[position], writing, ("messages", position))
+    elif count:
+        merges.clear()
+        for position in range(count):
+            where = ("messages", position)
+            writing.loss.drop(where, "empty_content", "shape", "the instructions hold no text")
+    return count
+
+
+# ------------------------------------------------------------------------------------------ contents
+
+
+class _Contents:
+    """Puts messages together to contents."""
+
+    def __init__(self, messages: list[Message], order: "range | list[int]", writing: Writing) -> None:
+        self.messages: Final = messages
+        self.order: Final = order
+        self.writing: Final = writing
+        self.wires: list[Wire] = []
+        self.released: list[tuple[Path, str, Path]] = []
+        self.previous = ""  # role of the message before
+        self.step_begun = False
+        self.looked = not writing.paired  # whether results are known to be read as those of their calls, or not to be
+
+    def add(self, position: int, *, demand: bool) -> None:
+        """Writes one message. `demand`: a step that begins here needs a signature."""
+        message, writing = self.messages[position], self.writing
+        role: str = message["role"]
+        blocks: list[Block] = message["content"]
+        if role == "user" and len(message) == 2 and len(blocks) == 1 and not writing.outside:
+            block = blocks[0]
+            if len(block) == 2 and block["type"] == "text" and block["text"]:  # the usual turn, on a straight way
+                self.wires.append({"role": USER, "parts": [{"text": block["text"]}]})
+                self.previous, self.step_begun = role, False
+                return
+        path: Path = ("messages", position)
+        if writing.outside and role != "tool":
+            # a message that moves takes its place behind the media
+            self.release(next((to for moved, to in writing.moves if moved == path), path))
+        if role == "assistant":
+            writing.message = message
+            parts = parts_to_wire(blocks, MODEL, writing, ("messages", position, "content"))
+            if demand:
+                self._demand_signature(blocks, parts, path)
+        elif role == "tool":
+            if not self.looked and not writing.form_of(blocks[0]).keys().isdisjoint(("name", "id")):
+                self.looked = True
+                writing.paired = writing.paired and find_their_calls(self.messages, self.order, writing)
+            parts = [result_to_wire(blocks[0], writing, ("messages", position, "content", 0))]
+        elif role == "user":
+            parts = parts_to_wire(blocks, USER, writing, ("messages", position, "content"))
+        else:
+            parts = self._instructions(message, path)
+        if role != "assistant":
+            self.step_begun = False
+        if parts and (len(message) == 2 or within(message, _USUAL)) and not (role == "tool" == self.previous):
+            self.wires.append({"role": MODEL if role == "assistant" else USER, "parts": parts})
+        else:
+            self._put(MODEL if role == "assistant" else USER, parts, message, path)
+            report_members(message, writing, path)
+        self.previous = role
+
+    def _put(self, role: str, parts: list[Wire], message: Message, path: Path) -> None:
+        writing = self.writing
+        joined = writing.form_of(message).get("joined")
+        if joined is None:
+            joined = message["role"] == "tool" == self.previous
+        elif joined:
+            beside = ("tool",) if message["role"] == "user" else ("tool", "user")
+            joined = bool(parts) and message["role"] in ("tool", "user") and self.previous in beside
+        if joined and isinstance(before := self.wires[-1].get("parts"), list):
+            before += parts
+            report_joined(message, writing, path)
+            return
+        if not parts and role == USER and not came_blank(message, USER, writing):
+            filler = [{"type": "text", "text": FILLER}]
+            writing.loss.replace((*path, "content"), filler, "filler", "shape", "the target takes no empty turn")
+            parts = [{"text": FILLER}]
+        wire: Wire = {"role": role, "parts": parts}
+        if not parts and role == MODEL and not writing.own:
+            del wire["parts"]  # an answer that says nothing comes without parts, and is taken back so
+        self.wires.append(wire)
+        if "provider_state" in message:
+            members_to_wire(message, wire, CONTENT, writing, path)
+            spell(wire, message, writing)
+
+    def release(self, to: Path) -> None:
+        """Media that could not stand in the results before go into a user content of their own."""
+        if not self.writing.outside:
+            return
+        self.wires.append({"role": USER, "parts": [part for _, _, part in self.writing.outside]})
+        self.released += [(path, left, to) for path, left, _ in self.writing.outside]
+        self.writing.outside.clear()
+
+    def _instructions(self, message: Message, path: Path) -> list[Wire]:
+        """Instructions inside the conversation are marked in a user turn."""
+        note = "instructions inside a conversation travel marked in a user turn"
+        loss = self.writing.loss
+        loss.replace((*path, "role"), USER, "marker", "weakened", note)
+        blocks: list[Any] = []
+        for index, block in enumerate(message["content"]):
+            if block["type"] == "text" and block["text"]:
+                text = f"<system-message>\n{block['text']}\n</system-message>"
+                loss.replace((*path, "content", index, "text"), text, "marker", "weakened", note)
+                block = {**block, "text": text}
+            blocks.append(block)
+        return parts_to_wire(blocks, USER, self.writing, (*path, "content"))
+
+    def _demand_signature(self, blocks: list[Any], parts: list[Wire], path: Path) -> None:
+        """Puts the documented stand-in on the first call of a step whose signature does not exist."""
+        for index, block in enumerate(blocks):
+            if block["type"] != "tool_use":
+                continue
+            if self.step_begun:
+                return
+            self.step_begun = True
+            part = next(part for part in parts if "functionCall" in part or "function_call" in part)
+            signed = "thoughtSignature" in part or "thought_signature" in part
+            if not signed and not self.writing.noted(block, MODEL):
+                part["thoughtSignature"] = SENTINEL
+                where = (*path, "content", index, "provider_state", "signature")
+                message = "the target demands a signature here, and there is none: a stand-in is sent"
+                self.writing.loss.replace(where, SENTINEL, "required_default", "shape", message)
+            return
