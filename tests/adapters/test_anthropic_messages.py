@@ -678,3 +678,32 @@ def streamed_response(frames: list[tuple[str, Data]]) -> Data:
         events += decoder.send(Frame(name, json.dumps({"type": name, **data})))
     assert events[-1]["type"] == "message_complete"
     return events[-1]["response"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "roles"),
+    [
+        ("search_result", {"user", "tool"}),
+        ("tool_reference", {"tool"}),
+        ("browser_state", {"tool"}),
+        ("container_upload", {"user"}),
+        ("compaction", {"assistant"}),
+        ("web_search_tool_result", {"assistant"}),
+        ("of_a_later_version", {"user", "assistant", "tool"}),
+    ],
+)
+def test_an_item_of_the_provider_stands_where_its_kind_may(kind: str, roles: set[str]) -> None:
+    item = {
+        "type": "opaque",
+        "adapter": "anthropic_messages",
+        "provider": "anthropic",
+        "kind": kind,
+        "value": {"type": kind},
+    }
+    conversation = {
+        "user": [user(text("a"), item)],
+        "assistant": [user(text("a")), assistant(item, text("b")), user(text("c"))],
+        "tool": [user(text("a")), assistant(call("tu_1")), result("tu_1", text("b"), item)],
+    }
+    taken = {role for role, messages in conversation.items() if kind in json.dumps(write({"messages": messages})[0])}
+    assert taken == roles

@@ -60,7 +60,7 @@ def changed(answer: Data, rng: random.Random) -> Data:
     answer = copy.deepcopy(answer)
     if rng.random() < 0.5:
         message = edited({"messages": [answer["message"]]}, rng)[0]["messages"]
-        if message and message[0]["role"] == "assistant" and _is_sound(message[0]):
+        if message and message[0]["role"] == "assistant" and is_sound(message[0]):
             answer["message"] = message[0]
     match rng.randrange(6):
         case 0:
@@ -79,7 +79,7 @@ def changed(answer: Data, rng: random.Random) -> Data:
     return answer
 
 
-def _is_sound(message: Data) -> bool:
+def is_sound(message: Data) -> bool:
     calls = [block["id"] for block in message["content"] if block["type"] == "tool_use"]
     results = any(block["type"] == "tool_result" for block in message["content"])
     return len(set(calls)) == len(calls) and not results

@@ -53,9 +53,9 @@ def rules(wire: dict[str, Any]) -> Iterator[Violation]:
     yield from _output(body.get("outputConfig") or {})
     yield from _metadata(body.get("requestMetadata") or {})
     for index, block in enumerate(body.get("system") or []):
-        yield from _system(block, f"/body/system/{index}")
+        yield from _system(_said(block), f"/body/system/{index}")
     yield from _tools(body.get("toolConfig"))
-    messages = body.get("messages") or []
+    messages = _said(body.get("messages") or [])
     if not messages:
         yield "/body/messages", "at least one message is required"
     yield from _messages(messages)
@@ -70,6 +70,15 @@ def rules(wire: dict[str, Any]) -> Iterator[Violation]:
     if not held.isdisjoint(("toolUse", "toolResult")) and not (body.get("toolConfig") or {}).get("tools"):
         yield "/body/toolConfig", "is required when the messages hold calls or results"
     yield from _marks(body, messages)
+
+
+def _said(value: Any) -> Any:
+    """The value without members that are null, which say nothing; the content of a message stays."""
+    if isinstance(value, list):
+        return [_said(item) for item in value]
+    if isinstance(value, dict):
+        return {name: _said(item) for name, item in value.items() if item is not None or name == "content"}
+    return value
 
 
 def _inference(config: dict[str, Any]) -> Iterator[Violation]:

@@ -11,8 +11,8 @@ options. How an item was spelt is kept as `form`, so that what came from this wi
 A request that came from this wire is not repaired; one that did not is made valid, and every repair is reported.
 The stream decoder puts the provider's own final message together and reads it as the unary answer is read.
 
-Sections: tables · requests and reasoning (members) · turns (messages) · blocks · tools and schemas ·
-responses · streams · errors · estimates.
+Sections: tables · requests and reasoning (members) · turns (messages) · blocks (state, texts, media, items) ·
+tools and schemas · responses · streams · errors · estimates. What Bedrock's wire does alike stands in `_claude`.
 """
 
 from interlingua.adapters.anthropic_messages.errors import error, to_wire_error

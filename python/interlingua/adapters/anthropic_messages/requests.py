@@ -4,21 +4,12 @@ from decimal import Decimal
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
-from interlingua.adapters._claude import (
-    ACCOUNTED_FOR,
-    REQUEST,
-    UNREADABLE,
-    UNSUPPORTED,
-    Reading,
-    kept_stops,
-    proofread,
-    string,
-    wanted_schema,
-    wire_model,
-)
-from interlingua.adapters._kit import Wire, gravity, report_foreign_options, report_foreign_state, report_unknown
+from interlingua.adapters._claude.members import kept_stops, report_unsupported, sampling, wanted_schema
+from interlingua.adapters._claude.proofreading import proofread
+from interlingua.adapters._claude.reading import Reading
+from interlingua.adapters._claude.values import UNREADABLE, string, wire_model
+from interlingua.adapters._kit import Wire, report_foreign_options, report_foreign_state, report_unknown
 from interlingua.adapters._structured import recognised, written
-from interlingua.adapters.anthropic_messages.blocks import unreadable
 from interlingua.adapters.anthropic_messages.reasoning import reasoning_to_wire
 from interlingua.adapters.anthropic_messages.schemas import can_be_enforced, enforced
 from interlingua.adapters.anthropic_messages.tables import (
@@ -120,7 +111,7 @@ def _members_from_wire(
             case "tools" if type(value) is list:
                 request["tools"] = _tools_from_wire(value, reading)
             case "tool_choice" | "thinking" | "output_config" if type(value) is dict:
-                _settings_from_wire(name, value, request, options, form)
+                _settings_from_wire(name, value, request, options, form, reading)
             case "output_format" if type(value) is dict:
                 _output_format_from_wire(value, body, request, options, form)
             case "anthropic_version" if type(value) is str:
@@ -159,14 +150,14 @@ def _tools_from_wire(wires: list[Any], reading: Reading) -> list[Any]:
         for wire in wires:
             tools.append(tool_from_wire(wire, reading))
     except UNREADABLE as problem:
-        raise unreadable("a tool", ("tools", len(tools))) from problem
+        raise reading.unreadable("a tool", ("tools", len(tools))) from problem
     if len(reading.names) < len(tools):
         reading.unusual = True
     return tools
 
 
 def _settings_from_wire(
-    name: str, value: Wire, request: Request, options: dict[str, Any], form: dict[str, Any]
+    name: str, value: Wire, request: Request, options: dict[str, Any], form: dict[str, Any], reading: Reading
 ) -> None:
     """Members that are objects. What they hold beside the known stays an option, what is null is a spelling."""
     said = {member: item for member, item in value.items() if item is not None}
@@ -181,7 +172,7 @@ def _settings_from_wire(
             case _:
                 others = _output_config_from_wire(said, request)
     except UNREADABLE as problem:
-        raise unreadable(name, (name,)) from problem
+        raise reading.unreadable(name, (name,)) from problem
     if others or not value:
         options[name] = others
 
@@ -406,8 +397,7 @@ def _members_to_wire(request: Request, body: Wire, form: dict[str, Any], writing
         body.setdefault(name, None)
     for name, members in (form.get("null_in") or {}).items():
         body[name] = {**dict.fromkeys(members), **(body.get(name) or {})}
-    if not request.keys() <= REQUEST:
-        _unsupported(request, writing)
+    report_unsupported(request, writing.loss)
     if "provider_state" in request and not writing.own:
         report_foreign_state(request, writing.endpoint, writing.loss, ())
 
@@ -424,54 +414,21 @@ def _betas_to_wire(form: dict[str, Any], body: Wire, writing: Writing) -> None:
         writing.loss.replace(where, betas, "unsupported_field", "shape", "betas stand in the body here, in no header")
 
 
-def _unsupported(request: Request, writing: Writing) -> None:
-    found = request.keys() & UNSUPPORTED.keys()
-    for name, severity in UNSUPPORTED.items() if found else ():
-        if name in found and request[name] is not None:
-            found_severity = gravity(name, request[name], severity)
-            writing.loss.drop((name,), "unsupported_field", found_severity, f"the wire has no {name}")
-    report_unknown(request, ACCOUNTED_FOR, writing.loss, ())
-
-
 # ---------------------------------------------------------------------------------------------- sampling
 
 _SAMPLING: Final = ("temperature", "top_p", "top_k")
 
 
 def _sampling_to_wire(request: Request, body: Wire, writing: Writing) -> None:
+    budgeted = body.get("thinking", {}).get("type") == "enabled"
     for name in _SAMPLING:
         if name not in request or (value := request[name]) is None:
             continue
-        problem = _refused(name, value, request, body, writing)
-        if problem is not None:
-            writing.loss.drop((name,), problem[0], "weakened", problem[1])
-            continue
-        fitted = value if writing.keeps(name, "unsupported_value") else _fitted_sampling(name, value)
-        if fitted != value:
-            writing.loss.replace((name,), fitted, "unsupported_value", "weakened", "the target's range is narrower")
-        body[name] = fitted
-
-
-def _refused(name: str, value: Any, request: Request, body: Wire, writing: Writing) -> tuple[str, str] | None:
-    if writing.stricter:
-        return "unsupported_model", f"API version {STRICTER_VERSION} has no {name}"
-    if writing.lacks("sampling"):
-        return "unsupported_model", f"the model takes no {name}"
-    if name == "top_p" and "temperature" in body and writing.says("temperature_or_top_p"):
-        return "combination", "the model takes temperature or top_p"
-    budgeted = body.get("thinking", {}).get("type") == "enabled" and not writing.keeps(name, "combination")
-    if budgeted and (name == "top_k" or (name == "temperature" and value != 1) or (name == "top_p" and value < _TOP_P)):
-        return "combination", f"the target does not take this {name} together with reasoning"
-    return None
-
-
-_TOP_P: Final = 0.95  # the least that is taken together with reasoning of a fixed budget
-
-
-def _fitted_sampling(name: str, value: Any) -> Any:
-    if name == "top_k":
-        return max(int(value), 0)
-    return min(max(value, 0), 1)
+        if writing.stricter:
+            why = f"API version {STRICTER_VERSION} has no {name}"
+            writing.loss.drop((name,), "unsupported_model", "weakened", why)
+        elif (taken := sampling(name, value, budgeted, "temperature" in body, writing)) is not None:
+            body[name] = taken
 
 
 # ---------------------------------------------------------------------------------------------- other members

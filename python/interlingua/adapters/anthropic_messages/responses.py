@@ -3,28 +3,19 @@
 import hashlib
 from typing import Any, Final
 
-from interlingua.adapters._answers import (
-    report_alternatives,
-    report_end,
-    report_logprobs,
-    report_message,
-    report_rest,
-    report_stateless,
-    report_usage,
-    same_counts,
-)
-from interlingua.adapters._claude import UNREADABLE, Reading, wire_model
-from interlingua.adapters._kit import THINKING_MEMBERS, Wire, report_foreign_state, report_unknown
+from interlingua.adapters._answers import same_counts
+from interlingua.adapters._claude.answers import counted, end_to_wire, finish_reason, report_around, report_shown
+from interlingua.adapters._claude.blocks import can_replay
+from interlingua.adapters._claude.reading import Reading
+from interlingua.adapters._claude.values import ASSISTANT, UNREADABLE, wire_model
+from interlingua.adapters._kit import Wire, report_foreign_state
 from interlingua.adapters._structured import answered
 from interlingua.adapters.anthropic_messages.blocks import (
-    ASSISTANT,
     block_to_wire,
     blocks_from_wire,
-    blocks_to_wire,
-    can_replay,
-    replayed,
 )
 from interlingua.adapters.anthropic_messages.errors import error
+from interlingua.adapters.anthropic_messages.state import replayed
 from interlingua.adapters.anthropic_messages.tables import FINISH, STOP_REASON, Writing
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
@@ -91,37 +82,23 @@ def assembled(body: Wire, blocks: list[Any], reading: Reading, endpoint: Endpoin
     for name in ("type", "role"):
         if name not in body:
             form.setdefault("absent", []).append(name)
-    response["finish_reason"] = finish_reason(reason, blocks)
-    response["provider_state"] = state = reading.state()
-    if fields:
-        state["fields"] = fields
-    if form:
-        state["form"] = form
+    response["finish_reason"] = finish_reason(reason, blocks, FINISH)
+    response["provider_state"] = reading.keeping(fields, form)
     return response
-
-
-def finish_reason(raw: str | None, blocks: list[Any]) -> str:
-    """Why an answer ended. Content decides: an answer that holds calls to run waits for their results."""
-    reason = FINISH.get(raw, "other") if raw is not None else "other"
-    if reason not in ("length", "refusal"):
-        for block in blocks:
-            if block["type"] == "tool_use":
-                return "tool_calls"
-    return reason
 
 
 def usage_from_wire(wire: Wire) -> dict[str, Any]:
     """Usage in disjoint buckets, as the wire has them: the prompt is input + cache reads + cache writes."""
     usage: dict[str, Any] = {
-        "input_tokens": _count(wire.get("input_tokens")) or 0,
-        "output_tokens": _count(wire.get("output_tokens")) or 0,
+        "input_tokens": counted(wire.get("input_tokens")) or 0,
+        "output_tokens": counted(wire.get("output_tokens")) or 0,
     }
     for canonical, name in _COUNTS:
-        if (count := _count(wire.get(name))) is not None:
+        if (count := counted(wire.get(name))) is not None:
             usage[canonical] = count
     for canonical, name, member in _PARTS:
         part = wire.get(name)
-        if type(part) is dict and (count := _count(part.get(member))) is not None:
+        if type(part) is dict and (count := counted(part.get(member))) is not None:
             usage[canonical] = count
     usage["raw"] = wire
     return usage
@@ -137,10 +114,6 @@ _PARTS: Final = (
 )
 
 
-def _count(value: Any) -> int | None:
-    return value if type(value) is int and value >= 0 else None
-
-
 # ---------------------------------------------------------------------------------------------- to the wire
 
 
@@ -153,7 +126,6 @@ def to_wire_response(response: Response, endpoint: Endpoint) -> tuple[Wire, Entr
     writing = Writing(response, endpoint, loss)
     message = response["message"]
     writing.message = message
-    writing.answering = True
     if writing.own:
         writing.take_as_read()
     try:
@@ -168,28 +140,17 @@ def to_wire_response(response: Response, endpoint: Endpoint) -> tuple[Wire, Entr
         _own_members(response, body, writing)
     else:
         _played_members(response, body, writing)
-    _report_around(response, body, loss)
+    read = finish_reason(body.get("stop_reason"), message["content"], FINISH)
+    report_around(response, read, (), loss)
     return body, loss.entries
 
 
-def _report_around(response: Response, body: Wire, loss: Loss) -> None:
-    """Reports what the wire does not tell of an answer beside its content."""
-    report_end(response, finish_reason(body.get("stop_reason"), response["message"]["content"]), loss, ())
-    report_usage(response, (), loss)
-    report_alternatives(response, loss)
-    report_logprobs(response, loss, ())
-    report_message(response["message"], loss, ("message",))
-    report_stateless(response["message"], loss, ("message",))
-    report_rest(response, loss)
-
-
 def _content_to_wire(blocks: list[Any], writing: Writing) -> list[Wire]:
-    if writing.own:
-        return blocks_to_wire(blocks, ASSISTANT, writing, ("message", "content"))
     wires: list[Wire] = []
     for position, block in enumerate(blocks):
         path = ("message", "content", position)
-        if block["type"] == "thinking" and not can_replay(block, writing):
+        goes_back = can_replay(block, writing) or (writing.own and writing.owns_thinking(block))
+        if block["type"] == "thinking" and not goes_back:
             wires.append(_shown_thinking(block, writing, path))
         elif (wire := block_to_wire(block, ASSISTANT, writing, path)) is not None:
             wires.append(wire)
@@ -206,10 +167,7 @@ def _shown_thinking(block: dict[str, Any], writing: Writing, path: Path) -> Wire
         "lost" if given else "shape",
         "reasoning of another provider is shown without a signature",
     )
-    report_stateless(block, writing.loss, path)
-    if block.get("cache") is not None:
-        writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "reasoning takes no cache mark")
-    report_unknown(block, THINKING_MEMBERS, writing.loss, path)
+    report_shown(block, "reasoning takes no cache mark", writing, path)
     return {"type": "thinking", "thinking": block["text"], "signature": ""}
 
 
@@ -218,11 +176,7 @@ def _own_members(response: Response, body: Wire, writing: Writing) -> None:
         body["id"] = response["id"]
     else:
         del body["id"]
-    raw = response.get("finish_reason_raw")
-    if finish_reason(raw, response["message"]["content"]) != response["finish_reason"]:
-        body["stop_reason"] = STOP_REASON.get(response["finish_reason"], "other")  # an edit made it another end
-    elif "finish_reason_raw" in response:
-        body["stop_reason"] = raw
+    end_to_wire(response, body, "stop_reason", FINISH, STOP_REASON)
     if "stop_sequence" in response:
         body["stop_sequence"] = response["stop_sequence"]
     if "usage" in response:

@@ -1,19 +1,22 @@
-"""
-Streamed answers both ways.
-
-Reading puts the provider's own final message together, block by block, and reads each block when it ends as the unary
-answer is read: the events' last block and the final response cannot differ from it.
-"""
+"""Streamed answers both ways."""
 
 import hashlib
 from collections.abc import Generator, Iterable, Iterator
 from typing import Any, Final
 
-from interlingua.adapters._answers import PROBE, SAID_IN_PIECES, ending
-from interlingua.adapters._claude import UNREADABLE, Reading, string, wire_model
-from interlingua.adapters._kit import Repetition, Wire, arguments_text, parse_arguments, stream_error
-from interlingua.adapters._structured import Told
-from interlingua.adapters.anthropic_messages.blocks import ASSISTANT, block_from_wire, block_to_wire
+from interlingua.adapters._answers import SAID_IN_PIECES, ending
+from interlingua.adapters._claude.streams import (
+    Answer,
+    audible,
+    decoded,
+    report_unsaid,
+    started,
+    stopped,
+    unsaid_arguments,
+)
+from interlingua.adapters._claude.values import ASSISTANT, UNREADABLE, string, wire_model
+from interlingua.adapters._kit import Repetition, Wire, arguments_text, parse_arguments
+from interlingua.adapters.anthropic_messages.blocks import block_from_wire, block_to_wire
 from interlingua.adapters.anthropic_messages.errors import error as error_from_wire
 from interlingua.adapters.anthropic_messages.errors import error_in_stream
 from interlingua.adapters.anthropic_messages.responses import assembled, to_wire_response, usage_begun, usage_from_wire
@@ -36,20 +39,7 @@ def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Generator
     The last event is `message_complete` or `error`; what comes after it is passed over.
     Never raises: what cannot be read is an `error` event of category invalid_response with what had arrived.
     """
-    answer = _Answer(endpoint, ids)
-    told = Told()
-    events: list[Event] = []
-    while (frame := (yield events)) is not None:
-        events = [] if answer.ended else answer.frame(frame)
-        if len(events) > 1 or told.begun:
-            events = told.events(events)
-    yield [] if answer.ended else told.events(answer.failed(_truncated(endpoint)))
-
-
-def _truncated(endpoint: Endpoint) -> dict[str, Any]:
-    return stream_error(
-        endpoint, "stream_truncated", "the stream ended before its last event; try again", retryable=True
-    )
+    return decoded(_Answer(endpoint, ids))
 
 
 _GROWS: Final[dict[str, tuple[str, type[Any]]]] = {
@@ -77,18 +67,15 @@ class _Block:
         self.json: list[str] = []
 
 
-class _Answer:
+class _Answer(Answer):
     """The state of one streamed answer."""
 
     def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
-        self.endpoint = endpoint
-        self.reading = Reading(endpoint, ids)
+        super().__init__(endpoint, ids)
         self.message: Wire | None = None
         self.open: dict[int, _Block] = {}  # by their index on the wire; those told beside a call have none of their own
         self.beside: dict[tuple[int, str], int] = {}  # what is told beside a call, by its index and kind
-        self.blocks: list[Any] = []
         self.trailer: Wire = {}
-        self.ended = False
         self.text: tuple[_Block, Repetition] | None = None  # the text that is being told, and what its frames share
 
     def frame(self, frame: Frame) -> list[Event]:
@@ -201,27 +188,14 @@ class _Answer:
 
     # ------------------------------------------------------------------------------------------ failure
 
-    def unreadable(self) -> list[Event]:
-        """The stream cannot be read on."""
-        message = "the stream holds a frame that cannot be read"
-        return self.failed(stream_error(self.endpoint, "invalid_response", message, retryable=False))
-
-    def failed(self, error: dict[str, Any]) -> list[Event]:
-        """The error event, with what had arrived."""
-        self.ended = True
-        event: Event = {"type": "error", "error": error}
-        if self.message is not None:
-            for index in sorted(self.open):
-                self._keep_partial(self.open[index])
-            self.blocks = [block for block in self.blocks if block is not None]
-            try:
-                response = self._response()
-            except InvalidAnswer:
-                return [event]
-            response["finish_reason"] = "error"
-            response["message"]["metadata"] = {"status": "error"}
-            event["response"] = response
-        return [event]
+    def arrived(self) -> Wire | None:
+        """The answer as far as it came."""
+        if self.message is None:
+            return None
+        for index in sorted(self.open):
+            self._keep_partial(self.open[index])
+        self.blocks = [block for block in self.blocks if block is not None]
+        return self._response()
 
     def _keep_partial(self, block: _Block) -> None:
         try:
@@ -241,13 +215,12 @@ class _Answer:
         if raw["type"] == "tool_use" and type(given) is str:
             raw["input"] = {}  # some servers begin the text that the deltas go on with
         block = _Block(raw, index, position)
-        started = self._begun(block)
-        self.blocks.append(started)
+        begun = self._begun(block)
+        self.blocks.append(begun)
         self.open[index] = block
-        events: list[Event] = [{"type": "block_start", "index": position, "block": started}]
+        events = started(position, begun)
         match block.kind:
             case "tool_use":
-                events.append({"type": "tool_use_start", "index": position, "id": block.id, "name": started["name"]})
                 if raw["input"]:
                     text = arguments_text(raw["input"])
                     events.append({"type": "tool_use_input_delta", "index": position, "id": block.id, "text": text})
@@ -340,19 +313,7 @@ class _Answer:
         self.text = None
         canonical = self._read(block)
         self.blocks[block.position] = canonical
-        stop: Event = {"type": "block_stop", "index": block.position, "block": canonical}
-        if block.kind != "tool_use":
-            return [stop]
-        end: Event = {
-            "type": "tool_use_end",
-            "index": block.position,
-            "id": block.id,
-            "name": canonical["name"],
-            "input": canonical["input"],
-        }
-        if "input_raw" in canonical:
-            end["input_raw"] = canonical["input_raw"]
-        return [end, stop]
+        return stopped(block.position, canonical)
 
     def _read(self, block: _Block) -> Event:
         """The block as the unary answer would have it."""
@@ -427,23 +388,22 @@ def encode_stream(events: Iterable[Event], endpoint: Endpoint) -> Iterator[Frame
 def stream_loss(response: Wire, endpoint: Endpoint) -> list[Entry]:
     """What a stream of this answer does not say. Its pieces say what the whole answer cannot: arguments as they were cut,
     and texts that are blank."""
-    message = response["message"]
-    content = [
-        {**block, "text": PROBE} if block["type"] == "text" and not block["text"].strip() else block
-        for block in message["content"]
-    ]
-    _, loss = to_wire_response({**response, "message": {**message, "content": content}}, endpoint)
+    answer = audible(response)
+    _, loss = to_wire_response(answer, endpoint)
     told = {entry["path"] for entry in loss}
     found = Loss()
-    for position, block in enumerate(content):
+    for position, block in enumerate(answer["message"]["content"]):
         where: Path = ("message", "content", position)
-        if pointer(where) in told or block["type"] in _LATE:
+        if pointer(where) in told:
             continue
         if block["type"] not in _STREAMED:
             found.drop(where, "unsupported_block", "lost", "a stream has no form for this block")
-        elif block.get("cache") is not None and pointer((*where, "cache")) not in told:
-            found.drop((*where, "cache"), "cache_hint", "weakened", "a stream carries no cache marks")
-    return [entry for entry in loss if entry["code"] not in SAID_IN_PIECES] + found.entries
+        elif block["type"] == "thinking" and not block.get("signature") and pointer((*where, "signature")) not in told:
+            if block.get("signature") is None:
+                message = "a stream begins reasoning with an empty signature"
+                found.replace((*where, "signature"), "", "unsigned_thinking", "shape", message)
+    unsaid = report_unsaid(answer, loss, ("text", "thinking"), endpoint)
+    return [*(entry for entry in loss if entry["code"] not in SAID_IN_PIECES), *found.entries, *unsaid]
 
 
 def _frame(kind: str, **members: Any) -> Frame:
@@ -603,8 +563,7 @@ class _Encoder:
     def _arguments(self, index: int, block: Event) -> Iterator[Frame]:
         if self.sent[index]:
             return
-        arguments = {"input": block.get("input_raw", "")} if index in self.free else block["input"]
-        text = arguments_text(arguments) if arguments else block.get("input_raw", "")
+        text = unsaid_arguments(block, index in self.free)
         yield from self._grow(index, {"type": "input_json_delta", "partial_json": text}, text)
 
     def _signature(self, index: int, block: Event) -> Iterator[Frame]:
@@ -625,7 +584,10 @@ class _Encoder:
 
     def _whole(self, index: int, block: Event) -> Iterator[Frame]:
         """A block that is written when it is complete; one that this wire cannot say is left out."""
-        wire = block_to_wire(block, ASSISTANT, self.writing, ()) if block["type"] in _LATE else None
+        if block["type"] not in _LATE:
+            return  # it was announced as something else
+        bare = {name: value for name, value in block.items() if name != "cache"}
+        wire = block_to_wire(bare, ASSISTANT, self.writing, ())
         if wire is None:
             return
         arguments = wire.get("input") if wire["type"].endswith("_use") else None
@@ -659,8 +621,8 @@ def _caught_up(encoder: _Encoder, waiting: dict[int, list[Event]]) -> Iterator[F
     waiting.clear()
 
 
-_STREAMED: Final = frozenset(("text", "thinking", "tool_use"))
 _LATE: Final = frozenset(("opaque", "redacted_thinking"))
+_STREAMED: Final = frozenset(("text", "thinking", "tool_use", *_LATE))
 _BLOCK_EVENTS: Final = frozenset(("block_start", "block_stop"))
 _DELTA_EVENTS: Final = frozenset(("text_delta", "thinking_delta", "tool_use_input_delta"))
 _LAST_EVENTS: Final = frozenset(("message_complete", "error"))

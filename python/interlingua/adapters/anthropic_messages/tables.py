@@ -3,8 +3,9 @@
 import re
 from typing import Any, Final
 
-from interlingua.adapters import _claude as claude
-from interlingua.adapters._kit import Mirror, Wire, report_unknown
+from interlingua.adapters._claude import writing as claude
+from interlingua.adapters._claude.values import cache_hint
+from interlingua.adapters._kit import Mirror, Wire
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Loss, Path
 
@@ -49,96 +50,33 @@ IMAGE_TYPES: Final = frozenset(("image/jpeg", "image/png", "image/gif", "image/w
 LONGEST_TOOL_NAME: Final = 128
 TOOL_ID: Final = re.compile(r"[a-zA-Z0-9_-]+")
 MEDIA_TYPE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*( *;.*)?")
-TTL: Final = re.compile(r"[0-9]+[mh]")
 
 
 def cache_from_wire(value: Any) -> dict[str, Any] | None:
     """A cache hint from a `cache_control`; None when it holds anything that a hint cannot say."""
-    if not isinstance(value, dict) or value.get("type") != "ephemeral":
-        return None
-    if len(value) == 1:
-        return {}
-    ttl = value.get("ttl")
-    if len(value) == 2 and isinstance(ttl, str) and TTL.fullmatch(ttl):
-        return {"ttl": ttl}
-    return None
-
-
-_HINT: Final = frozenset(("ttl",))
+    return cache_hint(value, "ephemeral")
 
 
 class Writing(claude.Writing):
-    """What a writer carries beside ids and names: cache marks, and entries for the end.
+    """What a writer carries with it on this wire besides."""
 
-    Merges and moves end a report: they refer to whole messages, after all that happens inside them.
-    """
-
-    __slots__ = ("answering", "marks", "moves", "stricter")
+    __slots__ = ("stricter",)
 
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss, version: str = VERSION) -> None:
-        super().__init__(source, endpoint, loss, TOOL_ID, LONGEST_TOOL_NAME)
+        super().__init__(source, endpoint, loss, TOOL_ID, LONGEST_TOOL_NAME, "cache_control")
         self.stricter = version >= STRICTER_VERSION
-        self.answering = False  # an answer is written, which nobody has to prove
-        self.marks: list[tuple[Wire, Path | None, Path | None, bool]] = []
-        self.moves: list[tuple[int, int]] = []
 
     # ------------------------------------------------------------------------------------------ cache marks
 
     def mark(self, wire: Wire, hint: dict[str, Any], path: Path, to: Path | None = None) -> None:
         """Marks a wire item for the cache. `path` is the item's, `to` where the hint stands when read back."""
         where = (*path, "cache")
-        if self.lacks("supports_prompt_caching"):
-            self.loss.drop(where, "cache_hint", "weakened", "the model keeps no cache marks")
-            return
-        wire["cache_control"] = control = {"type": "ephemeral"}
-        if hint:
-            if "ttl" in hint:
-                control["ttl"] = hint["ttl"]
-            report_unknown(hint, _HINT, self.loss, where)
-        self.marks.append((wire, where, to, self.as_read))
+        control = self.cache_mark("ephemeral", hint, where)
+        if control is not None:
+            wire["cache_control"] = control
+            self.marks.append((wire, where, to, self.as_read))
 
     def marked(self, wire: Wire) -> None:
         """Notes the mark of an item that goes back verbatim: it counts, and nothing can be done about it."""
         if isinstance(wire.get("cache_control"), dict):
             self.marks.append((wire, None, None, True))
-
-    def unmark(self, wire: Wire) -> None:
-        """Forgets the mark of an item that is taken back."""
-        for _, where, to, _ in [mark for mark in self.marks if mark[0] is wire]:
-            if where is not None and to is not None:
-                self.loss.drop(where, "cache_hint", "weakened", "there is no block here that takes the mark")
-        self.marks = [mark for mark in self.marks if mark[0] is not wire]
-
-    def settle_marks(self) -> None:
-        """Keeps the last four marks in the order of the prompt, in the lifetimes that the wire knows, longer first."""
-        if not self.marks:
-            return
-        surplus = len(self.marks) - claude.MAX_CACHE_MARKS
-        short = False
-        for wire, where, to, as_read in self.marks:
-            if where is None or as_read:
-                short = short or wire["cache_control"].get("ttl") != "1h"
-                surplus -= where is not None
-                continue
-            if surplus > 0:
-                surplus -= 1
-                del wire["cache_control"]
-                self.loss.drop(where, "limit_exceeded", "weakened", "the target takes four cache marks in a request")
-                continue
-            short = self.settle_lifetime(wire["cache_control"], where, short)
-            if to is not None:
-                self.loss.move(where, to, "cache_hint", "shape", "the mark stands on the last block of the message")
-
-    def finish(self) -> None:
-        """The entries about whole messages: merges first, while every message stands where it was written."""
-        self.settle_marks()
-        self.report_merges()
-        for position, before in self.moves:
-            if ("messages", position) not in self.gone:
-                self.loss.move(
-                    ("messages", position),
-                    ("messages", before),
-                    "reordered",
-                    "shape",
-                    "results follow their calls directly, in the order of the calls",
-                )

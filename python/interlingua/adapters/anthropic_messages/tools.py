@@ -2,10 +2,19 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._claude import TOOL, UNREADABLE, Reading, free_text_tool, is_object, object_at_root, string
+from interlingua.adapters._claude.reading import Reading
+from interlingua.adapters._claude.tools import (
+    TOOL,
+    drop_choice,
+    fitted_choice,
+    free_text_tool,
+    is_object,
+    object_at_root,
+)
+from interlingua.adapters._claude.values import UNREADABLE, named, string
 from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown, within
-from interlingua.adapters.anthropic_messages.blocks import finished, named, replayed
 from interlingua.adapters.anthropic_messages.schemas import can_be_enforced, demands, enforced
+from interlingua.adapters.anthropic_messages.state import finished, replayed
 from interlingua.adapters.anthropic_messages.tables import MAX_STRICT, TOOL_CHOICE, Writing, cache_from_wire
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.loss import Path, pointer
@@ -68,11 +77,7 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
     if "strict" in canonical or "cache_control" in fields or not is_object(canonical.get("input_schema") or {}):
         reading.unusual = True
     if fields or form:
-        canonical["provider_state"] = state = reading.state()
-        if fields:
-            state["fields"] = fields
-        if form:
-            state["form"] = form
+        canonical["provider_state"] = reading.keeping(fields, form)
     return canonical
 
 
@@ -250,7 +255,8 @@ def tool_choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -
         return
     wire: Wire = {}
     if choice is not None:
-        wire = _choice_to_wire(choice, request, writing)
+        fitted = fitted_choice(choice, writing, provided=True)
+        wire = {**fitted, "type": TOOL_CHOICE.there[fitted["type"]]}
     elif not writing.keeps("tool_choice", "required_default"):
         wire["type"] = "auto"
         writing.loss.replace(
@@ -265,67 +271,9 @@ def tool_choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -
 
 
 def _drop_choice(choice: dict[str, Any] | None, parallel: bool | None, writing: Writing) -> None:
-    message = "the target takes a choice only together with tools"
     if choice is not None:
-        severity = "shape" if choice["type"] in ("auto", "none") else "weakened"
-        writing.loss.drop(("tool_choice",), "combination", severity, message)
+        drop_choice(choice, writing.loss)
     if parallel is not None:
-        writing.loss.drop(("parallel_tool_calls",), "combination", "shape", message)
-
-
-_CHOICE: Final = frozenset(("type", "name", "names", "mode", "kind"))
-
-
-def _choice_to_wire(choice: dict[str, Any], request: dict[str, Any], writing: Writing) -> Wire:
-    path: Path = ("tool_choice",)
-    kind = choice["type"]
-    if kind == "allowed":
-        return _allowed_to_wire(choice, writing, path)
-    wire: Wire = {"type": TOOL_CHOICE.there[kind]}
-    if kind == "tool":
-        named = _chosen(choice, request, writing)
-        if named is None:
-            fallback = {"type": "auto"}
-            writing.loss.replace(path, fallback, "tool_choice", "weakened", "the chosen tool is not offered here")
-            return {"type": "auto"}
-        wire["name"] = named
-    for name in ("names", "mode") if kind == "tool" else ("name", "names", "mode", "kind"):
-        if name in choice:
-            writing.loss.drop((*path, name), "tool_choice", "shape", "this choice has no such member")
-    report_unknown(choice, _CHOICE, writing.loss, path)
-    return wire
-
-
-def _chosen(choice: dict[str, Any], request: dict[str, Any], writing: Writing) -> str | None:
-    name: str = choice["name"]
-    if writing.keeps("tool_choice", "tool_choice"):
-        return name
-    tool = _offered(name, request, writing)
-    if tool is None:
-        return None
-    if choice.get("kind", "function") != "function":
-        writing.loss.drop(("tool_choice", "kind"), "tool_choice", "shape", "a choice names a tool of any kind")
-    return name if tool.get("kind") == "provider" else writing.tool_name(name, ("tool_choice",))
-
-
-def _offered(name: str, request: dict[str, Any], writing: Writing) -> Tool | None:
-    """The tool of a name, when it goes onto the wire under a name; a set of tools has none."""
-    for tool in request.get("tools") or ():
-        if tool["name"] == name:
-            if tool.get("kind") != "provider":
-                return tool
-            own = tool.get("adapter") == writing.endpoint.adapter
-            return tool if own and (tool.get("definition") or {}).get("name") == name else None
-    return None
-
-
-def _allowed_to_wire(choice: dict[str, Any], writing: Writing, path: Path) -> Wire:
-    required = choice.get("mode") == "required"
-    names: list[str] = choice.get("names") or []
-    if required and len(names) == 1 and _offered(names[0], writing.source, writing) is not None:
-        named = {"type": "tool", "name": names[0]}
-        writing.loss.replace(path, named, "tool_choice", "shape", "one allowed tool that must be called is named")
-        return {"type": "tool", "name": writing.tool_name(names[0], path)}
-    canonical = {"type": "required" if required else "auto"}
-    writing.loss.replace(path, canonical, "tool_choice", "weakened", "the target cannot allow some of the tools only")
-    return {"type": TOOL_CHOICE.there[canonical["type"]]}
+        writing.loss.drop(
+            ("parallel_tool_calls",), "combination", "shape", "the target takes it only together with tools"
+        )

@@ -13,8 +13,8 @@ shape, top-level members in options. A request that came from this wire is not r
 and every repair is reported. The stream decoder puts the provider's own final message together and reads it as the
 unary answer is read.
 
-Sections: tables · requests (members) · turns (messages) · blocks (state, texts, media) · tools · reasoning · responses · streams · errors
-· estimates.
+Sections: tables · requests and reasoning (members) · turns (messages) · blocks (state, texts, media) · tools · responses ·
+streams · errors · estimates. What Anthropic's own wire does alike stands in `_claude`.
 """
 
 from interlingua.adapters.bedrock_converse.errors import error, to_wire_error

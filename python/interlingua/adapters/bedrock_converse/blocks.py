@@ -7,16 +7,22 @@ it is for. What a block holds without canonical meaning is kept as a tree of the
 
 from typing import Any, Final
 
-from interlingua.adapters._claude import (
-    FILLER,
-    NOT_SPELT,
+from interlingua.adapters._claude.blocks import (
+    free_arguments,
+    out_of_place,
+    raw_arguments,
+    refused_thinking,
+    report_opaque,
+)
+from interlingua.adapters._claude.reading import Reading
+from interlingua.adapters._claude.values import (
+    ASSISTANT,
+    RESULT,
+    SYSTEM,
     THINKING_TYPES,
     UNMARKED_TYPES,
     UNREADABLE,
-    Reading,
-    free_text_call,
-    raw_arguments,
-    spelt_arguments,
+    USER,
     string,
 )
 from interlingua.adapters._kit import (
@@ -25,8 +31,6 @@ from interlingua.adapters._kit import (
     RESULT_MEMBERS,
     THINKING_MEMBERS,
     Wire,
-    report_foreign_state,
-    report_unknown,
 )
 from interlingua.adapters.bedrock_converse.media import (
     audio_from_wire,
@@ -36,25 +40,13 @@ from interlingua.adapters.bedrock_converse.media import (
     medium_to_wire,
     video_from_wire,
 )
-from interlingua.adapters.bedrock_converse.state import (
-    ASSISTANT,
-    KINDS,
-    RESULT,
-    SYSTEM,
-    USER,
-    Block,
-    finished,
-    instead,
-    kept,
-    left_over,
-)
+from interlingua.adapters.bedrock_converse.state import KINDS, Block, finished, kept, left_over, nulls_of
 from interlingua.adapters.bedrock_converse.tables import (
     AUDIO_FORMATS,
     IMAGE_FORMATS,
     VIDEO_FORMATS,
     Writing,
     cache_from_wire,
-    unreadable,
 )
 from interlingua.adapters.bedrock_converse.texts import (
     cited_from_wire,
@@ -63,9 +55,9 @@ from interlingua.adapters.bedrock_converse.texts import (
     text_from_wire,
     text_to_wire,
 )
-from interlingua.canonical.errors import InvalidRequest, InvalidWire
+from interlingua.canonical.errors import InvalidWire
 from interlingua.canonical.ids import DERIVED_IDS
-from interlingua.canonical.loss import Path, pointer
+from interlingua.canonical.loss import Path
 
 # ---------------------------------------------------------------------------------------------- from the wire
 
@@ -109,7 +101,7 @@ def blocks_from_wire(
             blocks.append(found or reading.opaque("unknown" if kind == "type" else kind, wire))
     except UNREADABLE as problem:
         position = next(number for number, item in enumerate(content) if item is wire)
-        raise unreadable("a block", (*path, position), failure) from problem
+        raise reading.unreadable("a block", (*path, position), failure) from problem
     return blocks
 
 
@@ -130,19 +122,22 @@ def block_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
     if type(wire) is not dict or not wire:
         raise TypeError("block")
     kind = _kind(wire)
-    if kind not in _READERS or len([name for name in wire if name in KINDS]) > 1:
+    if kind not in _READERS or len([name for name, value in wire.items() if name in KINDS and value is not None]) > 1:
         return reading.opaque(kind, wire)
     return _READERS[kind](wire, place, reading) or reading.opaque(kind, wire)
 
 
 def _kind(wire: Wire) -> str:
-    """What a block of the wire is: the member that names its kind."""
-    return next((name for name in wire if name in KINDS), next((name for name in wire if name != "type"), "unknown"))
+    """What a block of the wire is: the member that names its kind; one that is null names none."""
+    for name, value in wire.items():
+        if name in KINDS and value is not None:
+            return name
+    return next((name for name in wire if name != "type"), "unknown")
 
 
 def _tool_use_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
     use = wire["toolUse"]
-    if use.get("type", "tool_use") != "tool_use" or place != ASSISTANT:
+    if use.get("type") not in _OF_THE_CALLER or place != ASSISTANT:
         return None  # what the provider runs itself
     wire_id, name, arguments = string(use["toolUseId"]), string(use["name"]), use.get("input")
     if not name:
@@ -165,6 +160,7 @@ def _tool_use_from_wire(wire: Wire, place: str, reading: Reading) -> Block | Non
     return kept(canonical, wire, "toolUse", left_over(use, _TOOL_USE_WIRE), reading, state)
 
 
+_OF_THE_CALLER: Final = (None, "tool_use")
 _TOOL_USE_WIRE: Final = frozenset(("toolUseId", "name", "input", "type"))
 
 
@@ -199,11 +195,12 @@ _STATUS: Final = ("success", "error")
 
 def _reasoning_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
     reasoning = wire["reasoningContent"]
-    if len(reasoning) != 1 or place != ASSISTANT:
+    nulls = nulls_of(reasoning)
+    if len(reasoning) - len(nulls) != 1 or place != ASSISTANT:
         return None
     if type(data := reasoning.get("redactedContent")) is str:
         block = {"type": "redacted_thinking", "data": data}
-        return kept(block, wire, "reasoningContent", None, reading, reading.state())
+        return kept(block, wire, "reasoningContent", nulls or None, reading, reading.state())
     inner = reasoning.get("reasoningText")
     if type(inner) is not dict:
         return None
@@ -213,8 +210,9 @@ def _reasoning_from_wire(wire: Wire, place: str, reading: Reading) -> Block | No
     if inner.get("signature") is not None:
         canonical["signature"] = string(inner["signature"])
     left = left_over(inner, _REASONING_WIRE if "signature" in canonical else frozenset(("text",)))
-    inner_left = None if left is None else {"reasoningText": left}
-    return kept(canonical, wire, "reasoningContent", inner_left, reading, reading.state())
+    if left is not None:
+        nulls["reasoningText"] = left
+    return kept(canonical, wire, "reasoningContent", nulls or None, reading, reading.state())
 
 
 _REASONING_WIRE: Final = frozenset(("text", "signature"))
@@ -232,7 +230,6 @@ _READERS: Final = {
     "audio": audio_from_wire,
 }
 _REDACTED: Final = BLOCK_MEMBERS | {"data"}
-_OPAQUE: Final = BLOCK_MEMBERS | {"adapter", "provider", "origin", "kind", "value"}
 
 
 # ---------------------------------------------------------------------------------------------- to the wire
@@ -267,11 +264,9 @@ def _mark(block: Block, place: str, writing: Writing, path: Path) -> Wire | None
 
 def block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
     """One block on the wire; None when this place cannot carry it, which is reported."""
-    if writing.as_read or not writing.is_odd(block):
-        return _block_to_wire(block, place, writing, path)
-    writing.as_read = True
+    outer, writing.as_read = writing.as_read, writing.is_odd(block)
     wire = _block_to_wire(block, place, writing, path)
-    writing.as_read = False
+    writing.as_read = outer
     return wire
 
 
@@ -295,16 +290,8 @@ def _block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
             return _redacted_to_wire(block, writing, path)
         case "opaque":
             return _opaque_to_wire(block, place, writing, path)
-        case "tool_result":
-            raise InvalidRequest(
-                "a tool result stands alone in a message of role tool; move it there", path=pointer(path)
-            )
-        case "tool_use" if place in (USER, SYSTEM):
-            raise InvalidRequest("a tool_use does not stand in a message of this role", path=pointer(path))
-        case "image" | "audio" | "video" | "document" | "tool_use" | "thinking" | "redacted_thinking" as kind:
-            return instead(block, writing, path, "unsupported_block", f"{kind} has no form in this place")
         case _:
-            return instead(block, writing, path, "unknown_block", "a block that this version does not know")
+            return writing.instead(block, path, *out_of_place(block, place, path))
 
 
 _MEDIA_PLACES: Final = (USER, RESULT)
@@ -316,9 +303,11 @@ def _tool_use_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
     writing.tools_used[name] = None
     if len(block) == 4:
         return {"toolUse": inner}
+    state = block.get("provider_state")
     if "input_raw" in block or "kind" in block:
-        _free_text_to_wire(block, inner, writing, path)
-    if "provider_state" in block and writing.own:
+        own = state is not None and writing.endpoint.owns(state)
+        inner["input"] = free_arguments(block, writing.as_read and not block["input"], own, writing.loss, path)
+    if state is not None and writing.own:
         form = writing.form_of(block)
         if "use_type" in form:
             inner["type"] = form["use_type"]
@@ -327,29 +316,11 @@ def _tool_use_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
     return finished(block, "toolUse", inner, CALL_MEMBERS, writing, path)
 
 
-def _free_text_to_wire(block: Block, inner: Wire, writing: Writing, path: Path) -> None:
-    """The arguments that are not an object: a free text travels as the one argument `input`."""
-    if block.get("kind", "function") != "function":
-        inner["input"] = free_text_call(block, writing.loss, path)
-    elif "input_raw" in block:
-        state = block.get("provider_state")
-        own = state is not None and writing.endpoint.owns(state)
-        said = writing.as_read and not block["input"]
-        value = spelt_arguments(block["input_raw"], own) if said else NOT_SPELT
-        if value is not NOT_SPELT:
-            inner["input"] = value
-        else:
-            where = (*path, "input_raw")
-            writing.loss.drop(where, "arguments_invalid", "lost", "the wire takes a JSON object as arguments")
-
-
 def result_to_wire(block: Block, writing: Writing, path: Path) -> tuple[Wire, Wire | None]:
     """A tool result, and the mark for the cache behind it."""
-    if writing.as_read or not writing.is_odd(block):
-        return _result_to_wire(block, writing, path)
-    writing.as_read = True
+    outer, writing.as_read = writing.as_read, writing.is_odd(block)
     wires = _result_to_wire(block, writing, path)
-    writing.as_read = False
+    writing.as_read = outer
     return wires
 
 
@@ -369,9 +340,7 @@ def _result_to_wire(block: Block, writing: Writing, path: Path) -> tuple[Wire, W
         parts = [*parts[:hint_at], bare, *parts[hint_at + 1 :]]
     content = blocks_to_wire(parts, RESULT, writing, where)
     if not content and not writing.as_read:
-        filler = {"type": "text", "text": FILLER}
-        writing.loss.replace(where, [filler], "filler", "shape", "the target takes no empty result")
-        content = [{"text": FILLER}]
+        content = writing.filler(where, "the target takes no empty result")
         hint = None
     inner: Wire = {"toolUseId": writing.result_id(block), "content": content}
     if "is_error" in block:
@@ -398,42 +367,23 @@ def _hint_within(parts: list[Block]) -> int | None:
 
 
 def _thinking_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
-    if not writing.owns_thinking(block):
-        return instead(block, writing, path, "foreign_state", "reasoning of another provider cannot be replayed")
-    signature = block.get("signature")
+    refused = refused_thinking(block, writing)
+    if refused is not None:
+        return writing.instead(block, path, *refused)
     inner: Wire = {"text": block["text"]}
+    signature = block.get("signature")
     if signature or (signature is not None and writing.as_read):
         inner["signature"] = signature
-    elif not (writing.as_read or takes_unsigned(writing)):
-        return instead(block, writing, path, "unsigned_thinking", "reasoning is only taken back with its signature")
     elif signature == "":
         writing.loss.drop((*path, "signature"), "unsigned_thinking", "shape", "an empty signature proves nothing")
     return finished(block, "reasoningContent", {"reasoningText": inner}, THINKING_MEMBERS, writing, path)
 
 
-def takes_unsigned(writing: Writing) -> bool:
-    """Whether the model takes its reasoning back without a signature."""
-    return bool(writing.endpoint.dialect.get("unsigned_thinking"))
-
-
 def _redacted_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
-    if not writing.owns_thinking(block):
-        return instead(block, writing, path, "foreign_state", "reasoning of another provider cannot be replayed")
+    refused = refused_thinking(block, writing)
+    if refused is not None:
+        return writing.instead(block, path, *refused)
     return finished(block, "reasoningContent", {"redactedContent": block["data"]}, _REDACTED, writing, path)
-
-
-def can_replay(block: Block, writing: Writing) -> bool:
-    """Whether a reasoning block goes onto the wire."""
-    return (
-        block["type"] in THINKING_TYPES
-        and writing.owns_thinking(block)
-        and (
-            block["type"] == "redacted_thinking"
-            or bool(block.get("signature"))
-            or (writing.as_read and "signature" in block)
-            or takes_unsigned(writing)
-        )
-    )
 
 
 # where the items that have no canonical meaning may stand
@@ -455,23 +405,14 @@ _PLACES: Final = {
 
 def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
     if not writing.endpoint.owns(block):
-        return instead(block, writing, path, "foreign_state", "an item of another provider has no meaning here")
+        return writing.instead(block, path, "foreign_state", "an item of another provider has no meaning here")
     value: Wire = block["value"]
     kind = _kind(value)
     if not writing.as_read and place not in _PLACES.get(kind, (USER, ASSISTANT)):
-        return instead(block, writing, path, "unsupported_block", "the item has no form in this place")
+        return writing.instead(block, path, "unsupported_block", "the item has no form in this place")
     if not writing.as_read and not _reads_back(value, place, writing):
-        return instead(block, writing, path, "unsupported_block", "the item has a canonical form of its own")
-    if kind != block.get("kind"):
-        writing.loss.replace((*path, "kind"), kind, "required_default", "shape", "the item names its kind")
-    state = block.get("provider_state")
-    if state is not None:
-        report_foreign_state(block, writing.endpoint, writing.loss, path)
-        if writing.endpoint.owns(state):
-            for name in state.keys() & {"fields", "signature"}:
-                where = (*path, "provider_state", name)
-                writing.loss.drop(where, "unsupported_field", "lost", "the item goes back verbatim")
-    report_unknown(block, _OPAQUE, writing.loss, path)
+        return writing.instead(block, path, "unsupported_block", "the item has a canonical form of its own")
+    report_opaque(block, kind, writing, path)
     return value
 
 

@@ -2,10 +2,12 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._claude import FILLER, IMAGE_STARTS, Reading
+from interlingua.adapters._claude.blocks import read_description
+from interlingua.adapters._claude.reading import Reading
+from interlingua.adapters._claude.values import IMAGE_STARTS
 from interlingua.adapters._kit import BLOCK_MEMBERS, Mirror, Wire, gravity, parse_data_uri, report_unknown
 from interlingua.adapters._media import may_be_base64, source_refused
-from interlingua.adapters.bedrock_converse.state import Block, finished, instead, kept, left_over
+from interlingua.adapters.bedrock_converse.state import Block, finished, kept, left_over, nulls_of
 from interlingua.adapters.bedrock_converse.tables import (
     ALIASES,
     AUDIO_FORMATS,
@@ -53,17 +55,20 @@ _MEDIUM_WIRE: Final = frozenset(("format", "source"))
 
 def _source_from_wire(source: Wire, reading: Reading) -> tuple[dict[str, Any], Wire | None] | None:
     """A canonical source and what is left of the wire's; None for a source that is not shaped as documented."""
-    if len(source) != 1:
+    nulls = nulls_of(source)
+    if len(source) - len(nulls) != 1:
         return None
     if type(data := source.get("bytes")) is str and may_be_base64(data):
         reading.unusual = reading.unusual or not data
-        return {"kind": "base64", "data": data}, None
+        return {"kind": "base64", "data": data}, nulls or None
     place = source.get("s3Location")
     if type(place) is dict and type(uri := place.get("uri")) is str:
         reading.unusual = True
         left = left_over(place, frozenset(("uri",)))
         canonical = {"kind": "file_id", "data": uri, "provider": reading.provider}
-        return canonical, None if left is None else {"s3Location": left}
+        if left is not None:
+            nulls["s3Location"] = left
+        return canonical, nulls or None
     return None
 
 
@@ -87,24 +92,11 @@ def document_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None
     canonical: Block = {"type": "document", "source": read}
     if media_type is not None:
         canonical["media_type"] = media_type
-    known: set[str] = set(_DOCUMENT_WIRE)
-    for name in ("name", "context"):
-        if type(document.get(name)) is str:
-            canonical[name] = document[name]
-            known.add(name)
-    match document.get("citations"):
-        case {"enabled": bool(enabled), **others} if not others:
-            canonical["citations_enabled"] = enabled
-            known.add("citations")
-        case _:
-            pass
-    inner = left_over(document, frozenset(known))
+    known = _MEDIUM_WIRE | read_description(document, ("name", "context"), canonical)
+    inner = left_over(document, known)
     if left is not None:
         inner = {**(inner or {}), "source": left}
     return kept(canonical, wire, "document", inner, reading)
-
-
-_DOCUMENT_WIRE: Final = frozenset(("format", "source"))
 
 
 # ---------------------------------------------------------------------------------------------- to the wire
@@ -121,12 +113,12 @@ def medium_to_wire(
 ) -> Wire | None:
     kind: str = block["type"]
     if writing.lacks(capability):
-        return instead(block, writing, path, "unsupported_model", f"the model takes no {kind}")
+        return writing.instead(block, path, "unsupported_model", f"the model takes no {kind}")
     media_type = _fitted_type(block, formats)
     source = _source_to_wire(block, writing, path) if media_type is not None else None
     if source is None or media_type is None:
         message = source_refused(block, f"the target does not take {kind} of this source")
-        return instead(block, writing, path, "unsupported_source", message)
+        return writing.instead(block, path, "unsupported_source", message)
     _report_type(block, media_type, writing, path)
     for name, severity in _MEDIUM_DROPPED.items():
         if name in block:
@@ -193,7 +185,7 @@ def _source_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
 
 def document_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
     if writing.lacks("supports_documents"):
-        return instead(block, writing, path, "unsupported_model", "the model takes no documents")
+        return writing.instead(block, path, "unsupported_model", "the model takes no documents")
     inner: Wire = {}
     media_type = block.get("media_type") if writing.as_read else _document_type(block)
     kind = block["source"]["kind"]
@@ -207,7 +199,7 @@ def document_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
         source = _source_to_wire(block, writing, path)
     if source is None:
         message = source_refused(block, "the target does not take a document of this source")
-        return instead(block, writing, path, "unsupported_source", message)
+        return writing.instead(block, path, "unsupported_source", message)
     if media_type in DOCUMENT_FORMATS.back:
         inner["format"] = DOCUMENT_FORMATS.back[media_type]
         _report_type(block, media_type, writing, path)
@@ -255,9 +247,7 @@ def _document_content(block: Block, writing: Writing, path: Path) -> Wire:
         else:
             writing.loss.drop(at, "empty_content", "shape", "the target takes no text without visible characters")
     if not texts and not writing.as_read:
-        filler = {"type": "text", "text": FILLER}
-        writing.loss.replace(where, [filler], "filler", "shape", "a document is not empty")
-        texts = [{"text": FILLER}]
+        texts = writing.filler(where, "a document is not empty")
     report_unknown(block["source"], _SOURCE | {"content"}, writing.loss, (*path, "source"))
     return {"content": texts}
 

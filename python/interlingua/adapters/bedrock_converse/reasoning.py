@@ -7,7 +7,7 @@ The words of other makers stay options.
 
 from typing import Any, Final
 
-from interlingua.adapters import _reasoning as claude
+from interlingua.adapters._claude import reasoning as claude
 from interlingua.adapters._kit import Wire, report_unknown
 from interlingua.adapters.bedrock_converse.tables import MODES, Writing
 
@@ -58,7 +58,9 @@ def reasoning_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> 
         # between tools reasoning has the budget of many answers, where it was asked for so
         limit = None if writing.own and "toolConfig" in body else request.get("max_output_tokens")
         chosen = _fitted_nova(reasoning) if spelt == NOVA else claude.fitted(reasoning, limit, MODES, writing.known())
-    if "budget_tokens" in chosen and _refused(body) and not writing.keeps("reasoning", "combination"):
+    forced = not (body.get("toolConfig") or {}).get("toolChoice", {}).keys().isdisjoint(("any", "tool"))
+    refused = "budget_tokens" in chosen and claude.refuses_budget(forced, body.get("messages") or [])
+    if refused and not writing.keeps("reasoning", "combination"):
         chosen = {name: value for name, value in chosen.items() if name == "effort"}
         code = "combination"
     if chosen is not reasoning:
@@ -89,24 +91,3 @@ def _fitted_nova(reasoning: Reasoning) -> Reasoning:
     if wish is None and mode is None:
         return {}
     return {"mode": "enabled", "effort": claude.nearest(wish or "medium", _NOVA_EFFORTS)}
-
-
-def _refused(body: Wire) -> bool:
-    """Whether the rest of the request forbids reasoning with a budget.
-
-    It is refused together with a forced call, with an answer that was begun, and inside a tool loop whose turn does
-    not begin with reasoning, as when another provider began it.
-    """
-    if not (body.get("toolConfig") or {}).get("toolChoice", {}).keys().isdisjoint(("any", "tool")):
-        return True
-    messages = body.get("messages") or []
-    last = messages[-1] if messages else None
-    if last is None or last["role"] == "assistant":
-        return True
-    if len(messages) < 2 or messages[-2]["role"] != "assistant" or not _begins_with("toolResult", last):
-        return False
-    return not _begins_with("reasoningContent", messages[-2])
-
-
-def _begins_with(kind: str, message: Wire) -> bool:
-    return bool(message["content"]) and kind in message["content"][0]

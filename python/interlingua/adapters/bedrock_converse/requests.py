@@ -5,21 +5,13 @@ from decimal import Decimal
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
-from interlingua.adapters._claude import (
-    ACCOUNTED_FOR,
-    UNMARKED_TYPES,
-    UNREADABLE,
-    UNSUPPORTED,
-    Reading,
-    kept_stops,
-    proofread,
-    wanted_schema,
-    wire_model,
-)
+from interlingua.adapters._claude.members import kept_stops, report_unsupported, sampling, wanted_schema
+from interlingua.adapters._claude.proofreading import proofread
+from interlingua.adapters._claude.reading import Reading
+from interlingua.adapters._claude.values import UNMARKED_TYPES, UNREADABLE, wire_model
 from interlingua.adapters._kit import (
     Wire,
     arguments_text,
-    gravity,
     parse_arguments,
     report_foreign_options,
     report_foreign_state,
@@ -27,7 +19,7 @@ from interlingua.adapters._kit import (
 )
 from interlingua.adapters._structured import recognised, written
 from interlingua.adapters.bedrock_converse.reasoning import NOVA, nova_from_wire, reasoning_to_wire, thinking_from_wire
-from interlingua.adapters.bedrock_converse.tables import METADATA, TIERS, Writing, unreadable
+from interlingua.adapters.bedrock_converse.tables import METADATA, TIERS, Writing
 from interlingua.adapters.bedrock_converse.tools import choice_to_wire, enforced, tool_config_from_wire, tools_to_wire
 from interlingua.adapters.bedrock_converse.turns import messages_from_wire, messages_to_wire, system_from_wire
 from interlingua.canonical.endpoint import Endpoint
@@ -126,7 +118,7 @@ def _config_from_wire(name: str, value: Wire, request: Request, options: Wire, f
             case _:
                 others = _additional_from_wire(value, request, form)
     except UNREADABLE as problem:
-        raise unreadable(name, (name,)) from problem
+        raise reading.unreadable(name, (name,)) from problem
     if others:
         options[name] = others
 
@@ -370,11 +362,7 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
             body[name] = None
     if "messages" in (form.get("absent") or ()) and not body["messages"]:
         del body["messages"]
-    for name, severity in UNSUPPORTED.items():
-        if request.get(name) is not None:
-            found_severity = gravity(name, request[name], severity)
-            writing.loss.drop((name,), "unsupported_field", found_severity, f"the wire has no {name}")
-    report_unknown(request, ACCOUNTED_FOR, writing.loss, ())
+    report_unsupported(request, writing.loss)
     report_foreign_state(request, writing.endpoint, writing.loss, ())
 
 
@@ -398,8 +386,10 @@ def _inference_to_wire(request: Request, inference: Wire, additional: Wire, writ
             writing.loss.replace(("max_output_tokens",), fitted, "limit_exceeded", "weakened", "the model's own limit")
         inference["maxTokens"] = fitted
     for name, wire_name in _SAMPLING:
-        if request.get(name) is not None:
-            _sampling_to_wire(name, wire_name, request[name], inference, budgeted, writing)
+        if (value := request.get(name)) is not None:
+            taken = sampling(name, value, budgeted, "temperature" in inference, writing)
+            if taken is not None:
+                inference[wire_name] = taken
     if request.get("top_k") is not None:
         _top_k_to_wire(request["top_k"], additional, budgeted, writing)
     if "stop" in request and ((stop := kept_stops(request["stop"], writing)) or writing.own):
@@ -410,43 +400,18 @@ def _fitted_limit(limit: int, writing: Writing) -> int:
     return max(min(limit, writing.known().get("max_output_tokens", limit)), 1)
 
 
-_TOP_P: Final = 0.95  # the least that is taken together with reasoning of a fixed budget
-
-
-def _sampling_to_wire(name: str, wire_name: str, value: Any, inference: Wire, budgeted: bool, writing: Writing) -> None:
-    if writing.lacks("sampling"):
-        writing.loss.drop((name,), "unsupported_model", "weakened", f"the model takes no {name}")
-    elif name == "top_p" and "temperature" in inference and writing.says("temperature_or_top_p"):
-        writing.loss.drop((name,), "combination", "weakened", "the model takes temperature or top_p")
-    elif (
-        budgeted
-        and (value != 1 if name == "temperature" else value < _TOP_P)
-        and not writing.keeps(name, "combination")
-    ):
-        message = f"the target does not take this {name} together with reasoning"
-        writing.loss.drop((name,), "combination", "weakened", message)
-    else:
-        fitted = value if writing.keeps(name, "unsupported_value") else min(max(value, 0), 1)
-        if fitted != value:
-            writing.loss.replace((name,), fitted, "unsupported_value", "weakened", "the target's range is narrower")
-        inference[wire_name] = fitted
-
-
 def _top_k_to_wire(value: Any, additional: Wire, budgeted: bool, writing: Writing) -> None:
-    if writing.lacks("sampling") or (writing.endpoint.dialect.get("top_k") is False and not writing.exact):
+    if writing.endpoint.dialect.get("top_k") is False and not writing.exact:
         writing.loss.drop(("top_k",), "unsupported_model", "weakened", "the model takes no top_k")
-    elif budgeted and not writing.keeps("top_k", "combination"):
-        message = "the target does not take this top_k together with reasoning"
-        writing.loss.drop(("top_k",), "combination", "weakened", message)
+        return
+    taken = sampling("top_k", value, budgeted, False, writing)
+    if taken is None:
+        return
+    place = writing.form.get("top_k") if writing.exact else writing.endpoint.dialect.get("top_k")
+    if place == "inferenceConfig":
+        additional[place] = {"topK": taken}
     else:
-        fitted = value if writing.keeps("top_k", "unsupported_value") else max(int(value), 0)
-        if fitted != value:
-            writing.loss.replace(("top_k",), fitted, "unsupported_value", "weakened", "the target's range is narrower")
-        place = writing.form.get("top_k") if writing.exact else writing.endpoint.dialect.get("top_k")
-        if place == "inferenceConfig":
-            additional[place] = {"topK": fitted}
-        else:
-            additional["top_k"] = fitted
+        additional["top_k"] = taken
 
 
 def _format_to_wire(wanted: dict[str, Any], output: Wire, writing: Writing) -> None:

@@ -2,26 +2,19 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._answers import (
-    report_alternatives,
-    report_end,
-    report_logprobs,
-    report_message,
-    report_rest,
-    report_stateless,
-    report_usage,
-    same_counts,
-)
-from interlingua.adapters._claude import UNREADABLE, Reading
-from interlingua.adapters._kit import THINKING_MEMBERS, Wire, report_foreign_state, report_unknown
+from interlingua.adapters._answers import same_counts
+from interlingua.adapters._claude.answers import counted, end_to_wire, finish_reason, report_around, report_shown
+from interlingua.adapters._claude.blocks import can_replay
+from interlingua.adapters._claude.reading import Reading
+from interlingua.adapters._claude.values import ASSISTANT, UNREADABLE, USER
+from interlingua.adapters._kit import Wire, report_foreign_state
 from interlingua.adapters._structured import answered
 from interlingua.adapters.bedrock_converse.blocks import (
     block_to_wire,
     blocks_from_wire,
     blocks_to_wire,
-    can_replay,
 )
-from interlingua.adapters.bedrock_converse.state import ASSISTANT, overlaid
+from interlingua.adapters.bedrock_converse.state import overlaid
 from interlingua.adapters.bedrock_converse.tables import FINISH, NAME, STOP_REASON, Writing
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest
@@ -73,12 +66,8 @@ def assembled(body: Wire, blocks: list[Any], reading: Reading, endpoint: Endpoin
     additional = body.get("additionalModelResponseFields")
     if isinstance(additional, dict) and type(stop := additional.get("stop_sequence")) is str:
         response["stop_sequence"] = stop
-    response["finish_reason"] = finish_reason(reason, blocks)
-    response["provider_state"] = state = reading.state()
-    if fields:
-        state["fields"] = fields
-    if form:
-        state["form"] = form
+    response["finish_reason"] = finish_reason(reason, blocks, FINISH)
+    response["provider_state"] = reading.keeping(fields, form)
     return response
 
 
@@ -107,26 +96,18 @@ def _served_model(body: Wire) -> str | None:
             return None
 
 
-def finish_reason(raw: str | None, blocks: list[Any]) -> str:
-    """Why an answer ended. Content decides: an answer that holds calls to run waits for their results."""
-    reason = FINISH.get(raw, "other") if raw is not None else "other"
-    if reason not in ("length", "content_filter", "refusal") and any(block["type"] == "tool_use" for block in blocks):
-        return "tool_calls"
-    return reason
-
-
 def usage_from_wire(wire: Wire) -> dict[str, Any]:
     """Usage in disjoint buckets, as the wire has them: the prompt is input + cache reads + cache writes."""
     usage: dict[str, Any] = {
-        "input_tokens": _count(wire.get("inputTokens")) or 0,
-        "output_tokens": _count(wire.get("outputTokens")) or 0,
+        "input_tokens": counted(wire.get("inputTokens")) or 0,
+        "output_tokens": counted(wire.get("outputTokens")) or 0,
     }
     for canonical, name in _CACHE_COUNTS:
-        if (count := _count(wire.get(name))) is not None:
+        if (count := counted(wire.get(name))) is not None:
             usage[canonical] = count
     details = wire.get("cacheDetails")
     if isinstance(details, list):
-        hours = [_count(part.get("inputTokens")) or 0 for part in details if _is_hour(part)]
+        hours = [counted(part.get("inputTokens")) or 0 for part in details if _is_hour(part)]
         if hours:
             usage["cache_creation_1h_input_tokens"] = sum(hours)
     usage["raw"] = wire
@@ -141,10 +122,6 @@ _CACHE_COUNTS: Final = (
 
 def _is_hour(part: Any) -> bool:
     return isinstance(part, dict) and part.get("ttl") == "1h"
-
-
-def _count(value: Any) -> int | None:
-    return value if type(value) is int and value >= 0 else None
 
 
 # ---------------------------------------------------------------------------------------------- to the wire
@@ -170,20 +147,10 @@ def to_wire_response(response: Response, endpoint: Endpoint) -> tuple[Wire, Entr
         body = _own_members(response, body, writing)
     else:
         _played_members(response, body, writing)
-    _report_around(response, body, loss)
+    read = finish_reason(body.get("stopReason"), message["content"], FINISH)
+    counts_anew = "usage" in body and body["usage"] is not (response.get("usage") or {}).get("raw")
+    report_around(response, read, _UNCOUNTED if counts_anew else None, loss)
     return body, loss.entries
-
-
-def _report_around(response: Response, body: Wire, loss: Loss) -> None:
-    """Reports what the wire does not tell of an answer beside its content."""
-    report_end(response, finish_reason(body.get("stopReason"), response["message"]["content"]), loss, ())
-    if "usage" in body and body["usage"] is not (response.get("usage") or {}).get("raw"):
-        report_usage(response, _UNCOUNTED, loss)
-    report_alternatives(response, loss)
-    report_logprobs(response, loss, ())
-    report_message(response["message"], loss, ("message",))
-    report_stateless(response["message"], loss, ("message",))
-    report_rest(response, loss)
 
 
 _UNCOUNTED: Final = ("reasoning_tokens",)
@@ -192,7 +159,7 @@ _UNCOUNTED: Final = ("reasoning_tokens",)
 
 def _content_to_wire(blocks: list[Any], writing: Writing) -> list[Wire]:
     path: Path = ("message", "content")
-    if writing.own:
+    if writing.own and all(block["type"] != "thinking" or writing.owns_thinking(block) for block in blocks):
         return blocks_to_wire(blocks, ASSISTANT, writing, path)
     wires: list[Wire] = []
     for position, block in enumerate(blocks):
@@ -203,33 +170,29 @@ def _content_to_wire(blocks: list[Any], writing: Writing) -> list[Wire]:
 
 
 def played_block(block: dict[str, Any], writing: Writing, path: Path) -> Wire | None:
-    """A block of an answer from elsewhere; reasoning is shown without a signature: it could not be taken back."""
+    """A block of an answer from elsewhere, with a picture, though no request takes it back.
+
+    Reasoning is shown without a signature: it could not be taken back.
+    """
     if block["type"] != "thinking" or can_replay(block, writing):
-        wire = block_to_wire(block, ASSISTANT, writing, path)
-        if wire is not None:
-            _report_mark(block, writing, path)
+        place = USER if block["type"] == "image" else ASSISTANT
+        wire = block_to_wire(block, place, writing, path)
+        if wire is not None and block.get("cache") is not None:
+            writing.loss.drop((*path, "cache"), "cache_hint", "weakened", _NO_MARKS)
         return wire
     if block.get("signature") is not None:
         message = "reasoning of another provider is shown without a signature"
         severity = "lost" if block["signature"] else "shape"
         writing.loss.drop((*path, "signature"), "foreign_state", severity, message)
-    report_stateless(block, writing.loss, path)
-    report_unknown(block, THINKING_MEMBERS, writing.loss, path)
-    _report_mark(block, writing, path)
+    report_shown(block, _NO_MARKS, writing, path)
     return {"reasoningContent": {"reasoningText": {"text": block["text"]}}}
 
 
-def _report_mark(block: dict[str, Any], writing: Writing, path: Path) -> None:
-    if block.get("cache") is not None:
-        writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "an answer has no cache points")
+_NO_MARKS: Final = "an answer has no cache points"
 
 
 def _own_members(response: Response, body: Wire, writing: Writing) -> Wire:
-    raw = response.get("finish_reason_raw")
-    if finish_reason(raw, response["message"]["content"]) != response["finish_reason"]:
-        body["stopReason"] = STOP_REASON.get(response["finish_reason"], "other")  # an edit made it another end
-    elif "finish_reason_raw" in response:
-        body["stopReason"] = raw
+    end_to_wire(response, body, "stopReason", FINISH, STOP_REASON)
     if "usage" in response:
         body["usage"] = usage_to_wire(response["usage"], own=True)
     state = response["provider_state"]

@@ -2,15 +2,12 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._claude import Reading
+from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
 from interlingua.adapters.bedrock_converse.tables import Writing
 from interlingua.canonical.loss import Path
 
 Block = dict[str, Any]
-
-# the places that take different blocks
-SYSTEM, USER, ASSISTANT, RESULT = "system", "user", "assistant", "result"
 
 KINDS: Final = frozenset(
     (
@@ -34,6 +31,8 @@ def kept(canonical: Block, wire: Wire, kind: str, inner: Any, reading: Reading, 
         for name, value in wire.items():
             if name == "type" and type(value) is str:
                 form["type"] = value
+            elif value is None:
+                form.setdefault("null", []).append(name)
             elif name != kind:
                 fields[name] = value
     if state is not None or fields or form:
@@ -50,13 +49,16 @@ def left_over(item: Wire, known: frozenset[str]) -> Wire | None:
     return None if item.keys() <= known else {name: value for name, value in item.items() if name not in known}
 
 
+def nulls_of(item: Wire) -> Wire:
+    """The members of an item that are null."""
+    nulls: Wire = {}
+    for name in item:
+        if item[name] is None:
+            nulls[name] = None
+    return nulls
+
+
 # ---------------------------------------------------------------------------------------------- to the wire
-
-
-def instead(block: Block, writing: Writing, path: Path, code: str, message: str) -> Wire | None:
-    """What stands in the place of a block that the wire cannot carry, which is reported; None for nothing."""
-    text = writing.loss.block(path, block, code, "lost", message)
-    return None if text is None else {"text": text["text"]}
 
 
 def finished(block: Block, kind: str, inner: Any, known: frozenset[str], writing: Writing, path: Path) -> Wire:
@@ -82,6 +84,9 @@ def finished(block: Block, kind: str, inner: Any, known: frozenset[str], writing
     if form := state.get("form"):
         if "type" in form and writing.own:
             wire["type"] = form["type"]
+        for name in form.get("null") or ():
+            if writing.own and type(name) is str:
+                wire.setdefault(name, None)
     return wire
 
 

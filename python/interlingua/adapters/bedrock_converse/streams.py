@@ -1,8 +1,6 @@
 """
 Streamed answers both ways.
 
-Reading puts the provider's own final message together, block by block, and reads each block when it ends as the unary
-answer is read: the events' last block and the final response cannot differ from it.
 Only calls, results and images say that they begin; a text or a thought begins with its first delta.
 The last message is `metadata`, which brings the usage and comes behind `messageStop`.
 """
@@ -10,14 +8,21 @@ The last message is `metadata`, which brings the usage and comes behind `message
 from collections.abc import Generator, Iterable, Iterator
 from typing import Any, Final
 
-from interlingua.adapters._answers import PROBE, SAID_IN_PIECES, ending
-from interlingua.adapters._claude import UNREADABLE, Reading, string
-from interlingua.adapters._kit import Wire, arguments_text, parse_arguments, stream_error
-from interlingua.adapters._structured import Told
+from interlingua.adapters._answers import SAID_IN_PIECES, ending
+from interlingua.adapters._claude.streams import (
+    Answer,
+    audible,
+    decoded,
+    report_unsaid,
+    started,
+    stopped,
+    unsaid_arguments,
+)
+from interlingua.adapters._claude.values import ASSISTANT, UNREADABLE, string
+from interlingua.adapters._kit import Wire, arguments_text, parse_arguments
 from interlingua.adapters.bedrock_converse.blocks import block_from_wire
 from interlingua.adapters.bedrock_converse.errors import in_band, to_wire_exception
 from interlingua.adapters.bedrock_converse.responses import assembled, played_block, to_wire_response, usage_from_wire
-from interlingua.adapters.bedrock_converse.state import ASSISTANT
 from interlingua.adapters.bedrock_converse.tables import Writing
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
@@ -37,16 +42,7 @@ def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Generator
     The last event is `message_complete` or `error`; what comes after it is passed over.
     Never raises: what cannot be read is an `error` event of category invalid_response with what had arrived.
     """
-    answer = _Answer(endpoint, ids)
-    told = Told()
-    events: list[Event] = []
-    while (frame := (yield events)) is not None:
-        events = [] if answer.ended else answer.frame(frame)
-        if len(events) > 1 or told.begun:
-            events = told.events(events)
-    message = "the stream ended before its last event; try again"
-    cut_off = stream_error(endpoint, "stream_truncated", message, retryable=True)
-    yield [] if answer.ended else told.events(answer.failed(cut_off))
+    return decoded(_Answer(endpoint, ids))
 
 
 class _Block:
@@ -62,17 +58,14 @@ class _Block:
         self.fragments: list[str] = []
 
 
-class _Answer:
+class _Answer(Answer):
     """The state of one streamed answer."""
 
     def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
-        self.endpoint = endpoint
-        self.reading = Reading(endpoint, ids)
+        super().__init__(endpoint, ids)
         self.body: Wire | None = None
         self.open: dict[int, _Block] = {}
-        self.blocks: list[Any] = []
         self.stopped = False
-        self.ended = False
 
     def frame(self, frame: Frame) -> list[Event]:
         """The events of one frame."""
@@ -145,36 +138,23 @@ class _Answer:
 
     # ------------------------------------------------------------------------------------------ failure
 
-    def unreadable(self) -> list[Event]:
-        """The stream cannot be read on."""
-        message = "the stream holds a frame that cannot be read"
-        return self.failed(stream_error(self.endpoint, "invalid_response", message, retryable=False))
-
-    def failed(self, error: dict[str, Any]) -> list[Event]:
-        """The error event, with what had arrived."""
-        self.ended = True
-        event: Event = {"type": "error", "error": error}
-        if self.body is not None:
-            for block in self.open.values():
-                try:
-                    self.blocks[block.position] = self._read(block)
-                except UNREADABLE:
-                    self.blocks[block.position] = None
-            blocks = [block for block in self.blocks if block is not None]
+    def arrived(self) -> Wire | None:
+        """The answer as far as it came."""
+        if self.body is None:
+            return None
+        for block in self.open.values():
             try:
-                response = assembled(self.body, blocks, self.reading, self.endpoint)
-            except InvalidAnswer:
-                return [event]
-            response["finish_reason"] = "error"
-            response["message"]["metadata"] = {"status": "error"}
-            event["response"] = response
-        return [event]
+                self.blocks[block.position] = self._read(block)
+            except UNREADABLE:
+                self.blocks[block.position] = None
+        blocks = [block for block in self.blocks if block is not None]
+        return assembled(self.body, blocks, self.reading, self.endpoint)
 
     # ------------------------------------------------------------------------------------------ blocks
 
     def _start(self, index: int, start: Wire) -> list[Event]:
         self._started()
-        kind = next((name for name in start if name != "type"), None)
+        kind = next((name for name in start if name != "type" and start[name] is not None), None)
         if kind is None and type(start) is dict:
             return []  # a text or a thought, which begins with its first delta
         if type(index) is not int or index in self.open or kind is None:
@@ -202,11 +182,7 @@ class _Answer:
                 block.begun = block_from_wire(_copy(raw), ASSISTANT, self.reading)
         self.blocks.append(block.begun)
         self.open[index] = block
-        events: list[Event] = [{"type": "block_start", "index": block.position, "block": block.begun}]
-        if block.begun["type"] == "tool_use":
-            begun = block.begun
-            events.append({"type": "tool_use_start", "index": block.position, "id": begun["id"], "name": begun["name"]})
-        return events
+        return started(block.position, block.begun)
 
     def _delta(self, index: int, delta: Wire) -> list[Event]:
         if type(text := delta.get("text")) is str and (grown := self.open.get(index)) is not None and text:
@@ -215,7 +191,7 @@ class _Answer:
             grown.fragments.append(text)
             return [{"type": "text_delta", "index": grown.position, "text": text}]
         self._started()
-        kind = next((name for name in delta if name in _DELTAS), None)
+        kind = next((name for name in delta if name in _DELTAS and delta[name] is not None), None)
         if kind is None:
             if type(delta) is not dict:
                 raise TypeError("delta")
@@ -287,12 +263,7 @@ class _Answer:
     def _stop(self, block: _Block) -> list[Event]:
         canonical = self._read(block)
         self.blocks[block.position] = canonical
-        stop: Event = {"type": "block_stop", "index": block.position, "block": canonical}
-        if canonical["type"] != "tool_use":
-            return [stop]
-        end: Event = {"type": "tool_use_end", "index": block.position}
-        end |= {name: canonical[name] for name in ("id", "name", "input", "input_raw") if name in canonical}
-        return [end, stop]
+        return stopped(block.position, canonical)
 
     def _read(self, block: _Block) -> Event:
         """The block as the unary answer would have it."""
@@ -347,13 +318,10 @@ def encode_stream(events: Iterable[Event], endpoint: Endpoint) -> Iterator[Frame
 def stream_loss(response: Wire, endpoint: Endpoint) -> list[Entry]:
     """What a stream of this answer does not say. Its pieces say what the whole answer cannot: arguments as they were cut,
     and texts that are blank."""
-    message = response["message"]
-    content = [
-        {**block, "text": PROBE} if block["type"] == "text" and not block["text"].strip() else block
-        for block in message["content"]
-    ]
-    _, loss = to_wire_response({**response, "message": {**message, "content": content}}, endpoint)
-    return [entry for entry in loss if entry["code"] not in SAID_IN_PIECES]
+    answer = audible(response)
+    _, loss = to_wire_response(answer, endpoint)
+    unsaid = report_unsaid(answer, loss, ("text", "thinking", "redacted_thinking"), endpoint)
+    return [entry for entry in loss if entry["code"] not in SAID_IN_PIECES] + unsaid
 
 
 def _frame(name: str, **members: Any) -> Frame:
@@ -486,13 +454,15 @@ class _Encoder:
     def _arguments(self, index: int, block: Event) -> Iterator[Frame]:
         if self.sent[index]:
             return
-        arguments = {"input": block.get("input_raw", "")} if index in self.free else block["input"]
-        text = arguments_text(arguments) if arguments else block.get("input_raw", "")
+        text = unsaid_arguments(block, index in self.free)
         yield from self._grow(index, text, {"toolUse": {"input": text}})
 
     def _whole(self, index: int, block: Event) -> Iterator[Frame]:
         """A block that is written when it is complete; one that this wire cannot stream is left out."""
+        # a picture is the only one of them that comes from elsewhere
+        self.writing.as_read = block["type"] != "image"
         wire = self._wire(block)
+        self.writing.as_read = True
         if wire is None:
             return
         deltas: list[Wire] = []

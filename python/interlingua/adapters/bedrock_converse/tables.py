@@ -3,11 +3,11 @@
 import re
 from typing import Any, Final
 
-from interlingua.adapters import _claude as claude
+from interlingua.adapters._claude import writing as claude
+from interlingua.adapters._claude.values import cache_hint
 from interlingua.adapters._kit import Mirror, Wire
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidWire
-from interlingua.canonical.loss import Loss, Path, pointer
+from interlingua.canonical.loss import Loss, Path
 
 NAME: Final = "bedrock_converse"
 FRAMING: Final = "eventstream"
@@ -102,53 +102,29 @@ TOOL_ID: Final = re.compile(r"[a-zA-Z0-9_.:-]{1,64}")
 DOCUMENT_NAME: Final = re.compile(r"(?!.*  )[a-zA-Z0-9 ()\[\]-]{1,200}")
 S3: Final = re.compile(r"s3://[a-z0-9][.\-a-z0-9]{1,61}[a-z0-9](/.*)?", re.DOTALL)
 METADATA: Final = re.compile(r"[a-zA-Z0-9\s:_@$#=/+,.-]{1,256}")
-TTL: Final = re.compile(r"[0-9]+[mh]")
-
-
-def unreadable(what: str, path: Path, failure: type[InvalidWire] = InvalidWire) -> InvalidWire:
-    """The error for a part of the wire that lacks a member or has one of a wrong type."""
-    return failure(
-        f"{what} cannot be read: a member is missing or has the wrong type", path=pointer(path), adapter=NAME
-    )
 
 
 def cache_from_wire(point: Any) -> dict[str, Any] | None:
     """A cache hint from the inside of a `cachePoint`; None when it holds anything that a hint cannot say."""
-    if not isinstance(point, dict) or point.get("type") != "default":
-        return None
-    if len(point) == 1:
-        return {}
-    ttl = point.get("ttl")
-    return {"ttl": ttl} if len(point) == 2 and isinstance(ttl, str) and TTL.fullmatch(ttl) else None
+    return cache_hint(point, "default")
 
 
 class Writing(claude.Writing):
-    """What a writer carries beside ids and names: cache marks, documents, and entries for the end.
+    """What a writer carries with it on this wire besides: documents, and what was called."""
 
-    Merges and moves end a report: they refer to whole messages, after all that happens inside them.
-    """
-
-    __slots__ = (
-        "_documents",
-        "document",
-        "fillers",
-        "form",
-        "marks",
-        "moves",
-        "swept",
-        "tools_used",
-    )
+    __slots__ = ("_documents", "document", "fillers", "form", "tools_used")
 
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss) -> None:
-        super().__init__(source, endpoint, loss, TOOL_ID, LONGEST_TOOL_NAME)
+        super().__init__(source, endpoint, loss, TOOL_ID, LONGEST_TOOL_NAME, "cachePoint")
         self.form: dict[str, Any] = self.form_of(source)
-        self.marks: list[tuple[Wire, Path, Path | None, bool]] = []
         self.document: Path | None = None  # the first document of a user message
-        self.swept = False  # marks were taken back: empty blocks stand in their places
         self.fillers: list[tuple[Path, Path, Wire]] = []  # blocks before which a text has to stand
-        self.moves: list[tuple[int, int, str, str, Wire | None]] = []
         self.tools_used: dict[str, None] = {}  # wire names of the calls in the conversation, in order
         self._documents: set[str] = set()
+
+    def text(self, text: str) -> Wire:
+        """A text of the writer's own on the wire."""
+        return {"text": text}
 
     def document_name(self, name: str) -> str:
         """A name for a document within the grammar, used by no other document of the request."""
@@ -171,45 +147,16 @@ class Writing(claude.Writing):
         whether it was read so.
         """
         where = (*path, "cache")
-        if self.lacks("supports_prompt_caching"):
-            self.loss.drop(where, "cache_hint", "weakened", "the model keeps no cache marks")
+        point = self.cache_mark("default", hint, where)
+        if point is None:
             return None
-        point: Wire = {"type": "default"}
-        if "ttl" in hint:
-            point["ttl"] = hint["ttl"]
-        if not hint.keys() <= {"ttl"}:
-            for name in hint.keys() - {"ttl"}:
-                self.loss.drop((*where, name), "unknown_field", "lost", "a member that this version does not know")
         block = {"cachePoint": point}
         self.marks.append((block, where, to, odd or self.as_read))
         return block
 
-    def _settle_marks(self) -> None:
-        """Keeps the last four marks in the order of the prompt, in the lifetimes that the wire knows, longer first."""
-        surplus = len(self.marks) - claude.MAX_CACHE_MARKS
-        short = False
-        for block, where, to, as_read in self.marks:
-            if as_read:
-                short = short or block["cachePoint"].get("ttl") != "1h"
-                surplus -= 1
-                continue
-            if surplus > 0:
-                surplus -= 1
-                block.clear()
-                self.swept = True
-                self.loss.drop(where, "limit_exceeded", "weakened", "the target takes four cache marks in a request")
-                continue
-            short = self.settle_lifetime(block["cachePoint"], where, short)
-            if to is not None:
-                self.loss.move(where, to, "cache_hint", "shape", "the mark stands behind the last block that it is for")
-
     def finish(self) -> None:
-        """The entries about whole messages: merges first, while every message stands where it was written."""
-        if self.marks:
-            self._settle_marks()
+        """What is reported at the end. A mark that is taken back leaves an empty block (`swept`)."""
+        self.settle_marks()
         for path, to, filler in self.fillers:
             self.loss.move(path, to, "filler", "shape", "the target takes a document only beside a text", filler)
-        self.report_merges()
-        for position, before, code, message, left in self.moves:
-            if ("messages", position) not in self.gone:
-                self.loss.move(("messages", position), ("messages", before), code, "shape", message, left)
+        self.report_messages()

@@ -2,22 +2,12 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._claude import Reading, string
-from interlingua.adapters._kit import BLOCK_MEMBERS, Wire, arguments_text, report_unknown
-from interlingua.adapters.bedrock_converse.state import (
-    ASSISTANT,
-    RESULT,
-    SYSTEM,
-    USER,
-    Block,
-    finished,
-    kept,
-    left_over,
-    overlaid,
-)
+from interlingua.adapters._claude.blocks import NO_JSON, json_value, own_citation, report_citation
+from interlingua.adapters._claude.reading import Reading
+from interlingua.adapters._claude.values import ASSISTANT, RESULT, SYSTEM, USER, string
+from interlingua.adapters._kit import BLOCK_MEMBERS, Wire, arguments_text
+from interlingua.adapters.bedrock_converse.state import Block, finished, kept, left_over, overlaid
 from interlingua.adapters.bedrock_converse.tables import Writing
-from interlingua.canonical import json
-from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.loss import Path
 
 # ---------------------------------------------------------------------------------------------- from the wire
@@ -130,18 +120,6 @@ def text_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire
     return finished(block, "text", text, TEXT, writing, path)
 
 
-NO_JSON: Final = object()
-
-
-def json_value(text: str) -> Any:
-    """The value that a text spells; `NO_JSON` when writing it again would not give the text."""
-    try:
-        value = json.loads(text)
-    except InvalidRequest:
-        return NO_JSON
-    return value if arguments_text(value) == text else NO_JSON
-
-
 def _cited_to_wire(block: Block, form: Wire, writing: Writing, path: Path) -> Wire | None:
     text: str = block["text"]
     citations = [
@@ -161,14 +139,9 @@ def _cited_to_wire(block: Block, form: Wire, writing: Writing, path: Path) -> Wi
     return finished(block, "citationsContent", inner, TEXT, writing, path)
 
 
-_CITATION: Final = frozenset(("type", "url", "title", "cited_text", "start_index", "end_index", "provider_state"))
-
-
 def _citation_to_wire(citation: dict[str, Any], writing: Writing, path: Path) -> Wire | None:
-    # a citation points into the provider's own documents and results, so only its own can go back
-    state = citation.get("provider_state")
-    if state is None or not writing.endpoint.owns(state):
-        writing.loss.drop(path, "foreign_state", "weakened", "a citation of another provider has no form here")
+    fields = own_citation(citation, writing, path)
+    if fields is None:
         return None
     wire: Wire = {}
     if "title" in citation:
@@ -177,10 +150,8 @@ def _citation_to_wire(citation: dict[str, Any], writing: Writing, path: Path) ->
         wire["sourceContent"] = [{"text": citation["cited_text"]}]
     if "url" in citation:
         wire["location"] = {"web": {"url": citation["url"]}}
-    for name in citation.keys() & {"start_index", "end_index"}:
-        writing.loss.drop((*path, name), "unsupported_field", "weakened", "the wire has no place for the span")
-    report_unknown(citation, _CITATION, writing.loss, path)
-    wire = overlaid(wire, state.get("fields") or {}, writing, (*path, "provider_state", "fields"))
+    report_citation(citation, writing, path)
+    wire = overlaid(wire, fields, writing, (*path, "provider_state", "fields"))
     if (kind := _citation_type(wire)) != citation["type"]:
         writing.loss.replace(
             (*path, "type"), kind, "unsupported_field", "weakened", "its place says what a citation is"

@@ -2,11 +2,21 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._claude import TOOL, UNREADABLE, Reading, free_text_tool, is_object, object_at_root, string
+from interlingua.adapters._claude.reading import Reading
+from interlingua.adapters._claude.tools import (
+    TOOL,
+    choose,
+    drop_choice,
+    fitted_choice,
+    free_text_tool,
+    is_object,
+    object_at_root,
+)
+from interlingua.adapters._claude.values import UNREADABLE, string
 from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown, within
 from interlingua.adapters._schema import ANTHROPIC_STRICT, fitted, misfit
 from interlingua.adapters.bedrock_converse.state import overlaid
-from interlingua.adapters.bedrock_converse.tables import Writing, cache_from_wire, unreadable
+from interlingua.adapters.bedrock_converse.tables import Writing, cache_from_wire
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Path, pointer
@@ -28,7 +38,7 @@ def tool_config_from_wire(config: Wire, request: dict[str, Any], options: Wire, 
             case "toolChoice" if (choice := _choice_from_wire(value)) is not None:
                 request["tool_choice"] = choice
             case "tools":
-                raise unreadable("tools", ("toolConfig", "tools"))
+                raise reading.unreadable("tools", ("toolConfig", "tools"))
             case _:
                 others[name] = value
     if others:
@@ -52,7 +62,7 @@ def _tools_from_wire(wires: list[Any], reading: Reading) -> list[Tool]:
             else:
                 tools.append(_tool_from_wire(wire, reading))
     except UNREADABLE as problem:
-        raise unreadable("a tool", ("toolConfig", "tools", position)) from problem
+        raise reading.unreadable("a tool", ("toolConfig", "tools", position)) from problem
     if len(reading.names) < len(tools):
         reading.unusual = True
     return tools
@@ -250,63 +260,14 @@ def choice_to_wire(request: dict[str, Any], tools: list[Wire], writing: Writing)
         writing.loss.drop(("parallel_tool_calls",), "unsupported_field", severity, message)
     if choice is None:
         return None
-    kind = choice["type"]
     if not tools and not writing.keeps("tool_choice", "combination"):
-        severity = "shape" if kind in ("auto", "none") else "weakened"
-        message = "the target takes a choice only together with tools"
-        writing.loss.drop(("tool_choice",), "combination", severity, message)
+        drop_choice(choice, writing.loss)
         return None
-    if kind in _FORCED and writing.lacks("forced_tool_choice"):
-        return _instead("auto", "weakened", "the model cannot be made to call a tool", writing)
-    match kind:
-        case "auto" | "required":
-            _report_members(choice, {"type"}, writing)
-            return {"auto" if kind == "auto" else "any": {}}
-        case "tool" if writing.keeps("tool_choice", "tool_choice") or _offered(choice["name"], request, writing):
-            _report_members(choice, {"type", "name"}, writing)
-            return {"tool": {"name": writing.tool_name(choice["name"], ("tool_choice",))}}
-        case "tool":
-            return _instead("auto", "weakened", "the chosen tool is not offered here", writing)
-        case "allowed":
-            return _allowed_to_wire(choice, request, writing)
-        case _:
-            return _instead("auto", "weakened", "the target cannot forbid calls while tools are given", writing)
+    if choice["type"] == "none":
+        fitted = choose("auto", "the target cannot forbid calls while tools are given", writing)
+    else:
+        fitted = fitted_choice(choice, writing, provided=False)
+    return {_CHOICE[fitted["type"]]: {"name": fitted["name"]} if "name" in fitted else {}}
 
 
-_FORCED: Final = ("required", "tool")
-
-
-def _instead(kind: str, severity: str, message: str, writing: Writing) -> Wire:
-    writing.loss.replace(("tool_choice",), {"type": kind}, "tool_choice", severity, message)
-    return {"auto" if kind == "auto" else "any": {}}
-
-
-def _allowed_to_wire(choice: dict[str, Any], request: dict[str, Any], writing: Writing) -> Wire:
-    required = choice.get("mode") == "required" and not writing.lacks("forced_tool_choice")
-    names: list[str] = choice.get("names") or []
-    if required and len(names) == 1 and _offered(names[0], request, writing):
-        named = {"type": "tool", "name": names[0]}
-        path: Path = ("tool_choice",)
-        writing.loss.replace(path, named, "tool_choice", "shape", "one allowed tool that must be called is named")
-        return {"tool": {"name": writing.tool_name(names[0], path)}}
-    message = "the target cannot allow some of the tools only"
-    return _instead("required" if required else "auto", "weakened", message, writing)
-
-
-def _report_members(choice: dict[str, Any], known: set[str], writing: Writing) -> None:
-    for name in choice.keys() - known:
-        if name in ("name", "names", "mode", "kind"):
-            if name == "kind" and choice[name] == "function":
-                continue
-            writing.loss.drop(("tool_choice", name), "tool_choice", "shape", "this choice has no such member")
-        else:
-            where = ("tool_choice", name)
-            writing.loss.drop(where, "unknown_field", "lost", "a member that this version does not know")
-
-
-def _offered(name: str, request: dict[str, Any], writing: Writing) -> bool:
-    """Whether the tool of a name goes onto the wire, as one that can be named."""
-    for tool in request.get("tools") or ():
-        if tool["name"] == name:
-            return tool.get("kind") != "provider"
-    return False
+_CHOICE: Final = {"auto": "auto", "required": "any", "tool": "tool"}

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from interlingua.adapters._claude.turns import is_thinking
+from interlingua.adapters._claude.values import ASSISTANT, Item
 from interlingua.canonical.loss import Loss
 
 Reasoning = dict[str, Any]
@@ -26,6 +28,8 @@ def fitted(
     if mode is None and (budget is not None or (wish is not None and effort is None)):
         mode = "enabled"  # a model without effort: the wish becomes a budget
     mode = _mode(mode, modes, capabilities.get("thinking"))
+    if mode == "disabled" and (taken := capabilities.get("effort_without_thinking")) is not None:
+        effort = nearest(effort, taken)
     chosen: Reasoning = {}
     if mode == "enabled":
         least = capabilities.get("min_thinking_budget", _MIN_BUDGET)
@@ -86,3 +90,23 @@ def report(before: Reasoning, after: Reasoning, code: str, loss: Loss) -> None:
         else:
             severity = "shape" if wished is None else "weakened"
             loss.replace(where, given, code, severity, "reasoning in the target's terms")
+
+
+def refuses_budget(forced: bool, messages: list[Item]) -> bool:
+    """Whether the rest of a request on the wire forbids reasoning with a budget.
+
+    It is refused together with a call that is `forced`, with an answer that was begun, and inside a tool loop whose turn
+    does not begin with reasoning, as when another provider began it.
+    """
+    if forced or not messages or messages[-1]["role"] == ASSISTANT:
+        return True
+    if len(messages) < 2 or messages[-2]["role"] != ASSISTANT:
+        return False
+    first = _first(messages[-1])
+    answers_calls = "toolResult" in first or first.get("type") == "tool_result"
+    return answers_calls and not is_thinking(_first(messages[-2]))
+
+
+def _first(message: Item) -> Item:
+    content = message["content"]
+    return content[0] if content and isinstance(content, list) else {}

@@ -1,0 +1,178 @@
+"""Blocks: where they may stand, whose reasoning goes back, and the arguments of calls that are no object."""
+
+from typing import Any, Final
+
+from interlingua.adapters._claude.values import SYSTEM, THINKING_TYPES, USER, Item
+from interlingua.adapters._claude.writing import Writing
+from interlingua.adapters._kit import BLOCK_MEMBERS, arguments_text, report_foreign_state, report_unknown
+from interlingua.canonical import json
+from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.loss import Loss, Path, pointer
+
+
+def out_of_place(block: Item, place: str, path: Path) -> tuple[str, str]:
+    """Code and message of the report for a block that has no form where it stands.
+
+    Raises `InvalidRequest` for a call or a result in a message of the wrong role.
+    """
+    match block["type"]:
+        case "tool_result":
+            raise InvalidRequest(
+                "a tool result stands alone in a message of role tool; move it there", path=pointer(path)
+            )
+        case "tool_use" if place in (USER, SYSTEM):
+            raise InvalidRequest("a tool_use does not stand in a message of this role", path=pointer(path))
+        case "image" | "audio" | "video" | "document" | "tool_use" | "thinking" | "redacted_thinking" as kind:
+            return "unsupported_block", f"{kind} has no form in this place"
+        case _:
+            return "unknown_block", "a block that this version does not know"
+
+
+# ---------------------------------------------------------------------------------------------- reasoning
+
+
+def refused_thinking(block: Item, writing: Writing) -> tuple[str, str] | None:
+    """Code and message of the report for reasoning that is not taken back; None for what is."""
+    if not writing.owns_thinking(block):
+        return "foreign_state", "reasoning of another provider cannot be replayed"
+    if block["type"] == "redacted_thinking" or block.get("signature") or writing.as_read or takes_unsigned(writing):
+        return None
+    # an empty signature is what a stream begins with: it proves nothing and is refused
+    return "unsigned_thinking", "reasoning is only taken back with its signature"
+
+
+def takes_unsigned(writing: Writing) -> bool:
+    """Whether the model takes its reasoning back without a signature."""
+    return bool(writing.endpoint.dialect.get("unsigned_thinking"))
+
+
+def can_replay(block: Item, writing: Writing) -> bool:
+    """Whether a block is reasoning that goes onto the wire."""
+    return (
+        block["type"] in THINKING_TYPES
+        and writing.owns_thinking(block)
+        and (
+            block["type"] == "redacted_thinking"
+            or bool(block.get("signature"))
+            or (writing.as_read and "signature" in block)
+            or takes_unsigned(writing)
+        )
+    )
+
+
+# ---------------------------------------------------------------------------------------------- items of the provider
+
+_OPAQUE: Final = BLOCK_MEMBERS | {"adapter", "provider", "origin", "kind", "value"}
+
+
+def report_opaque(block: Item, kind: str, writing: Writing, path: Path) -> None:
+    """Reports what stands around an item that goes back verbatim; `kind` is what the item says of itself."""
+    if kind != block.get("kind"):
+        writing.loss.replace((*path, "kind"), kind, "required_default", "shape", "the item names its kind")
+    state = block.get("provider_state")
+    if state is not None:
+        report_foreign_state(block, writing.endpoint, writing.loss, path)
+        if writing.endpoint.owns(state):
+            for name in ("fields", "signature"):
+                if name in state:
+                    where = (*path, "provider_state", name)
+                    writing.loss.drop(where, "unsupported_field", "lost", "the item goes back verbatim")
+    report_unknown(block, _OPAQUE, writing.loss, path)
+
+
+# ---------------------------------------------------------------------------------------------- documents, citations
+
+
+def read_description(wire: Item, names: tuple[str, ...], canonical: Item) -> set[str]:
+    """Reads what a document says of itself, and whether it may be cited; gives the members that were read."""
+    known: set[str] = set()
+    for name in names:
+        if type(wire.get(name)) is str:
+            canonical[name] = wire[name]
+            known.add(name)
+    match wire.get("citations"):
+        case {"enabled": bool(enabled), **others} if not others:
+            canonical["citations_enabled"] = enabled
+            known.add("citations")
+        case _:
+            pass
+    return known
+
+
+def own_citation(citation: Item, writing: Writing, path: Path) -> Item | None:
+    """What a citation holds for this wire alone; None for one of another provider, which is reported.
+
+    A citation points into the provider's own documents and results, so only its own can go back.
+    """
+    state = citation.get("provider_state")
+    if state is None or not writing.endpoint.owns(state):
+        writing.loss.drop(path, "foreign_state", "weakened", "a citation of another provider has no form here")
+        return None
+    return state.get("fields") or {}
+
+
+def report_citation(citation: Item, writing: Writing, path: Path) -> None:
+    """Reports what a citation of this wire says without a place on it."""
+    for name in ("start_index", "end_index"):
+        if name in citation:
+            writing.loss.drop((*path, name), "unsupported_field", "weakened", "the wire has no place for the span")
+    report_unknown(citation, _CITATION, writing.loss, path)
+
+
+_CITATION: Final = frozenset(("type", "url", "title", "cited_text", "start_index", "end_index", "provider_state"))
+
+
+# ---------------------------------------------------------------------------------------------- arguments of calls
+
+
+def raw_arguments(value: Any) -> str:
+    """What `input_raw` says of arguments that are no object: the JSON of the value, or the text that is no JSON itself."""
+    return value if type(value) is str and json_value(value) is NO_JSON else arguments_text(value)
+
+
+def free_arguments(block: Item, said: bool, own: bool, loss: Loss, path: Path) -> Any:
+    """The arguments of a call that are no object: a free text travels as the one argument `input`.
+
+    `said`: a request of this wire had them so, and they go back so. `own`: so may text that another wire broke off.
+    """
+    if block.get("kind", "function") != "function":
+        return _free_text(block, loss, path)
+    if "input_raw" in block:
+        value = _said(block["input_raw"], own) if said else NO_JSON
+        if value is not NO_JSON:
+            return value
+        where = (*path, "input_raw")
+        loss.drop(where, "arguments_invalid", "lost", "the wire takes a JSON object as arguments")
+    return block["input"]
+
+
+def _said(text: str, own: bool) -> Any:
+    """The value that `input_raw` was read from; `NO_JSON` when it is an object, or text that is not our own."""
+    value = json_value(text)
+    if type(value) is dict:
+        return NO_JSON
+    return text if value is NO_JSON and own else value
+
+
+def json_value(text: str) -> Any:
+    """The value that a text spells; `NO_JSON` when writing it again would not give the text."""
+    try:
+        value = json.loads(text)
+    except InvalidRequest:
+        return NO_JSON
+    return value if arguments_text(value) == text else NO_JSON
+
+
+NO_JSON: Final = object()
+"""Stands for: no JSON value is spelt so."""
+
+
+def _free_text(block: Item, loss: Loss, path: Path) -> Item:
+    """The arguments of a call to a tool that takes free text."""
+    arguments = {"input": block.get("input_raw", "")}
+    message = "a free-text call travels as a call with one text argument"
+    loss.replace((*path, "input"), arguments, "custom_tool", "shape", message)
+    loss.drop((*path, "kind"), "custom_tool", "shape", message)
+    if "input_raw" in block:
+        loss.drop((*path, "input_raw"), "custom_tool", "shape", message)
+    return arguments

@@ -1,0 +1,120 @@
+"""Members of a request, in the direction of the wire."""
+
+from typing import Any, Final
+
+from interlingua.adapters._claude.values import Item
+from interlingua.adapters._claude.writing import Writing
+from interlingua.adapters._kit import gravity, report_unknown, within
+from interlingua.canonical.loss import Loss, Path
+
+_UNSUPPORTED: Final = {
+    "frequency_penalty": "weakened",
+    "presence_penalty": "weakened",
+    "seed": "weakened",
+    "n": "weakened",
+    "logprobs": "lost",
+    "top_logprobs": "lost",
+    "verbosity": "weakened",
+}
+"""Members of a request that no such wire has, with the severity of going without."""
+_REQUEST: Final = frozenset(
+    (
+        "model",
+        "system",
+        "messages",
+        "tools",
+        "tool_choice",
+        "parallel_tool_calls",
+        "response_format",
+        "max_output_tokens",
+        "temperature",
+        "top_p",
+        "top_k",
+        "stop",
+        "reasoning",
+        "service_tier",
+        "user",
+        "metadata",
+        "cache",
+        "stream",
+        "options",
+        "loss_policy",
+        "provider_state",
+    )
+)
+"""The members of a request that are written."""
+_ACCOUNTED_FOR: Final = frozenset((*_REQUEST, *_UNSUPPORTED))
+
+
+def kept_stops(stop: list[str], writing: Writing) -> list[str]:
+    """The stop texts that are taken; one of white space alone is not."""
+    kept: list[str] = []
+    for position, text in enumerate(stop):
+        if text.strip() or writing.keeps("stop"):
+            kept.append(text)
+        else:
+            message = "the target takes no stop text of white space"
+            writing.loss.drop(("stop", position), "unsupported_value", "weakened", message)
+    return kept
+
+
+def wanted_schema(wanted: Item, writing: Writing) -> Item | None:
+    """The schema that an answer is to have; None where none is enforced, which is reported."""
+    path: Path = ("response_format",)
+    kind = wanted["type"]
+    if kind == "text":
+        for name in wanted:
+            if name != "type":
+                writing.loss.drop((*path, name), "unsupported_field", "shape", "free text has no such member")
+    elif kind != "json_schema" or "schema" not in wanted:
+        writing.loss.drop(path, "unsupported_value", "lost", "the target only takes a format that has a schema")
+    elif writing.lacks("supports_structured_output"):
+        writing.loss.drop(path, "unsupported_model", "lost", "the model does not enforce schemas")
+    else:
+        return wanted["schema"]
+    return None
+
+
+def report_unsupported(request: Item, loss: Loss) -> None:
+    """Reports the members of a request that no such wire has, and those that this version does not know."""
+    if within(request, _REQUEST):
+        return
+    for name, severity in _UNSUPPORTED.items():
+        if request.get(name) is not None:
+            found = gravity(name, request[name], severity)
+            loss.drop((name,), "unsupported_field", found, f"the wire has no {name}")
+    report_unknown(request, _ACCOUNTED_FOR, loss, ())
+
+
+# ---------------------------------------------------------------------------------------------- sampling
+
+
+def sampling(name: str, value: Any, budgeted: bool, tempered: bool, writing: Writing) -> Any:
+    """A member of sampling in the range that is taken; None for one that is not taken. Both are reported.
+
+    `budgeted`: the model thinks with a fixed budget. `tempered`: a temperature is written already.
+    """
+    problem = _refused(name, value, budgeted, tempered, writing)
+    if problem is not None:
+        writing.loss.drop((name,), problem[0], "weakened", problem[1])
+        return None
+    if writing.keeps(name, "unsupported_value"):
+        return value
+    fitted = max(int(value), 0) if name == "top_k" else min(max(value, 0), 1)
+    if fitted != value:
+        writing.loss.replace((name,), fitted, "unsupported_value", "weakened", "the target's range is narrower")
+    return fitted
+
+
+def _refused(name: str, value: Any, budgeted: bool, tempered: bool, writing: Writing) -> tuple[str, str] | None:
+    if writing.lacks("sampling"):
+        return "unsupported_model", f"the model takes no {name}"
+    if name == "top_p" and tempered and writing.says("temperature_or_top_p"):
+        return "combination", "the model takes temperature or top_p"
+    taken = name != "top_k" and (value == 1 if name == "temperature" else value >= _TOP_P)
+    if budgeted and not taken and not writing.keeps(name, "combination"):
+        return "combination", f"the target does not take this {name} together with reasoning"
+    return None
+
+
+_TOP_P: Final = 0.95  # the least that is taken together with reasoning of a fixed budget

@@ -1,0 +1,138 @@
+"""Tools and the choice among them, in the direction of the wire."""
+
+from typing import Final
+
+from interlingua.adapters._claude.values import Item
+from interlingua.adapters._claude.writing import Writing
+from interlingua.canonical.loss import Loss, Path
+
+TOOL: Final = frozenset(
+    (
+        "kind",
+        "name",
+        "description",
+        "input_schema",
+        "strict",
+        "side_effects",
+        "requires_workspace",
+        "cache",
+        "provider_state",
+        "format",
+        "adapter",
+        "definition",
+    )
+)
+"""The members of a tool that are known."""
+
+
+def object_at_root(schema: Item | None, loss: Loss, path: Path) -> Item:
+    """The schema of a tool's arguments: its root is an object and no union. The same object when it is one already."""
+    if schema is None:
+        default: Item = {"type": "object", "properties": {}}
+        loss.replace(path, default, "required_default", "shape", "the target demands a schema")
+        return default
+    if is_object(schema):
+        return schema
+    kind = schema.get("type")
+    made = dict(schema)
+    if kind != "object":
+        made["type"] = "object"
+        severity = "shape" if kind is None or (isinstance(kind, list) and "object" in kind) else "weakened"
+        code = "schema_rewritten" if severity == "shape" else "schema_weakened"
+        loss.replace((*path, "type"), "object", code, severity, "the target takes an object at the root")
+    for name in _UNIONS:
+        if name in made:
+            del made[name]
+            message = "the target takes no union at the root of a schema"
+            loss.drop((*path, name), "schema_weakened", "weakened", message)
+    return made
+
+
+_UNIONS: Final = ("oneOf", "anyOf", "allOf")
+
+
+def is_object(schema: Item) -> bool:
+    """Whether the root of a schema is an object and no union."""
+    return schema.get("type") == "object" and "anyOf" not in schema and "oneOf" not in schema and "allOf" not in schema
+
+
+def free_text_tool(tool: Item, loss: Loss, path: Path) -> Item:
+    """A tool that takes free text as a function with the one text argument `input`."""
+    schema = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
+    message = "a free-text tool travels as a function with one text argument"
+    loss.replace((*path, "input_schema"), schema, "custom_tool", "shape", message)
+    loss.drop((*path, "kind"), "custom_tool", "shape", message)
+    if "format" in tool:
+        severity = "shape" if tool["format"].get("type") == "text" else "weakened"
+        loss.drop((*path, "format"), "custom_tool", severity, "the text is not held to a grammar")
+    return {name: value for name, value in tool.items() if name not in ("kind", "format")} | {"input_schema": schema}
+
+
+# ---------------------------------------------------------------------------------------------- choice
+
+
+def drop_choice(choice: Item, loss: Loss) -> None:
+    """Reports a choice that goes because no tools are offered."""
+    severity = "shape" if choice["type"] in ("auto", "none") else "weakened"
+    loss.drop(_CHOICE, "combination", severity, "the target takes a choice only together with tools")
+
+
+def fitted_choice(choice: Item, writing: Writing, provided: bool) -> Item:
+    """The choice in the words of the model: auto, required, tool with its wire name, none. What changes is reported.
+
+    `provided`: tools of the provider can be chosen too.
+    """
+    kind: str = choice["type"]
+    forced = not writing.lacks("forced_tool_choice")
+    if kind == "allowed":
+        return _fitted_allowed(choice, forced, provided, writing)
+    if kind in ("required", "tool") and not forced:
+        return choose("auto", "the model cannot be made to call a tool", writing)
+    fitted: Item = {"type": kind}
+    if kind == "tool":
+        tool = _offered(choice["name"], provided, writing)
+        if writing.keeps("tool_choice", "tool_choice") or (tool is not None and tool.get("kind") == "provider"):
+            fitted["name"] = choice["name"]
+        elif tool is None:
+            return choose("auto", "the chosen tool is not offered here", writing)
+        else:
+            fitted["name"] = writing.tool_name(choice["name"], _CHOICE)
+    for name in choice:
+        if name not in _CHOICE_MEMBERS:
+            message = "a member that this version does not know"
+            writing.loss.drop((*_CHOICE, name), "unknown_field", "lost", message)
+        elif name not in fitted and not (name == "kind" and choice[name] == "function"):
+            writing.loss.drop((*_CHOICE, name), "tool_choice", "shape", "this choice has no such member")
+    return fitted
+
+
+_CHOICE: Final[Path] = ("tool_choice",)
+_CHOICE_MEMBERS: Final = frozenset(("type", "name", "names", "mode", "kind"))
+
+
+def choose(kind: str, message: str, writing: Writing) -> Item:
+    """Another choice than the one that was made, which is reported."""
+    writing.loss.replace(_CHOICE, {"type": kind}, "tool_choice", "weakened", message)
+    return {"type": kind}
+
+
+def _fitted_allowed(choice: Item, forced: bool, provided: bool, writing: Writing) -> Item:
+    required = choice.get("mode") == "required" and forced
+    names: list[str] = choice.get("names") or []
+    if required and len(names) == 1 and (tool := _offered(names[0], provided, writing)) is not None:
+        message = "one allowed tool that must be called is named"
+        writing.loss.replace(_CHOICE, {"type": "tool", "name": names[0]}, "tool_choice", "shape", message)
+        name = names[0] if tool.get("kind") == "provider" else writing.tool_name(names[0], _CHOICE)
+        return {"type": "tool", "name": name}
+    return choose("required" if required else "auto", "the target cannot allow some of the tools only", writing)
+
+
+def _offered(name: str, provided: bool, writing: Writing) -> Item | None:
+    """The tool of a name, when it goes onto the wire under that name; a set of tools has none."""
+    for tool in writing.source.get("tools") or ():
+        if tool["name"] == name:
+            if tool.get("kind") != "provider":
+                return tool
+            own = provided and tool.get("adapter") == writing.endpoint.adapter
+            return tool if own and (tool.get("definition") or {}).get("name") == name else None
+    return None

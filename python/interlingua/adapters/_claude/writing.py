@@ -1,0 +1,341 @@
+"""What a writer carries with it: the target, the report, wire ids and names of tools."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from interlingua.adapters._claude.values import FILLER, MAX_CACHE_MARKS, Item, wire_model
+from interlingua.adapters._kit import report_unknown, unused_name
+from interlingua.adapters._order import Oddities
+from interlingua.canonical.carriage import rides
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.loss import Loss, Path, pointer
+
+_NAME: Final = re.compile(r"[a-zA-Z0-9_-]+")
+_NO_NAME: Final = re.compile(r"[^a-zA-Z0-9_-]")
+_HINT: Final = frozenset(("ttl",))
+
+Mark = tuple[Item, Path | None, Path | None, bool]
+"""The wire item that holds a mark, the path of its hint (None for what goes back verbatim), the path where the hint stands
+when it is read back (None for the same), and whether it was read so."""
+Move = tuple[int, int, str, str, Item | None]
+"""The position of a message, the one before which it stands now, code and text of the report, and what is left behind."""
+
+
+class Writing:
+    """What a writer carries: the target, the report, wire ids and names.
+
+    `own`: the whole came from this wire, so it is spelt as it was read.
+    `exact`: and it goes to the model that it was written for, so what is known of the model is not held against it.
+    `as_read`: what is being written was read so, odd as it is (`proofread`), and is not repaired.
+    `tool_id` is the grammar of wire ids, `longest_name` how long the name of a tool may be, `mark_name` the member that
+    is a mark for the cache. What is not in place yet stands in `marks` (of the cache), `merges` and `moves` (of messages).
+    """
+
+    __slots__ = (
+        "_ids",
+        "_longest_name",
+        "_mark_name",
+        "_names",
+        "_numbers",
+        "_odd",
+        "_reserved",
+        "_taken",
+        "_tool_id",
+        "_whole",
+        "as_read",
+        "capabilities",
+        "endpoint",
+        "exact",
+        "gone",
+        "loss",
+        "marks",
+        "merges",
+        "message",
+        "moves",
+        "own",
+        "source",
+        "swept",
+    )
+
+    def __init__(
+        self,
+        source: Item,
+        endpoint: Endpoint,
+        loss: Loss,
+        tool_id: re.Pattern[str],
+        longest_name: int,
+        mark_name: str,
+    ) -> None:
+        self.source = source
+        self.endpoint = endpoint
+        self.capabilities = endpoint.capabilities
+        self.loss = loss
+        state = source.get("provider_state")
+        self.own = state is not None and endpoint.owns(state)
+        asked = source.get("model")
+        self.exact = self.own and (asked is None or endpoint.model in (None, asked, wire_model(asked)))
+        self.message: Item = {}  # of the model, that is being written
+        self.merges: list[tuple[Path, Path]] = []
+        self.moves: list[Move] = []
+        self.gone: set[Path] = set()  # messages that travel in another one, or not at all
+        self.marks: list[Mark] = []
+        self.swept = False  # marks were taken back
+        self._tool_id = tool_id
+        self._longest_name = longest_name
+        self._mark_name = mark_name
+        self._ids: dict[str, str] = {}
+        self._taken: set[str] = set()
+        self._names: dict[str, str] = {}
+        self._numbers: dict[str, int] = {}
+        self._reserved: set[str] = set()
+        self.as_read = self._whole = False
+        self._odd: Mapping[str, Any] = {}
+        if self.own and (form := self.form_of(source)):
+            odd, names = form.get("odd"), form.get("names")
+            if odd is True:
+                self.take_as_read()
+            if isinstance(odd, dict):
+                self._odd = {member: codes for member, codes in odd.items() if isinstance(codes, list)}
+            if isinstance(names, list):
+                self._names.update((name, name) for name in names if isinstance(name, str))
+
+    def lacks(self, capability: str) -> bool:
+        """Whether the model is known not to take something. What was written for it is not measured by it."""
+        return not self.exact and self.capabilities.get(capability) is False
+
+    def take_as_read(self) -> None:
+        """Repairs nothing of the whole: of answers, and of requests that have no other wire than the one they came in."""
+        self.as_read = self._whole = True
+
+    def says(self, capability: str) -> bool:
+        """Whether the model is known to have a trait that forbids something."""
+        return not self.exact and self.capabilities.get(capability) is True
+
+    def known(self) -> Mapping[str, Any]:
+        """What is known of the model; nothing for what was written for it."""
+        return {} if self.exact else self.capabilities
+
+    def keeps(self, member: str, code: str | None = None) -> bool:
+        """Whether a member of the request is written as it is, because it was as odd (by `code`) when it was read."""
+        if self._whole:
+            return True
+        codes = self._odd.get(member)
+        return codes is not None and (code is None or code in codes)
+
+    def is_odd(self, item: Item) -> bool:
+        """Whether an item is written as it is, because it was as odd when it was read."""
+        return self.as_read or (self.own and "provider_state" in item and bool(self.form_of(item).get("odd")))
+
+    def oddities(self, messages: list[Item]) -> Oddities:
+        """The messages that were read out of order."""
+        if self._whole:
+            return frozenset(), frozenset(range(len(messages)))
+        return self._noted(messages, "misplaced"), self._noted(messages, "unpaired")
+
+    def _noted(self, messages: list[Item], what: str) -> frozenset[int]:
+        if not self.own:
+            return frozenset()
+        return frozenset(
+            position
+            for position, message in enumerate(messages)
+            if "provider_state" in message and self.form_of(message).get(what)
+        )
+
+    def form_of(self, item: Item) -> Item:
+        """How an item of this wire was spelt; nothing for an item of another origin."""
+        state = item.get("provider_state")
+        if state is None or "form" not in state or not self.endpoint.owns(state):
+            return {}
+        return state["form"] or {}
+
+    def owns_thinking(self, block: Item) -> bool:
+        """Whether reasoning came from here; a block that says no origin has that of its message, if that says one."""
+        state = block.get("provider_state")
+        if state is not None:
+            return self.endpoint.owns(state)
+        return self._is_own((self.message.get("metadata") or {}).get("provider"))
+
+    def owns_file(self, source: Item) -> bool:
+        """Whether the file of a media source lies here."""
+        return self._is_own(source.get("provider"))
+
+    def _is_own(self, provider: str | None) -> bool:
+        return provider is None or self.endpoint.owns({"adapter": self.endpoint.adapter, "provider": provider})
+
+    # ------------------------------------------------------------------------------------------ texts
+
+    def text(self, text: str) -> Item:
+        """A text of the writer's own on the wire."""
+        return {"type": "text", "text": text}
+
+    def instead(self, block: Item, path: Path, code: str, message: str) -> Item | None:
+        """What stands in the place of a block that the wire cannot carry, which is reported; None for nothing."""
+        placeholder = self.loss.block(path, block, code, "lost", message)
+        return None if placeholder is None else self.text(placeholder["text"])
+
+    def filler(self, where: Path, message: str) -> list[Item]:
+        """What stands in an empty place that the wire does not take empty, which is reported."""
+        self.loss.replace(where, [{"type": "text", "text": FILLER}], "filler", "shape", message)
+        return [self.text(FILLER)]
+
+    # ------------------------------------------------------------------------------------------ whole messages
+
+    def drop_message(self, path: Path) -> None:
+        """Nothing is left of a message."""
+        self.gone.add(path)
+        self.loss.drop(path, "empty_content", "shape", "nothing is left of the message")
+
+    def drop_merged(self, anchor: Path) -> None:
+        """Nothing is left of a message and of those that were merged into it."""
+        left = [path for path, to in self.merges if to == anchor]
+        self.merges = [merge for merge in self.merges if merge[1] != anchor]
+        for path in (anchor, *left):
+            self.drop_message(path)
+
+    def finish(self) -> None:
+        """What is reported at the end, because it refers to whole messages."""
+        self.settle_marks()
+        self.report_messages()
+
+    def report_messages(self) -> None:
+        """The messages that travel in another one, while every message stands where it was written, then the moves."""
+        for path, to in self.merges:
+            self.gone.add(path)
+            self.loss.merge(path, to, "merged_turn", "shape", "neighbouring messages travel as one turn")
+        for position, before, code, message, left in self.moves:
+            if ("messages", position) not in self.gone:
+                self.loss.move(("messages", position), ("messages", before), code, "shape", message, left)
+
+    # ------------------------------------------------------------------------------------------ cache marks
+
+    def cache_mark(self, kind: str, hint: Item, where: Path) -> Item | None:
+        """What a mark for the cache says; None for a model that keeps none. `where` is the path of the hint."""
+        if self.lacks("supports_prompt_caching"):
+            self.loss.drop(where, "cache_hint", "weakened", "the model keeps no cache marks")
+            return None
+        mark: Item = {"type": kind}
+        if hint:
+            if "ttl" in hint:
+                mark["ttl"] = hint["ttl"]
+            report_unknown(hint, _HINT, self.loss, where)
+        return mark
+
+    def unmark(self, item: Item) -> None:
+        """Forgets the mark of an item that is taken back."""
+        for _, where, to, _ in [mark for mark in self.marks if mark[0] is item]:
+            if where is not None and to is not None:
+                self.loss.drop(where, "cache_hint", "weakened", "there is no block here that takes the mark")
+        self.marks = [mark for mark in self.marks if mark[0] is not item]
+
+    def settle_marks(self) -> None:
+        """Keeps the last four marks in the order of the prompt, in the lifetimes that the wire knows, longer first."""
+        if not self.marks:
+            return
+        surplus = len(self.marks) - MAX_CACHE_MARKS
+        short = False
+        for item, where, to, as_read in self.marks:
+            mark = item[self._mark_name]
+            if where is None or as_read:
+                short = short or mark.get("ttl") != "1h"
+                surplus -= where is not None
+            elif surplus > 0:
+                surplus -= 1
+                del item[self._mark_name]
+                self.swept = True
+                self.loss.drop(where, "limit_exceeded", "weakened", "the target takes four cache marks in a request")
+            else:
+                short = self._settle_lifetime(mark, where, short)
+                if to is not None:
+                    message = "the mark stands with the last block that it is for"
+                    self.loss.move(where, to, "cache_hint", "shape", message)
+
+    def _settle_lifetime(self, mark: Item, where: Path, short: bool) -> bool:
+        """Brings the lifetime of a mark into what the wire knows; gives whether a short one was written by now."""
+        ttl = mark.get("ttl")
+        if ttl is None:
+            return True
+        fitted = fitted_lifetime(ttl, short)
+        if fitted != ttl:
+            mark["ttl"] = fitted
+            message = "the target has 5m and 1h, longer before shorter"
+            self.loss.replace((*where, "ttl"), fitted, "cache_hint", "weakened", message)
+        return fitted == "5m"
+
+    # ------------------------------------------------------------------------------------------ ids
+
+    def call_id(self, block: Item, path: Path) -> str:
+        """The wire id of a call, remembered for its result: the wire's own where there is one, else derived."""
+        canonical: str = block["id"]
+        own = self._own_id(block)
+        if canonical in self._ids and not self._whole:
+            raise InvalidRequest("two tool calls have one id; give each call its own", path=pointer((*path, "id")))
+        if own is None or (own in self._taken and not self.is_odd(block)):
+            wire_id = self._derive(canonical)
+        elif self.own or self._tool_id.fullmatch(own) or rides(own, self.endpoint):
+            wire_id = own
+        else:
+            wire_id = self._derive(canonical)
+        self._taken.add(wire_id)
+        self._ids[canonical] = wire_id
+        return wire_id
+
+    def result_id(self, block: Item) -> str:
+        """The wire id of the call that a result answers."""
+        canonical: str = block["tool_use_id"]
+        wire_id = self._ids.get(canonical)
+        if wire_id is None:
+            own = self._own_id(block)
+            wire_id = own if own is not None else self._derive(canonical)
+        return wire_id
+
+    def _own_id(self, block: Item) -> str | None:
+        state = block.get("provider_state")
+        return state.get("id") if state is not None and self.endpoint.owns(state) else None
+
+    def next_turn(self) -> None:
+        """The model speaks again: an id that the provider gave before may come again."""
+        self._taken.clear()
+
+    def _derive(self, canonical: str) -> str:
+        wire_id = "toolu_" + canonical.removeprefix("tu_")
+        while wire_id in self._taken:
+            wire_id += "_"
+        return wire_id
+
+    # ------------------------------------------------------------------------------------------ names
+
+    def tool_name(self, name: str, path: Path) -> str:
+        """The wire name of a tool; one that does not fit the grammar is rewritten, the same everywhere.
+
+        `path` is that of the item whose member `name` it is.
+        """
+        wire = self._names.get(name)
+        if wire is None:
+            fits = self._whole or (len(name) <= self._longest_name and _NAME.fullmatch(name) is not None)
+            wire = self._names[name] = name if fits else self._rewritten(name)
+        if wire != name:
+            message = "the name does not fit the target's grammar"
+            self.loss.replace((*path, "name"), wire, "name_rewritten", "shape", message)
+        return wire
+
+    def _rewritten(self, name: str) -> str:
+        if not self._reserved:
+            self._reserved = set(self._names.values()) | tool_names(self.source)
+        return unused_name(_NO_NAME.sub("_", name) or "tool", self._longest_name, self._reserved, self._numbers)
+
+
+def fitted_lifetime(ttl: str, short: bool) -> str:
+    """How long a mark for the cache lives: five minutes or an hour. Behind a short one none is longer."""
+    return "1h" if not short and int(ttl[:-1]) * (60 if ttl[-1] == "h" else 1) > 5 else "5m"
+
+
+def tool_names(request: Item) -> set[str]:
+    """All tool names that stand in a request."""
+    names = {tool["name"] for tool in request.get("tools") or ()}
+    for message in request.get("messages") or ():
+        for block in message["content"]:
+            if block["type"] == "tool_use":
+                names.add(block["name"])
+    return names
