@@ -5,7 +5,28 @@ from typing import Any
 
 import pytest
 
-from interlingua import CannotAdapt, InvalidRequest, InvalidWire, LossRefused, StreamReader, adapt, adapters, registry
+from interlingua import (
+    CannotAdapt,
+    InvalidRequest,
+    InvalidWire,
+    LossEntry,
+    LossRefused,
+    Message,
+    Request,
+    StreamReader,
+    adapt,
+    adapters,
+    apply,
+    by_priority,
+    content_hash,
+    difference,
+    estimate,
+    read_stream,
+    registry,
+    visible,
+    write_response,
+    write_stream,
+)
 from interlingua.translate import load, read_request
 
 Data = dict[str, Any]
@@ -195,3 +216,49 @@ def test_reasoning_that_is_dropped_is_not_said_to_be_asked_for(wire: str, reason
     for entry in loss:
         if entry["path"].startswith("/reasoning"):
             assert ("target's terms" in entry["message"]) == (entry["op"] == "replace"), entry
+
+
+def test_values_of_the_types_are_taken_wherever_plain_data_are() -> None:
+    """Nobody has to know which function is which."""
+    message = Message.user("Hello.")
+    request = Request(messages=[message], max_output_tokens=9)
+    entry = LossEntry(op="drop", path="/max_output_tokens", code="unsupported_field", severity="lost", message="gone")
+
+    assert content_hash(message) == content_hash(message.plain())
+    assert visible(request) == visible(request.plain())
+    assert apply(request, [entry]) == Request(messages=[message]).plain()
+    assert difference(request, Request(messages=[message])) == "/max_output_tokens"
+    assert by_priority([message.plain(), message.with_priority(1).plain()])[0]["priority"] == 1
+
+
+def test_what_is_no_plain_data_is_told_as_such() -> None:
+    """A value of the types inside of plain data was told as nesting; a chunk of text as a missing attribute."""
+    message = Message.user("Hello.")
+    for work in (
+        lambda: adapt({"messages": [message]}, "openai_chat"),
+        lambda: estimate({}, "openai_chat"),
+        lambda: estimate({"messages": None}, "openai_chat"),
+        lambda: content_hash(None),
+        lambda: visible([]),
+        lambda: apply({"messages": []}, [None]),
+    ):
+        with pytest.raises(InvalidRequest) as told:
+            work()
+        assert "nested" not in told.value.message
+    for chunks in (["data: {}\n\n"], b"data: {}\n\n", [None]):
+        with pytest.raises(TypeError, match="a chunk of a stream is bytes"):
+            list(read_stream(chunks, "openai_chat"))
+    assert list(read_stream([bytearray(b"{"), memoryview(b"}")], "ollama_chat"))
+
+
+@pytest.mark.parametrize("strict", ["very", "", "LOST"])
+def test_a_word_for_strict_that_there_is_not_is_refused(strict: str) -> None:
+    """Whether or not there is a loss."""
+    answer = {"message": {"role": "assistant", "content": []}, "finish_reason": "stop"}
+    for work in (
+        lambda: adapt(REQUEST, "anthropic_messages", strict=strict),
+        lambda: write_response(answer, "openai_chat", strict=strict),
+        lambda: write_stream([], "openai_chat", strict=strict),
+    ):
+        with pytest.raises(InvalidRequest, match="strict takes"):
+            work()

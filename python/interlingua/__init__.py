@@ -28,7 +28,13 @@ _HOMES = {
         "write_stream",
     ),
     "interlingua.client": ("Client",),
-    "interlingua.canonical.check": ("check", "register_tools", "tool_input_violations", "tool_schema_violations"),
+    "interlingua.canonical.check": (
+        "check",
+        "check_call",
+        "register_tools",
+        "tool_input_violations",
+        "tool_schema_violations",
+    ),
     "interlingua.canonical.endpoint": ("Endpoint",),
     "interlingua.canonical.errors": (
         "CannotAdapt",
@@ -83,7 +89,13 @@ _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 if TYPE_CHECKING:
     from interlingua import media, registry
-    from interlingua.canonical.check import check, register_tools, tool_input_violations, tool_schema_violations
+    from interlingua.canonical.check import (
+        check,
+        check_call,
+        register_tools,
+        tool_input_violations,
+        tool_schema_violations,
+    )
     from interlingua.canonical.endpoint import Endpoint
     from interlingua.canonical.errors import (
         CannotAdapt,
@@ -198,6 +210,7 @@ __all__ = [
     "buffered",
     "by_priority",
     "check",
+    "check_call",
     "content_hash",
     "difference",
     "error",

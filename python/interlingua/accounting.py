@@ -10,16 +10,18 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from interlingua import adapters
+from interlingua.adapters import _failures as failures
 from interlingua.canonical import carriage
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import CannotAdapt, LossRefused
-from interlingua.canonical.loss import SEVERITIES, Entry, parse_pointer
+from interlingua.canonical.ids import DERIVED_IDS
+from interlingua.canonical.loss import SEVERITIES, Entry, apply, parse_pointer
 
 Policy = dict[str, Any]
 Dropped = tuple[Entry, dict[str, Any], dict[str, Any]]
 
 _NONE: Final[list[Entry]] = []
-_LOG: Final = logging.getLogger("interlingua.translate")
+_LOG: Final = logging.getLogger("interlingua.accounting")
 
 
 def account_for(value: dict[str, Any], policy: Policy, loss: list[Entry], endpoint: Endpoint) -> None:
@@ -99,33 +101,47 @@ def accounted(
     """
     refuses = "strict" in policy or policy.get("on_drop") == "error"
     blocks: dict[int, dict[str, Any]] = {}
+    cut: dict[int, _Cut] = {}  # those that have not ended
     known: list[Entry] = []
     for event in events:
         kind = event["type"]
         if kind == "block_start" or kind == "block_stop":
             if not event.get("choice"):
                 blocks[event["index"]] = event["block"]
+                if kind == "block_start":
+                    cut[event["index"]] = (event, [])
+                else:
+                    cut.pop(event["index"], None)
                 if refuses or event["block"].get("critical"):
                     found = _block_loss(event, endpoint)
                     if found:
-                        so_far = {"message": {"content": [blocks[index] for index in sorted(blocks)]}}
-                        _refuse(so_far, policy, found, endpoint, known)
+                        # by index, as in a list: to make one for each block would cost more the longer the answer is
+                        _refuse({"message": {"content": blocks}}, policy, found, endpoint, known)
                     if kind == "block_stop":
                         known += found
+        elif kind == "tool_use_input_delta":
+            if not event.get("choice") and event["index"] in cut:
+                cut[event["index"]][1].append(event["text"])
         elif kind == "message_complete":
             loss += _stream_loss(event["response"], endpoint)
             account_for(event["response"], policy, loss, endpoint)
             blocks = {}
         elif kind == "error":
-            # what had arrived was written, the rest is the error's to tell
-            response = event.get("response")
-            if response is not None:
-                loss += _of_the_message(_stream_loss(response, endpoint))
+            # what had arrived was written, and what had not nobody can lose
+            arrived: dict[str, Any] = event.get("response") or {"message": {"content": []}}
+            if arrived["message"]["content"]:
+                found = _of_the_message(_stream_loss(arrived, endpoint))
+                loss += _with_the_cut(found, cut.values(), arrived["message"]["content"], endpoint)
+            loss += _error_loss(event["error"], endpoint)
+            account_for(arrived, policy, loss, endpoint)
             blocks = {}
         yield event
     if blocks:
-        broken = {"message": {"role": "assistant", "content": [blocks[index] for index in sorted(blocks)]}}
-        loss += _of_the_message(_stream_loss({**broken, "finish_reason": "other"}, endpoint))
+        order = sorted(blocks)
+        broken = {"message": {"role": "assistant", "content": [blocks[index] for index in order]}}
+        ended = {f"/message/content/{place}" for place, index in enumerate(order) if index not in cut}
+        found = _stream_loss({**broken, "finish_reason": "other"}, endpoint)
+        loss += [entry for entry in found if "/".join(entry["path"].split("/")[:4]) in ended]
 
 
 def _stream_loss(response: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
@@ -138,6 +154,88 @@ def _stream_loss(response: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
 
 def _of_the_message(loss: list[Entry]) -> list[Entry]:
     return [entry for entry in loss if entry["path"].startswith("/message/content/")]
+
+
+_Cut = tuple[dict[str, Any], list[str]]
+"""A block that has begun and not ended: the event that began it, and what was told of its arguments."""
+
+_SAID: Final = ("type", "kind", "name", "text", "input", "input_raw", "signature", "citations")
+_FAILED: Final[dict[str, Any]] = {"category": "server_error", "message": "it failed", "retryable": True}
+
+
+def _with_the_cut(
+    loss: list[Entry], cut: Iterable[_Cut], content: list[dict[str, Any]], endpoint: Endpoint
+) -> list[Entry]:
+    """What is lost of what had arrived when blocks had not ended: a wire may tell of them when they are whole, or in pieces
+    that a reader takes for less or for more."""
+    for begins, arguments in cut:
+        at = _place(begins, content)
+        here = f"/message/content/{at}"
+        if at >= len(content) or any(entry["path"] == here for entry in loss):
+            continue
+        # of arguments the whole answer says nothing here: they go as they came
+        loss = [entry for entry in loss if not entry["path"].startswith(f"{here}/input")]
+        seen = _as_far(begins["block"], content[at], "".join(arguments), endpoint)
+        inside = [entry for entry in loss if entry["path"].startswith(f"{here}/")]
+        of_block = [{**entry, "path": entry["path"].removeprefix(here)} for entry in inside]
+        told = apply(content[at], of_block) if of_block else content[at]
+        if seen is None:
+            loss = [entry for entry in loss if entry not in inside]
+            loss.append(_gone(here, "unsupported_block", "the wire says nothing of such a block before it has ended"))
+        elif any(seen.get(name) != told.get(name) for name in _SAID):
+            rest = {name: value for name, value in content[at].items() if name not in _SAID}
+            message = "what had arrived of a block that was cut off reads otherwise in the pieces of this wire"
+            changed = {"op": "replace", "path": here, "code": "unsupported_value", "severity": "weakened"}
+            kept = [entry for entry in loss if entry["path"].removeprefix(f"{here}/").partition("/")[0] not in _SAID]
+            loss = [{**changed, "message": message, "value": {**rest, **seen}}, *kept]
+    return loss
+
+
+def _gone(path: str, code: str, message: str) -> Entry:
+    return {"op": "drop", "path": path, "code": code, "severity": "lost", "message": message}
+
+
+def _place(begins: dict[str, Any], content: list[dict[str, Any]]) -> int:
+    """Where a block stands in the message: a call where its id does."""
+    identity, index = begins["block"].get("id"), begins["index"]
+    return next((place for place, block in enumerate(content) if identity and block.get("id") == identity), index)
+
+
+def _as_far(begun: dict[str, Any], block: dict[str, Any], arguments: str, endpoint: Endpoint) -> dict[str, Any] | None:
+    """What a reader of the wire finds of a block that has not ended; None when it finds nothing."""
+    events: list[dict[str, Any]] = [{"type": "message_start"}, {"type": "block_start", "index": 0, "block": begun}]
+    if block["type"] == "tool_use":
+        events.append({"type": "tool_use_start", "index": 0, "id": block["id"], "name": block["name"]})
+        if arguments:
+            events.append({"type": "tool_use_input_delta", "index": 0, "id": block["id"], "text": arguments})
+    elif block.get("text"):
+        events.append({"type": f"{block['type']}_delta", "index": 0, "text": block["text"]})
+    end = _read_back([*events, {"type": "error", "error": _FAILED}], endpoint)
+    found = [] if end is None else (end.get("response") or {"message": {"content": []}})["message"]["content"]
+    return {name: found[0][name] for name in _SAID if name in found[0]} if found else None
+
+
+def _error_loss(failure: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
+    """What a stream does not say of the error that ends it, by what a reader of the wire finds in its frames."""
+    end = _read_back([{"type": "error", "error": failure}], endpoint)
+    if end is None:
+        return [_gone("/error", "unsupported_field", "the wire has no frame for an error")]
+    return [{**entry, "path": f"/error{entry['path']}"} for entry in failures.account(failure, end["error"], endpoint)]
+
+
+def _read_back(events: list[dict[str, Any]], endpoint: Endpoint) -> dict[str, Any] | None:
+    """The error that a reader of the wire finds in a stream of these events."""
+    adapter = adapters.get(endpoint.adapter)
+    decoder = adapter.stream_decoder(endpoint, DERIVED_IDS)
+    next(decoder)
+    read: list[dict[str, Any]] = []
+    try:
+        for frame in adapter.encode_stream(events, endpoint):
+            read += decoder.send(frame)
+        read += decoder.send(None)
+    except StopIteration:
+        pass  # for its reader the stream has ended
+    return read[-1] if read and read[-1]["type"] == "error" else None
 
 
 _PROBE: Final = "…"

@@ -11,7 +11,8 @@ import asyncio
 import logging
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -44,6 +45,24 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from interlingua import __version__
+
+        _write(f"interlingua {__version__}\n".encode())
+        raise typer.Exit
+
+
+@app.callback()
+def about(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Tell the version and end.")
+    ] = False,
+) -> None:
+    """Carry conversations with language models between providers, with a complete account of what is lost."""
+
 
 File = Annotated[str, typer.Argument(help="A file; - or nothing for standard input.", show_default=False)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
@@ -182,7 +201,7 @@ def _adapt_request(
     request: Data
     report: list[Any]
     if source == _CANONICAL:
-        request, report = translate.load(given), []
+        request, report = _canonical(given, "Request", translate.read_request), []
     else:
         request, report = translate.read_request(given, source, provider=owner)
     if strict is not None:
@@ -199,7 +218,7 @@ def _adapt_response(
     from interlingua import translate
 
     if source == _CANONICAL:
-        response, report = translate.load(given, "Response"), []
+        response, report = _canonical(given, "Response", translate.read_response), []
     else:
         response, report = translate.read_response(given, source, provider=owner)
     if endpoint is None:
@@ -208,11 +227,29 @@ def _adapt_response(
     return body, report + more
 
 
+def _canonical(given: bytes, name: str, read: Callable[[bytes, str], Any]) -> Data:
+    """A canonical value. What is none, but can be read as one of a wire, was meant as that: it is said how to say so."""
+    from interlingua import adapters, translate
+
+    try:
+        return translate.load(given, name)
+    except InvalidRequest as problem:
+        wires: list[str] = []
+        for wire in adapters.names():
+            with suppress(InterlinguaError):
+                value, _ = read(given, wire)
+                if value.get("messages") or value.get("message", {}).get("content"):
+                    wires.append(wire)
+        if not wires:
+            raise
+        hint = f"it can be read as {' or '.join(wires)}: say which with --from"
+        raise InvalidRequest(f"{problem.message}; {hint}", path=problem.path, violations=problem.violations) from None
+
+
 def _adapt_error(
     given: bytes, source: str, owner: str | None, endpoint: Any, strict: str | None, *, raw: bool
 ) -> tuple[Data, list[Data]]:
     from interlingua import translate
-    from interlingua.canonical.loss import SEVERITIES
 
     if source == _CANONICAL:
         error = translate.load(given, "Error")
@@ -221,11 +258,7 @@ def _adapt_error(
         error = translate.read_error(status, headers, body, source, owner, raw=raw or endpoint is not None)
     if endpoint is None:
         return error, []
-    wire, report = translate.to_wire_error(error, endpoint)
-    for entry in report:
-        if strict is not None and SEVERITIES.index(entry["severity"]) >= SEVERITIES.index(strict):
-            raise LossRefused(f"the error would lose too much: {entry['message']}", report, path=entry["path"])
-    return wire, report
+    return translate.to_wire_error(error, endpoint, _strictly(strict))
 
 
 def _error_answer(given: bytes) -> tuple[int | None, dict[str, str], bytes | str]:
@@ -455,7 +488,7 @@ def serve(
     tls_client_ca: Annotated[
         Path | None, typer.Option(help="Take only clients with a certificate of these authorities, PEM.")
     ] = None,
-    policy: Annotated[Path | None, typer.Option(help="Routing policy, a JSON file.")] = None,
+    policy: Annotated[Path | None, typer.Option(help="Routing policy, a JSON file; read again for each turn.")] = None,
     retry: Retries = "standard",
     health: Annotated[str, typer.Option(help="Who rests after failures: backoff or windows.")] = "backoff",
     replay: Replay = False,
@@ -479,7 +512,7 @@ def serve(
     address = f"unix:{unix}" if unix is not None else f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     options: Data = {
         "client": _client(replay=replay, pace=pace, retry=retry, health=health),
-        "routing": Routing(_registry(replay=replay), _object(policy, "a policy")),
+        "routing": Routing(_registry(replay=replay), policy),
         "max_message_bytes": max_message_mb << 20,
         "credentials": server.tls(tls_cert, tls_key, tls_client_ca) if tls_cert and tls_key else None,
     }
@@ -526,9 +559,7 @@ def check(
     if kind in _RULED:
         check_rules([], profile)  # a profile that there is not is told first
     found = validate.violations(value, kind)
-    if not found and kind == "Response":
-        found = [{**one, "path": f"/message{one['path']}"} for one in check_rules(value["message"], profile)]
-    elif not found and kind in _RULED:
+    if not found and kind in _RULED:
         found = check_rules(value, profile)
     if as_json:
         _print({"violations": found})
@@ -678,7 +709,7 @@ def _expected(value: Any, model: str, version: str | None) -> Data:
 
     at = registry.endpoint(model=model)
     request = translate.load(value)
-    tokens = translate.estimate(request, at.adapter, provider=at.provider, model=at.model)
+    tokens = translate.estimate_for(request, at)
     limit: int | None = request.get("max_output_tokens")
     return {
         "usage": {

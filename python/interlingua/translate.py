@@ -24,7 +24,7 @@ from interlingua.canonical.errors import (
     too_deep,
 )
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
-from interlingua.canonical.loss import PLACEHOLDER, Entry
+from interlingua.canonical.loss import PLACEHOLDER, SEVERITIES, Entry
 from interlingua.canonical.validate import check_numbers, validate
 from interlingua.wire import eventstream, jsonl, sse, sse_or_array, sse_or_messages
 
@@ -113,9 +113,10 @@ def adapt(
     `strict` (shape, weakened or lost) refuses as soon as the projection would lose that much.
     Raises what `project` raises, and `InvalidWire` when the body cannot be read.
     """
+    policy = _strictly(strict)
     canonical, read_loss = (load(request), []) if source is None else read_request(request, source)
-    if strict is not None:
-        canonical = {**canonical, "loss_policy": {**canonical.get("loss_policy", {}), "strict": strict}}
+    if policy:
+        canonical = {**canonical, "loss_policy": {**(canonical.get("loss_policy") or {}), **policy}}
     projection = project(canonical, registry.endpoint(adapter=to, provider=provider, model=model))
     return Projection(projection.wire, read_loss + projection.loss)
 
@@ -201,7 +202,11 @@ def _written(response: dict[str, Any], endpoint: Endpoint) -> tuple[dict[str, An
 
 
 def _strictly(strict: str | None) -> Policy:
-    return {} if strict is None else {"strict": strict}
+    if strict is None:
+        return {}
+    if strict not in SEVERITIES:
+        raise InvalidRequest(f"strict takes {', '.join(SEVERITIES)}; not {strict!r}", path="/loss_policy/strict")
+    return {"strict": strict}
 
 
 def _policy_of_answers(policy: Policy | None) -> Policy:
@@ -228,8 +233,10 @@ class StreamReader:
         self._done = False
         self._raw = raw
 
-    def feed(self, chunk: bytes) -> list[dict[str, Any]]:
+    def feed(self, chunk: bytes | bytearray | memoryview) -> list[dict[str, Any]]:
         """The events that this chunk completes."""
+        if not isinstance(chunk, bytes):
+            chunk = _bytes(chunk)
         return self._events(self._framing.feed(chunk))
 
     def end(self) -> list[dict[str, Any]]:
@@ -266,6 +273,12 @@ class StreamReader:
 _LAST: Final = frozenset(("message_complete", "error"))
 
 
+def _bytes(chunk: Any) -> bytes:
+    if not isinstance(chunk, (bytearray, memoryview)):
+        raise TypeError(f"a chunk of a stream is bytes, not {type(chunk).__name__}; give read_stream a list of chunks")
+    return bytes(chunk)
+
+
 def _whole(data: str) -> bool:
     """Whether a last frame that lacks its end was sent in full. Half a frame is a stream that broke off, not a bad frame."""
     if data.startswith("[") and data.endswith("]"):
@@ -278,7 +291,7 @@ def _whole(data: str) -> bool:
 
 
 def read_stream(
-    chunks: Iterable[bytes],
+    chunks: Iterable[bytes | bytearray | memoryview],
     adapter: str,
     *,
     provider: str | None = None,
@@ -302,6 +315,7 @@ def write_stream(
 ) -> Iterator[bytes]:
     """The bytes with which a provider of this wire would have streamed these events, a chunk for each frame.
 
+    The events are plain data as `read_stream` gives them; `load(event, "StreamEvent")` checks those from elsewhere.
     `loss` is a list that holds, when the stream has ended, what the wire did not say: the report of the whole answer.
     `strict` (shape, weakened or lost) ends the stream with `LossRefused` as soon as a loss of that gravity is known.
     """
@@ -361,26 +375,37 @@ def from_wire_error(
     return found if raw else without_raw(found)
 
 
-def write_error(error: Any, adapter: str, *, provider: str | None = None) -> tuple[dict[str, Any], list[Entry]]:
+def write_error(
+    error: Any, adapter: str, *, provider: str | None = None, strict: str | None = None
+) -> tuple[dict[str, Any], list[Entry]]:
     """The answer (`status`, `headers`, `body`) with which a provider of this wire would have told a failure.
 
     `error` is canonical (JSON text, plain data) or an `InterlinguaError`, so that a gateway can tell its clients of its
-    own failures too. The second value is what the wire cannot say. Raises `InvalidRequest` for what is no error.
+    own failures too. The second value is what the wire cannot say; `strict` (shape, weakened or lost) refuses with
+    `LossRefused` when that is so much. Raises `InvalidRequest` for what is no error.
     """
     endpoint = registry.endpoint(adapter=adapter, provider=provider)
     if isinstance(error, ProviderError):
-        return to_wire_error(error.error, endpoint)
-    if isinstance(error, InterlinguaError):
-        return to_wire_error(error.to_dict(), endpoint)
-    return to_wire_error(load(error, "Error"), endpoint)
+        canonical = error.error
+    elif isinstance(error, InterlinguaError):
+        canonical = error.to_dict()
+    else:
+        canonical = load(error, "Error")
+    return to_wire_error(canonical, endpoint, _strictly(strict))
 
 
-def to_wire_error(error: dict[str, Any], endpoint: Endpoint) -> tuple[dict[str, Any], list[Entry]]:
-    """The same for a validated error and an endpoint."""
+def to_wire_error(
+    error: dict[str, Any], endpoint: Endpoint, policy: Policy | None = None
+) -> tuple[dict[str, Any], list[Entry]]:
+    """The same for a validated error, an endpoint and a loss policy."""
+    policy = _policy_of_answers(policy)
     adapter = adapters.get(endpoint.adapter)
     if not hasattr(adapter, "to_wire_error"):
         raise CannotAdapt("this adapter writes no errors", adapter=endpoint.adapter)
-    return adapter.to_wire_error(error, endpoint)
+    wire, loss = adapter.to_wire_error(error, endpoint)
+    if loss:
+        account_for(error, policy, loss, endpoint)
+    return wire, loss
 
 
 def without_raw(error: dict[str, Any]) -> dict[str, Any]:
@@ -396,9 +421,7 @@ _OK: Final = 200
 
 def estimate(request: Any, adapter: str, *, provider: str | None = None, model: str | None = None) -> dict[str, int]:
     """How many prompt tokens a canonical request takes at an endpoint: low, likely, high. No network."""
-    if not isinstance(request, dict):
-        request = load(request)
-    return estimate_for(request, registry.endpoint(adapter=adapter, provider=provider, model=model))
+    return estimate_for(load(request), registry.endpoint(adapter=adapter, provider=provider, model=model))
 
 
 def estimate_for(request: dict[str, Any], endpoint: Endpoint) -> dict[str, int]:

@@ -71,6 +71,14 @@ def test_state_comes_back_in_its_place(content: list[Data], *, shown: bool) -> N
         assert message["content"][0]["tool_use_id"] == message["metadata"]["parent_tool_use_id"] == block["id"]
 
 
+def test_calls_with_the_same_reasoning_each_keep_theirs() -> None:
+    """What another call brought back is nothing that the client said again."""
+    content = [REASONING, call("tu_01", id="toolu_1"), REASONING, call("tu_02", id="toolu_2")]
+    request = carriage.unload(said_again(carriage.load(answer(*content), CLIENT)))
+
+    assert request["messages"][0]["content"] == content
+
+
 def test_only_what_belongs_to_a_call_is_loaded() -> None:
     """Ids without need stay short; the client's own state is its own; reasoning without a call has nowhere to ride."""
     plain = answer(TEXT, call(id="toolu_1"))

@@ -1,10 +1,23 @@
 """Each invariant has a named rule; each rule is broken here once and kept once."""
 
+import socket
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from interlingua import InvalidRequest, check, register_tools, tool_input_violations, tool_schema_violations
+from interlingua import (
+    InvalidRequest,
+    Message,
+    Request,
+    Tool,
+    ToolUseBlock,
+    check,
+    check_call,
+    register_tools,
+    tool_input_violations,
+    tool_schema_violations,
+)
 from interlingua.canonical.check import profiles
 
 Data = dict[str, Any]
@@ -235,3 +248,127 @@ def test_a_schema_that_is_none_has_no_say_about_arguments() -> None:
     assert tool_input_violations({"a": 1}, {"type": "no such type"}) == []
     assert tool_input_violations({"a": 1}, {"$ref": "#/$defs/nowhere"}) == []
     assert tool_input_violations({"a": 1}, {"type": "object", "properties": 7}) == []
+
+
+@pytest.mark.parametrize("reference", ["http://127.0.0.1:{port}/schema", "file://{file}"])
+def test_a_schema_outside_of_the_schema_is_not_fetched(reference: str, tmp_path: Path) -> None:
+    """A caller's schema makes nobody open a file or a connection, and measures nothing when it would have to."""
+    (tmp_path / "schema").write_text('{"type": "string"}')
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.setblocking(False)
+        where = reference.format(port=server.getsockname()[1], file=tmp_path / "schema")
+        assert tool_input_violations({"a": 1}, {"type": "object", "properties": {"a": {"$ref": where}}}) == []
+        with pytest.raises(BlockingIOError):
+            server.accept()
+
+
+def test_schemas_outside_of_the_subset_measure_nothing() -> None:
+    """One that would take for ever is told, and nothing is measured by it."""
+    definitions = {f"d{n}": {"allOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 8} for n in range(12)}
+    schema = {"type": "object", "$defs": definitions, "$ref": "#/$defs/d0"}
+    call = {"type": "tool_use", "id": "tu_1", "name": "f", "input": {}}
+    request = {
+        "messages": [{"role": "assistant", "content": [call]}],
+        "tools": [{"name": "f", "input_schema": schema, "side_effects": "none"}],
+    }
+    assert {"tool_schema"} <= {one["rule"] for one in check(request, "strict-004")}
+
+
+# ---------------------------------------------------------------------------------------------------- before a call is carried out
+
+TOOLS = register_tools(
+    [
+        {
+            "name": "get_weather",
+            "input_schema": {
+                "type": "object",
+                "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
+                "required": ["city"],
+            },
+        },
+        {"name": "shell", "kind": "custom"},
+        {"name": "bash", "kind": "provider", "definition": {"type": "bash_20250124"}},
+    ]
+)
+CALL: dict[str, Any] = {"type": "tool_use", "id": "tu_1", "name": "get_weather", "input": {"city": "Oslo"}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "paths"),
+    [
+        ({}, []),
+        ({"input": {"city": "Oslo", "days": 3}}, []),
+        ({"name": "shell", "kind": "custom", "input": {}, "input_raw": "ls"}, []),
+        ({"name": "bash", "input": {"command": "ls"}}, []),
+        ({"input": {}}, ["/input"]),
+        ({"input": {"city": 7, "days": "Oslo"}}, ["/input/city", "/input/days"]),
+        ({"input": {}, "input_raw": '{"city": "Os'}, ["/input_raw"]),
+        ({"name": "Oslo"}, ["/name"]),
+        ({"name": "shell"}, ["/kind"]),
+        ({"kind": "custom", "input": {}, "input_raw": "Oslo"}, ["/kind"]),
+    ],
+)
+def test_a_call_is_checked_before_it_is_carried_out(changes: dict[str, Any], paths: list[str]) -> None:
+    """What is wrong gives one event, with the tool's name and all that is wrong, and no word of the arguments."""
+    events: list[dict[str, Any]] = []
+    found = check_call({**CALL, **changes}, TOOLS, events.append)
+    assert sorted(one["path"] for one in found) == paths
+    assert check_call({**CALL, **changes}, list(TOOLS.values())) == found
+    if not paths:
+        assert events == []
+        return
+    (event,) = events
+    assert event == {
+        "type": "tool_input_invalid",
+        "tool_use_id": "tu_1",
+        "name": changes.get("name", "get_weather"),
+        "violations": found,
+    }
+    assert {one["rule"] for one in found} == {"tool_input_invalid"}
+    assert not any("Oslo" in one["message"] for one in found)
+
+
+def test_a_tool_that_changed_since_the_call_was_read_is_caught_at_dispatch() -> None:
+    """R-095, R-096: the two points of the check, and the event at the second."""
+    block = ToolUseBlock.model_validate(CALL)
+    assert check_call(block, TOOLS) == []
+    changed = {**TOOLS["get_weather"], "input_schema": {"type": "object", "required": ["region"]}}
+    events: list[dict[str, Any]] = []
+    assert check_call(block, {"get_weather": changed}, events.append)
+    assert len(events) == 1
+
+
+def test_what_is_no_call_is_refused() -> None:
+    for value in ({}, None, "x", {"type": "text", "text": ""}, {**CALL, "input": 7}):
+        with pytest.raises(InvalidRequest):
+            check_call(value, TOOLS)
+
+
+# ---------------------------------------------------------------------------------------------------- what is taken
+
+
+def test_values_of_the_types_and_answers_are_checked_as_plain_data_are() -> None:
+    message = Message.user("Hello.")
+    assert check(message) == check([message]) == check(Request(messages=[message])) == []
+    answer = {"message": {"role": "tool", "content": []}, "finish_reason": "stop"}
+    assert {one["path"] for one in check(answer)} == {"/message/content", "/message/metadata/parent_tool_use_id"}
+    tool = Tool(name="f", input_schema={"type": "object"})
+    assert list(register_tools([tool])) == ["f"]
+    assert check_call({**CALL, "name": "f"}, [tool]) == check_call({**CALL, "name": "f"}, {"f": tool}) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "path"),
+    [
+        (None, ""),
+        ("x", ""),
+        ({}, ""),
+        ([None], "/0"),
+        ({"messages": None}, "/messages"),
+        ({"role": "user", "content": "x"}, "/content"),
+        ({"message": {"role": "assistant", "content": 7}, "finish_reason": "stop"}, "/message/content"),
+    ],
+)
+def test_what_does_not_fit_the_schema_is_told_so(value: Any, path: str) -> None:
+    assert {one["path"] for one in check(value)} == {path}
+    assert all(one["rule"].startswith("schema.") for one in check(value))

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from interlingua import cli
+from interlingua import __version__, cli
 from interlingua.canonical import json
 from interlingua.client.replay import exchanges
 
@@ -324,3 +324,21 @@ def test_help_names_the_variables() -> None:
     shown = run("--help", COLUMNS="200").stdout.decode()
     for words in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "LLM_", "interlingua providers"):
         assert words in shown
+
+
+# ------------------------------------------------------------------------------------------------ of what wire
+
+
+def test_the_input_of_a_wire_that_was_not_named_is_told_with_the_option_to_name_it() -> None:
+    """Whoever pastes a provider's body forgets to say whose it is."""
+    chat = {"messages": [{"role": "user", "content": "hi"}]}
+    said = line_of(run("adapt", "--to", "gemini_generate", given=chat))
+    assert "openai_chat" in said
+    assert said.endswith("say which with --from (at /messages/0/content)")
+    answer = {"content": [{"type": "text", "text": "hi"}], "role": "assistant", "type": "message", "stop_reason": None}
+    assert "read as anthropic_messages" in line_of(run("adapt", "--kind", "response", given=answer))
+    assert "--from" not in line_of(run("adapt", given={"nothing": 1}))
+
+
+def test_the_version_is_told() -> None:
+    assert run("--version").stdout == f"interlingua {__version__}\n".encode()

@@ -2,12 +2,15 @@
 Errors for clients of every wire: what the suite cannot ask of a plug, because it speaks of Python, of secrets or of streams.
 """
 
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import pytest
+from odd import ODD
 
 import interlingua
-from interlingua import adapters, registry, translate
+from interlingua import adapters, apply, registry, translate
 from interlingua.canonical import json
 from interlingua.canonical.errors import (
     Cancelled,
@@ -20,12 +23,17 @@ from interlingua.canonical.errors import (
     NoCandidate,
     ProviderError,
 )
+from interlingua.canonical.loss import same_answer
 
+CASES = Path(__file__).resolve().parents[2] / "conformance" / "cases"
+STREAMS = sorted(CASES.glob("*/*/stream.wire.*"))
 CATEGORIES = registry.data("vocabularies")["error_categories"]["words"]
 READ = sorted(
     set(CATEGORIES) - {"internal", "loss_refused", "no_candidate", "network", "invalid_response", "stream_truncated"}
 )
 """Those that a reader of some wire gives for a provider's answer."""
+SEEN = ("category", "retryable", "retry_after", "path", "request_id")
+"""What a client can see of an error."""
 RETRIED = {"rate_limit", "timeout", "network", "overloaded", "server_error", "stream_truncated"}
 KEY = "sk-proj-" + "0123456789abcdefghij"
 
@@ -143,6 +151,80 @@ def test_an_error_in_a_stream_is_written_from_the_same_table(adapter: str, categ
     assert list(interlingua.read_stream(chunks, adapter))[-1]["error"]["category"] == category
 
 
+def failed_streams(path: Path) -> Iterable[list[dict[str, Any]]]:
+    """The events of a stream of the suite that is cut off at a third and at two thirds of its bytes."""
+    provider = json.loads((path.parent / "case.json").read_bytes()).get("provider")
+    data = path.read_bytes()
+    for part in (1, 2):
+        events = list(
+            interlingua.read_stream([data[: len(data) * part // 3]], path.parent.parent.name, provider=provider)
+        )
+        if events[-1]["type"] == "error" and "response" in events[-1] and in_turn(events):
+            yield events
+
+
+def in_turn(events: list[dict[str, Any]]) -> bool:
+    """Whether there is one answer, with one block after the other: others are told in another order than they stand in."""
+    begun = [event["type"] == "block_start" for event in events if event["type"] in ("block_start", "block_stop")]
+    return begun == [place % 2 == 0 for place in range(len(begun))] and not any(event.get("choice") for event in events)
+
+
+@pytest.mark.parametrize("adapter", adapters.names())
+@pytest.mark.parametrize("path", STREAMS, ids=lambda path: f"{path.parent.parent.name}/{path.parent.name}")
+def test_a_stream_that_fails_comes_with_the_report_of_what_had_arrived_and_of_its_error(
+    path: Path, adapter: str
+) -> None:
+    """The law of streams that end with an error: wherever they are cut, also inside of blocks."""
+    for events in failed_streams(path):
+        loss: list[dict[str, Any]] = []
+        data = b"".join(interlingua.write_stream(events, adapter, loss=loss))
+        back = list(interlingua.read_stream([data], adapter))[-1]
+        assert back["type"] == "error"
+        assert {entry["path"].split("/")[1] for entry in loss} <= {"error", "message"}
+        told = apply({"error": events[-1]["error"], **arrived(events[-1])}, loss)
+        assert seen_of(told["error"]) == seen_of(back["error"])
+        assert same_answer({name: told[name] for name in ("message", "finish_reason")}, arrived(back)) is None
+
+
+def arrived(end: dict[str, Any]) -> dict[str, Any]:
+    """What had arrived of an answer that failed: its content."""
+    message = end.get("response", {}).get("message", {"content": []})
+    return {"message": {"role": "assistant", "content": message["content"]}, "finish_reason": "error"}
+
+
+def seen_of(error: dict[str, Any]) -> dict[str, Any]:
+    return {name: error[name] for name in SEEN if name in error}
+
+
+@pytest.mark.parametrize("adapter", adapters.names())
+@pytest.mark.parametrize("category", CATEGORIES)
+def test_an_error_in_a_stream_is_accounted_for(adapter: str, category: str) -> None:
+    """What its frame does not say stands in the report of the stream; no header travels there."""
+    error = canonical(category, retry_after=2.5, request_id="req_7", path="/messages/3/content/0", violations=[])
+    loss: list[dict[str, Any]] = []
+    chunks = list(interlingua.write_stream([{"type": "error", "error": error}], adapter, loss=loss))
+    back = list(interlingua.read_stream(chunks, adapter))[-1]["error"]
+    assert seen_of(apply({"error": error}, loss)["error"]) == seen_of(back)
+    assert {entry["path"] for entry in loss} <= {f"/error/{name}" for name in SEEN}
+
+
+@pytest.mark.parametrize("adapter", adapters.names())
+def test_strict_refuses_an_error_that_would_lose_too_much(adapter: str) -> None:
+    """Alone and at the end of a stream, with the report; a word that there is not is refused before anything else."""
+    error = canonical("rate_limit", attempts=[{"model": "a:b", "category": "timeout"}])
+    events = [{"type": "message_start"}, {"type": "error", "error": error}]
+    for write in (
+        lambda strict: interlingua.write_error(error, adapter, strict=strict),
+        lambda strict: list(interlingua.write_stream(events, adapter, strict=strict)),
+    ):
+        write("lost")
+        with pytest.raises(LossRefused) as caught:
+            write("weakened")
+        assert any(entry["path"].endswith("/attempts") for entry in caught.value.loss)
+        with pytest.raises(InvalidRequest):
+            write("very")
+
+
 @pytest.mark.parametrize("adapter", adapters.names())
 def test_words_that_would_mislead_are_not_passed_on(adapter: str) -> None:
     """A text of another provider that a reader takes for something else gives way to the canonical one."""
@@ -153,24 +235,7 @@ def test_words_that_would_mislead_are_not_passed_on(adapter: str) -> None:
     assert (read_back(wire, adapter)["category"], loss) == ("invalid_request", [])
 
 
-ODD: list[Any] = [
-    None,
-    True,
-    0,
-    -1,
-    2**70,
-    1.5,
-    "",
-    "\x00",
-    "a\r\nx-odd: 1",
-    "/~",
-    "/a//b",
-    "no pointer",
-    [],
-    {},
-    [[]],
-    {"error": 7},
-]
+ODD_WORDS = ["a\r\nx-odd: 1", "/~", "/a//b", "no pointer", {"error": 7}]
 
 
 @pytest.mark.parametrize("adapter", adapters.names())
@@ -190,7 +255,7 @@ def test_any_error_is_written_or_refused(adapter: str, own: bool) -> None:
         "raw",
         "loss",
     ):
-        for odd in ODD:
+        for odd in [*ODD, *ODD_WORDS]:
             try:
                 wire, _ = interlingua.write_error({**base, name: odd}, adapter)
             except InvalidRequest:

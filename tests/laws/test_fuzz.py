@@ -14,34 +14,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from odd import ODD
 
 from interlingua import StreamReader, adapters, plug, registry
 from interlingua.canonical import json
 from interlingua.canonical.errors import InterlinguaError
 from interlingua.canonical.ids import DERIVED_IDS
-from interlingua.translate import load, project
+from interlingua.translate import estimate_for, load, project
 
 CASES = Path(__file__).resolve().parents[2] / "conformance" / "cases"
 SEED = int(os.environ["FUZZ_SEED"])
 ROUNDS = int(os.environ["FUZZ_ROUNDS"])
-ODD: list[Any] = [
-    None,
-    True,
-    0,
-    -1,
-    2**70,
-    1.5,
-    "",
-    "\x00",
-    "tu_",
-    "[]",
-    [],
-    {},
-    [None],
-    [[]],
-    {"type": "text"},
-    {"type": 7},
-]
 
 
 def documents(name: str) -> Iterator[tuple[str, Path]]:
@@ -106,9 +89,10 @@ def read_and_write(adapter: str, wire: Any) -> None:
 
 
 def write(request: Any) -> None:
-    """Writes a canonical request at every wire."""
+    """Writes a canonical request at every wire, and estimates it there."""
     data = load(json.dumps(request))
     for name in adapters.names():
+        estimate_for(data, registry.endpoint(adapter=name))
         json.dumps(project(data, registry.endpoint(adapter=name)).wire)
 
 

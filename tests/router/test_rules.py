@@ -28,6 +28,8 @@ TABLE = [
     ({"message_matches": r"fix|FIX"}, True),
     ({"message_matches": r"^bug"}, False),
     ({"message_matches": r"("}, False),
+    ({"message_matches": r"(?<=the )bug"}, False),
+    ({"message_matches": r"(?i)please fix"}, True),
     ({"message_contains_any": ["nothing", "fix"]}, True),
     ({"message_contains_any": []}, False),
     ({"estimated_input_tokens_gt": 499}, True),
@@ -183,3 +185,13 @@ def test_any_value_can_be_checked_as_a_policy(value):
     catalog = {"providers": {}, "models": {}, "aliases": {}}
     for policy in (value, {"global": value}, {"global": {"rules": [value]}}, {"aliases": value}, {"pattern": value}):
         router.check_policy(policy, catalog)
+
+
+def test_a_pattern_takes_time_in_proportion_to_the_text() -> None:
+    """A policy may come with a call, and a call must not stop a server."""
+    for slow in ("(a+)+$", "(a|a)+$", "a*a*a*a*a*b"):
+        assert not rules.holds({"message_matches": slow}, {"text": "a" * 19_999 + "!"}, NOW)
+
+
+def test_half_a_character_matches_nothing() -> None:
+    assert not rules.holds({"message_matches": "a"}, {"text": "a\ud800"}, NOW)

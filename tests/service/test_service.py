@@ -263,7 +263,8 @@ def case_of(name: str) -> Path:
 
 
 async def pieces_of(stream: bytes, size: int = 200, **start: Any) -> Any:
-    begun = service.AdaptStreamRequest.Start(source=TO_ANTHROPIC, target=TO_OPENAI, json_output=True, **start)
+    sides = {"source": TO_ANTHROPIC, "target": TO_OPENAI, **start}
+    begun = service.AdaptStreamRequest.Start(json_output=True, **sides)
     yield service.AdaptStreamRequest(start=begun)
     for place in range(0, len(stream), size):
         yield service.AdaptStreamRequest(chunk=stream[place : place + size])
@@ -297,6 +298,67 @@ async def test_a_stream_tells_what_the_whole_answer_loses(start: Any, name: str)
         info, _, canonical = details(refused.value)
         assert (info.reason, refused.value.code()) == ("loss_refused", grpc.StatusCode.FAILED_PRECONDITION)
         assert canonical.loss
+
+
+@pytest.mark.parametrize("name", ["stream-error-midway", "stream-cut-off"])
+async def test_a_stream_that_fails_tells_what_its_error_loses(start: Any, name: str) -> None:
+    """With the message that holds the error, and refused by a policy that forbids it; the same for an error alone."""
+    stream = (case_of(name) / "stream.wire.sse").read_bytes()
+    sides: dict[str, Any] = {"source": TO_ANTHROPIC, "target": service.Side(adapter="ollama_chat"), "json_output": True}
+    error = '{"category": "overloaded", "message": "no room", "request_id": "req_7"}'
+    alone = service.AdaptRequest(error_json=error, target=sides["target"], json_output=True)
+    policy = types.LossPolicy(strict=types.LOSS_SEVERITY_WEAKENED)
+    async with start() as served:
+        answers = [answer async for answer in served.stub.AdaptStream(pieces_of(stream, target=sides["target"]))]
+        paths = [entry["path"] for entry in json.loads(answers[-1].loss_json)]
+        assert "/error/category" in paths
+        at_once = service.AdaptRequest(chunks=service.Chunks(chunks=[stream]), **sides)
+        assert [entry["path"] for entry in json.loads((await served.stub.Adapt(at_once)).loss_json)] == paths
+        assert "/request_id" in (await served.stub.Adapt(alone)).loss_json
+        for one in (at_once, alone):
+            one.loss_policy.CopyFrom(policy)
+            assert details(await failure(served.stub.Adapt(one)))[0].reason == "loss_refused"
+
+
+@pytest.mark.parametrize("count", [1, 500])
+async def test_a_client_that_is_still_sending_gets_the_refusal(start: Any, count: int) -> None:
+    """A client that writes while the status arrives loses it (grpc#36066): what it is just sending is taken first."""
+    stream = (case_of("thinking-signature") / "stream.wire.sse").read_bytes()
+    policy = types.LossPolicy(strict=types.LOSS_SEVERITY_WEAKENED)
+
+    async def pieces() -> Any:
+        async for piece in pieces_of(stream, 20, loss_policy=policy):
+            yield piece
+        for _ in range(count):
+            yield service.AdaptStreamRequest(chunk=b": ping\n\n" * 200)
+
+    async def no_start() -> Any:
+        for _ in range(count):
+            yield service.AdaptStreamRequest(chunk=b": ping\n\n")
+
+    async with start() as served:
+        for _ in range(10):
+            with pytest.raises(grpc.aio.AioRpcError) as refused:
+                _ = [answer async for answer in served.stub.AdaptStream(pieces())]
+            assert details(refused.value)[0].reason == "loss_refused"
+            with pytest.raises(grpc.aio.AioRpcError) as refused:
+                _ = [answer async for answer in served.stub.AdaptStream(no_start())]
+            assert details(refused.value)[0].reason == "invalid_request"
+
+
+async def test_a_client_that_never_stops_sending_is_refused_all_the_same(
+    start: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("interlingua.service.servicer._PATIENCE_S", 0.2)
+
+    async def pieces() -> Any:
+        while True:
+            yield service.AdaptStreamRequest(chunk=b": ping\n\n" * 200)
+
+    async with start() as served:
+        with pytest.raises(grpc.aio.AioRpcError):
+            async with asyncio.timeout(10):
+                _ = [answer async for answer in served.stub.AdaptStream(pieces())]
 
 
 async def test_a_stream_that_breaks_off_says_so(start: Any) -> None:

@@ -12,6 +12,7 @@ from runner.compare import Difference, ReportError, answer_difference, apply, ge
 from runner.session import Failure, Session
 
 from .asking import Note, flat, read_response, read_stream, same, same_response, to_wire, valid, without_state
+from .failures import SEEN, applied
 from .swaps import own_state, results_for
 
 
@@ -73,13 +74,15 @@ def check_streamed(session: Session, case: Case, adapter: str) -> Note:
     """The same for a stream: the report that comes with it, and what a client of the wire reads."""
     events = flat(read_stream(session, case, [case.data(str(case.stream_file))])[0])
     last = events[-1] if events else {}
-    if last.get("type") != "message_complete":
-        return "no whole answer"
+    if last.get("type") not in ("message_complete", "error"):
+        return "no end"
     provider = case.provider if adapter == case.adapter else None
     output = session.ask("stream_encode", adapter, {"events": events, "provider": provider}, "chunks", "loss")
     data = b"".join(base64.b64decode(chunk) for chunk in output["chunks"])
     input = {"chunks": [base64.b64encode(data).decode()], "provider": provider}
     end = flat(session.ask("stream", adapter, input, "events")["events"])[-1]
+    if last["type"] == "error":
+        return _failed(last, output["loss"], end)
     if end.get("type") == "error" and last["response"].get("finish_reason") == "error":
         return "a failed answer is an error on this wire"
     if end.get("type") != "message_complete":
@@ -88,6 +91,27 @@ def check_streamed(session: Session, case: Case, adapter: str) -> Note:
         return "what belongs to an earlier block was said when it came"
     _obeys(last["response"], output["loss"], end["response"], around=False)
     return None
+
+
+_ERROR = "/error"
+
+
+def _failed(last: dict[str, Any], loss: list[Any], end: dict[str, Any]) -> Note:
+    """The law for a stream that ends with an error: what had arrived, and the error."""
+    if end.get("type") != "error":
+        raise Failure(f"a stream that failed ends with {end.get('type')}")
+    of_error = [entry for entry in loss if f"{entry['path']}/".startswith(f"{_ERROR}/")]
+    told = [{**entry, "path": entry["path"].removeprefix(_ERROR)} for entry in of_error]
+    expected = applied(last["error"], told)
+    same(expected, {name: end["error"][name] for name in SEEN if name in end["error"]}, "the error that is read")
+    _obeys(_arrived(last), [entry for entry in loss if entry not in of_error], _arrived(end), around=False)
+    return f"{len(loss)} losses reported" if loss else None
+
+
+def _arrived(last: dict[str, Any]) -> dict[str, Any]:
+    """What had arrived of an answer: its content alone, for how it would have ended nobody knows."""
+    message = (last.get("response") or {}).get("message") or {"content": []}
+    return {"message": {"role": "assistant", "content": message["content"]}}
 
 
 def _obeys(answer: dict[str, Any], loss: list[Any], read: dict[str, Any], *, around: bool) -> None:

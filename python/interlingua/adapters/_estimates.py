@@ -92,7 +92,7 @@ class Said:
                 self._add_document(block, pending)
             case "image" | "audio" | "video":
                 self.media.append(block)
-            case _ if self.endpoint.owns(block):
+            case "opaque" if self.endpoint.owns(block):
                 self._add_item(block.get("value"))
             case _:
                 pass  # an item of another provider stays behind

@@ -102,7 +102,7 @@ def write(
     """
     adapter = failure.get("adapter")
     own = adapter == endpoint.adapter or adapter in family
-    foreign_path = "path" in failure and adapter is not None and adapter != endpoint.adapter
+    foreign_path = _is_elsewhere(failure, endpoint)
     seen = {name: value for name, value in failure.items() if name != "path" or not foreign_path}
     tried: list[tuple[Wire, dict[str, Any]]] = []
     for told in _variants(seen, own=own, here=adapter == endpoint.adapter):
@@ -120,7 +120,7 @@ def write(
     if hint and "retryable" in seen and found["retryable"] != seen["retryable"]:
         wire["headers"]["x-should-retry"] = "true" if seen["retryable"] else "false"
         found = _read_back(wire, read, endpoint)
-    return wire, _account(failure, found, foreign_path=foreign_path)
+    return wire, account(failure, found, endpoint)
 
 
 def _reads_as(found: dict[str, Any], category: str, failure: dict[str, Any]) -> bool:
@@ -192,8 +192,14 @@ def _read_back(wire: Wire, read: Read, endpoint: Endpoint) -> dict[str, Any]:
 # ---------------------------------------------------------------------------------------------------- the account
 
 
-def _account(failure: dict[str, Any], found: dict[str, Any], *, foreign_path: bool) -> list[Entry]:
-    """What a reader of the wire will not see of the error, or see otherwise."""
+def _is_elsewhere(failure: dict[str, Any], endpoint: Endpoint) -> bool:
+    """Whether the place of an error is one in the body of another wire."""
+    adapter = failure.get("adapter")
+    return "path" in failure and adapter is not None and adapter != endpoint.adapter
+
+
+def account(failure: dict[str, Any], found: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
+    """What a reader of the wire will not see of the error, or see otherwise, by what it `found`."""
     loss: list[Entry] = []
     if found["category"] != failure["category"]:
         message = "the wire has no word for this kind of failure"
@@ -201,7 +207,7 @@ def _account(failure: dict[str, Any], found: dict[str, Any], *, foreign_path: bo
     if "retryable" in failure and found["retryable"] != failure["retryable"]:
         message = "the wire tells by the kind of failure alone whether to try again"
         loss.append(_entry("replace", "/retryable", "unsupported_value", message, found["retryable"]))
-    if foreign_path:
+    if _is_elsewhere(failure, endpoint):
         loss.append(_entry("drop", "/path", "foreign_state", "the place is one in the body of another wire"))
     elif "path" in failure and found.get("path") != failure["path"]:
         loss.append(_entry("drop", "/path", "unsupported_field", "the wire has no member for the place of an error"))

@@ -305,6 +305,24 @@ def arguments_text(value: Any) -> str:
     return json.dumps(value).decode()
 
 
+def unused_name(base: str, longest: int, taken: set[str], numbers: dict[str, int]) -> str:
+    """A name that is not among those `taken`, which it joins: the base, or its beginning with a number.
+
+    `numbers` keeps the last one that a beginning was given, so that many names alike do not each try them all.
+    """
+    wire, digits = base[:longest], 1
+    while wire in taken or not wire:
+        beginning = base[: longest - 1 - digits]
+        number = max(numbers.get(beginning, 1), 10 ** (digits - 1) - 1) + 1
+        if number >= 10**digits:
+            digits += 1
+            continue
+        numbers[beginning] = number
+        wire = f"{beginning}_{number}"
+    taken.add(wire)
+    return wire
+
+
 def parse_arguments(text: str) -> dict[str, Any] | None:
     """Tool arguments from a wire's text; None when the text is not a JSON object."""
     try:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import WireIds, gravity
+from interlingua.adapters._kit import WireIds, gravity, unused_name
 from interlingua.adapters._schema import OPENAI_STRICT, misfit
 from interlingua.canonical.carriage import rides
 from interlingua.canonical.endpoint import Endpoint
@@ -31,6 +31,7 @@ class Target:
         "_grammar",
         "_ids",
         "_names",
+        "_numbers",
         "_odd",
         "_short_ids",
         "as_read",
@@ -59,6 +60,7 @@ class Target:
         self._ids: dict[str, str] = {}
         self._names: dict[str, str] = {}
         self._all_names: set[str] | None = None
+        self._numbers: dict[str, int] = {}
 
     def owns(self, item: dict[str, Any]) -> Mapping[str, Any]:
         """The provider state of an item when it may be replayed here, else nothing."""
@@ -165,13 +167,7 @@ class Target:
         if self._all_names is None:
             self._all_names = {found for found in _names(request) if fits_name(found, self.dialect)}
             self._all_names.update(self._names)
-        base = re.sub(r"[^a-zA-Z0-9_-]", "_", name)
-        wire, turn = base[:64], 1
-        while wire in self._all_names or not wire:
-            turn += 1
-            wire = f"{base[: 63 - len(str(turn))]}_{turn}"
-        self._all_names.add(wire)
-        return wire
+        return unused_name(re.sub(r"[^a-zA-Z0-9_-]", "_", name), 64, self._all_names, self._numbers)
 
 
 def fits_name(name: str, dialect: Mapping[str, Any]) -> bool:

@@ -170,10 +170,21 @@ def moves_behind(order: list[int], messages: list[Message]) -> Moves:
 def _staying(window: list[int], messages: list[Message]) -> set[int]:
     """The heaviest rising selection of a window: what keeps its place."""
     best: list[tuple[int, int]] = []
+    lowest = min(window)
+    # the heaviest that ends at or before a position, kept in a tree of partial maxima: a window may be long
+    heaviest: list[tuple[int, int]] = [(0, -1)] * (max(window) - lowest + 2)
     for at, position in enumerate(window):
-        before = [(best[k][0], k) for k in range(at) if window[k] < position]
-        weight, k = max(before, default=(0, -1))
-        best.append((weight + (1000 if messages[position]["role"] == "tool" else 1), k))
+        weight, k = 0, -1
+        place = position - lowest
+        while place > 0:
+            weight, k = max((weight, k), heaviest[place])
+            place -= place & -place
+        weight += 1000 if messages[position]["role"] == "tool" else 1
+        best.append((weight, k))
+        place = position - lowest + 1
+        while place < len(heaviest):
+            heaviest[place] = max(heaviest[place], (weight, at))
+            place += place & -place
     at = max(range(len(window)), key=lambda k: (best[k][0], k))
     staying: set[int] = set()
     while at >= 0:

@@ -197,7 +197,8 @@ def unload(request: dict[str, Any]) -> dict[str, Any]:
 
 def _with_all_unloaded(request: dict[str, Any], messages: list[Message]) -> dict[str, Any]:
     ids: dict[str, str] = {}
-    unloaded = [_unloaded(message, ids) for message in messages]
+    taken: set[str] = set()
+    unloaded = [_unloaded(message, ids, taken) for message in messages]
     return {**request, "messages": [_renamed(message, ids) for message in unloaded]}
 
 
@@ -212,25 +213,43 @@ def _holds_state(block: Block) -> bool:
     return kind == "tool_use" and MARK in _wire_id(block)
 
 
-def _unloaded(message: Message, ids: dict[str, str]) -> Message:
-    content: list[Block] = []
+def _unloaded(message: Message, ids: dict[str, str], taken: set[str]) -> Message:
+    told: list[Block | None] = []  # up to the last call that held something
+    reasoned: dict[str, list[int]] = {}  # where in it the client itself says reasoning
+    since: list[Block] = []
     for block in message["content"]:
         load = _unpacked(_wire_id(block)) if _holds_state(block) else None
         if load is None:
-            content.append(block)
+            since.append(block)
             continue
-        identity: str = block["id"] if load["id"] in ids.values() else load["id"]
+        identity: str = block["id"] if load["id"] in taken else load["id"]
         ids[block["id"]] = identity
+        taken.add(identity)
         before: list[dict[str, Any]] = load.get("before", [])
         # what the client was shown of reasoning, and said again, is the same reasoning
         shown = {item["block"]["text"] for item in before if item["block"]["type"] == "thinking"}
-        content = [item for item in content if not (item["type"] == "thinking" and item["text"] in shown)]
-        said = len(content)
-        for position, item in enumerate(before):
-            content.insert(max(said - item["behind"], 0) + position, item["block"])
+        for text in shown:
+            for place in reasoned.pop(text, ()):
+                told[place] = None
+        for item, own in _with_passengers(since, before, shown):
+            if own and item["type"] == "thinking":
+                reasoned.setdefault(item["text"], []).append(len(told))
+            told.append(item)
+        since = []
         call = {name: value for name, value in block.items() if name != "provider_state"} | {"id": identity}
-        content.append({**call, "provider_state": load["state"]} if "state" in load else call)
-    return {**message, "content": content} if content != message["content"] else message
+        told.append({**call, "provider_state": load["state"]} if "state" in load else call)
+    if not told:
+        return message
+    return {**message, "content": [item for item in told if item is not None] + since}
+
+
+def _with_passengers(since: list[Block], before: list[dict[str, Any]], shown: set[str]) -> list[tuple[Block, bool]]:
+    """The blocks before a call with those that rode in its id; and of each whether the client said it."""
+    mixed = [(item, True) for item in since if not (item["type"] == "thinking" and item["text"] in shown)]
+    said = len(mixed)
+    for position, item in enumerate(before):
+        mixed.insert(max(said - item["behind"], 0) + position, (item["block"], False))
+    return mixed
 
 
 def _unpacked(wire_id: str) -> dict[str, Any] | None:

@@ -7,17 +7,16 @@ Profiles (spec/registry/profiles.json) restrict the core.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
-
-import jsonschema_rs
 
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest, too_deep
 from interlingua.canonical.loss import Path as Where
 from interlingua.canonical.loss import pointer
+from interlingua.canonical.validate import validate, validator_of, violations
 
 Data = dict[str, Any]
 Violation = dict[str, str]
@@ -52,18 +51,30 @@ def profiles() -> dict[str, Data]:
 
 
 def check(value: Any, profile: str = "core") -> list[Violation]:
-    """The broken rules of a message, a list of messages or a request, in order of place; empty when all is well.
+    """The broken rules of a message, a list of messages, a request or a response, in order of place; empty when all is well.
 
-    Each violation has `rule`, `path` (JSON Pointer into the value) and `message`. The value must fit the schema.
+    The value is plain data or of the types. Each violation has `rule`, `path` (JSON Pointer into the value) and `message`.
+    Of a value that does not fit the schema, these are the places where it does not.
     """
+    limits = profiles().get(profile) if isinstance(profile, str) else None
+    if limits is None:
+        raise InvalidRequest(f"there is no profile {profile!r}; there are {', '.join(profiles())}")
     try:
-        limits = profiles()[profile]
-    except KeyError:
-        raise InvalidRequest(f"there is no profile {profile!r}; there are {', '.join(profiles())}") from None
-    try:
-        return _found(value, limits)
+        data = json.plain(value)
+        return _unfit(data) or _found(data, limits)
     except RecursionError:
         raise too_deep() from None
+
+
+def _unfit(value: Any) -> list[Violation]:
+    """Where a value does not fit the schema."""
+    if isinstance(value, list):
+        found = [_prefixed(violations(message, "Message"), (place,)) for place, message in enumerate(value)]
+        return [violation for one in found for violation in one]
+    for member, name in (("messages", "Request"), ("message", "Response")):
+        if isinstance(value, dict) and member in value:
+            return violations(value, name)
+    return violations(value, "Message")
 
 
 def _found(value: Any, limits: Data) -> list[Violation]:
@@ -75,6 +86,8 @@ def _found(value: Any, limits: Data) -> list[Violation]:
             *_tools(value.get("tools") or [], ("tools",), limits),
             *(_inputs(value, limits) if limits.get("tool_inputs") else ()),
         ]
+    if "message" in value:
+        return list(_message(value["message"], ("message",), limits))
     return list(_message(value, (), limits))
 
 
@@ -232,8 +245,15 @@ def _pairing(message: Data, path: Where, calls: dict[str, int], answered: set[st
 
 
 def _inputs(request: Data, limits: Data) -> Iterator[Violation]:
-    """The calls whose arguments do not fit the tool of their name, as the request offers it."""
-    schemas = {tool["name"]: tool["input_schema"] for tool in request.get("tools") or [] if "input_schema" in tool}
+    """The calls whose arguments do not fit the tool of their name, as the request offers it.
+
+    A schema that leaves the subset is told as such, and measures nothing.
+    """
+    schemas = {
+        tool["name"]: tool["input_schema"]
+        for tool in request.get("tools") or []
+        if "input_schema" in tool and not tool_schema_violations(tool["input_schema"])
+    }
     for position, message in enumerate(request["messages"]):
         if message.get("metadata", {}).get("status", "complete") == "partial":
             continue
@@ -246,16 +266,53 @@ def _inputs(request: Data, limits: Data) -> Iterator[Violation]:
 def tool_input_violations(given: Any, schema: Any) -> list[Violation]:
     """Where arguments do not fit a tool's schema: to be asked when a call was read, and again before it is carried out.
 
-    A schema that is none has no say here; `tool_schema_violations` tells of it. No text holds a value of the arguments.
+    A schema that is none, or that refers to something outside of itself, has no say here; `tool_schema_violations` tells of
+    it. No text holds a value of the arguments.
     """
     try:
-        validator = jsonschema_rs.validator_for(schema)
-    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError, TypeError):
+        validator = validator_of(schema)
+    except ValueError:
         return []
+    try:
+        errors = list(validator.iter_errors(given))
+    except ValueError:
+        raise InvalidRequest("arguments are plain JSON data") from None
     return [
         _broken("tool_input_invalid", tuple(error.instance_path), f"the argument breaks the schema's {error.kind.name}")
-        for error in validator.iter_errors(given)
+        for error in errors
     ]
+
+
+def check_call(
+    call: Any, tools: Mapping[str, Any] | list[Any], emit: Callable[[Data], Any] | None = None
+) -> list[Violation]:
+    """What keeps a `tool_use` block from being carried out, to be asked right before it is; empty when nothing does.
+
+    `tools` are those that can be carried out, as `register_tools` takes or gives them. When anything is wrong, `emit` gets
+    exactly one event `tool_input_invalid` with the call's id, the tool's name and the violations, whose paths point into
+    the block. Nothing in it holds a value of the arguments. Raises `InvalidRequest` for what is no `tool_use`.
+    """
+    block = json.plain(call)
+    validate(block, "ToolUseBlock")
+    offered = json.plain(tools if isinstance(tools, list) else list(tools.values()))
+    found = _uncalled(block, next((tool for tool in offered if tool["name"] == block["name"]), None))
+    if found and emit is not None:
+        event: Data = {"type": "tool_input_invalid", "tool_use_id": block["id"], "name": block["name"]}
+        emit({**event, "violations": found})
+    return found
+
+
+def _uncalled(call: Data, tool: Data | None) -> list[Violation]:
+    if tool is None:
+        return [_broken("tool_input_invalid", ("name",), "there is no tool of this name to carry it out")]
+    custom = (tool.get("kind") or "function") == "custom"
+    if custom != ((call.get("kind") or "function") == "custom"):
+        return [_broken("tool_input_invalid", ("kind",), f"the tool takes {'a text' if custom else 'an object'}")]
+    if custom:
+        return []
+    if "input_raw" in call:
+        return [_broken("tool_input_invalid", ("input_raw",), "the arguments are not a JSON object")]
+    return list(_prefixed(tool_input_violations(call["input"], tool.get("input_schema") or {}), ("input",)))
 
 
 def _tools(tools: list[Data], path: Where, limits: Data) -> Iterator[Violation]:
@@ -356,14 +413,16 @@ def _check_name(name: Any, kind: str, position: int) -> None:
         )
 
 
-def register_tools(tools: list[Data], *, extended: bool = False) -> dict[str, Data]:
+def register_tools(tools: list[Any], *, extended: bool = False) -> dict[str, Data]:
     """The tools by name, when every name is good and new and every schema is in the subset; else `InvalidRequest`.
 
     The error names the tool, the pointer into its schema and the keyword. A tool of kind `provider` is its provider's:
     only its name is looked at, and that it is new; one of kind `custom` has no schema.
     """
     registered: dict[str, Data] = {}
-    for position, tool in enumerate(tools):
+    if not isinstance(tools, list):
+        raise InvalidRequest(f"tools are a list, not {type(tools).__name__}")
+    for position, tool in enumerate(json.plain(tools)):
         if not isinstance(tool, dict):
             raise InvalidRequest("a tool is an object", path=pointer((position,)))
         kind = tool.get("kind") or "function"

@@ -9,7 +9,7 @@ import hashlib
 from typing import Any
 
 from interlingua.canonical import json
-from interlingua.canonical.errors import too_deep
+from interlingua.canonical.errors import InvalidRequest, too_deep
 
 _NOT_COMPARED = frozenset(("provider_raw", "provider_state", "cache"))
 _HASHED = ("role", "name", "content")
@@ -27,13 +27,16 @@ def comparable(value: Any) -> Any:
     return value
 
 
-def content_hash(message: dict[str, Any]) -> str:
+def content_hash(message: Any) -> str:
     """SHA-256, as hex, of what a message says: role, name and content as canonical JSON (sorted keys, UTF-8, no spaces).
 
-    Equal across processes, platforms and key orders; it differs whenever a block, its order, the role or the name differs.
+    `message` is plain data or a `Message`. Equal across processes, platforms and key orders; it differs whenever a block, its order, the role or the name differs.
     """
+    data = json.plain(message)
+    if not isinstance(data, dict):
+        raise InvalidRequest(f"a message is plain data or a Message, not {type(message).__name__}")
     try:
-        said = {key: comparable(message[key]) for key in _HASHED if message.get(key) is not None}
+        said = {key: comparable(data[key]) for key in _HASHED if data.get(key) is not None}
     except RecursionError:
         raise too_deep() from None
     return hashlib.sha256(json.dumps_sorted(said)).hexdigest()

@@ -39,6 +39,14 @@ _encoder: Final = msgspec.json.Encoder(decimal_format="number")
 _sorted_encoder: Final = msgspec.json.Encoder(decimal_format="number", order="deterministic")
 
 
+def plain(value: Any) -> Any:
+    """Plain data: of one of the types, or of a list of them, what they hold; anything else as it is."""
+    if isinstance(value, list):
+        return [plain(item) for item in value]
+    held = getattr(value, "plain", None)
+    return held() if callable(held) else value
+
+
 def loads(text: bytes | str) -> Any:
     """Read JSON. Raises `InvalidRequest` when the text is not JSON or holds a number or string that JSON cannot mean."""
     try:

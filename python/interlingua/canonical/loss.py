@@ -12,6 +12,7 @@ import re
 from typing import Any, Final
 
 from interlingua.canonical.errors import InvalidRequest, too_deep
+from interlingua.canonical.json import plain
 
 Path = tuple[str | int, ...]
 Entry = dict[str, Any]
@@ -149,15 +150,23 @@ def _elements(values: _List) -> list[Any]:
     return found + values.after
 
 
-def apply(request: dict[str, Any], loss: list[Entry]) -> dict[str, Any]:
-    """The request as the model will effectively see it (spec/6-loss.md#loss-apply).
+def apply(request: Any, loss: list[Any]) -> dict[str, Any]:
+    """The request as the model will effectively see it (spec/6-loss.md#loss-apply), as plain data.
 
-    Raises `InvalidRequest` with the pointer of the entry when the report does not fit the request.
+    Both are plain data or of the types. Raises `InvalidRequest` with the pointer of the entry when the report does not fit
+    the request.
     """
     try:
-        return _applied(request, loss)
+        return _applied(_object(request, "request"), [_object(entry, "loss entry") for entry in loss])
     except RecursionError:
         raise too_deep() from None
+
+
+def _object(value: Any, what: str) -> dict[str, Any]:
+    data = plain(value)
+    if not isinstance(data, dict):
+        raise InvalidRequest(f"a {what} is plain data or of the type, not {type(value).__name__}")
+    return data
 
 
 def _applied(request: dict[str, Any], loss: list[Entry]) -> dict[str, Any]:
@@ -265,10 +274,10 @@ _VERBATIM: Final = frozenset(("input", "input_schema", "schema", "value", "defin
 _TOOL_ID: Final = re.compile(r"^tu_[0-9A-Za-z]+$")
 
 
-def visible(request: dict[str, Any]) -> dict[str, Any]:
-    """What of a request a model can see, in a comparable form (spec/6-loss.md#loss-visible)."""
+def visible(request: Any) -> dict[str, Any]:
+    """What of a request (plain data or a `Request`) a model can see, in a comparable form (spec/6-loss.md#loss-visible)."""
     try:
-        return _visible(request)
+        return _visible(_object(request, "request"))
     except RecursionError:
         raise too_deep() from None
 
@@ -391,7 +400,7 @@ def same_answer(reported: dict[str, Any], read: dict[str, Any]) -> str | None:
 def difference(left: Any, right: Any, at: str = "") -> str | None:
     """The JSON Pointer of the first place where two values differ, or None. Numbers compare by value, `true` is not 1."""
     try:
-        return _difference(left, right, at)
+        return _difference(plain(left), plain(right), at)
     except RecursionError:
         raise too_deep() from None
 

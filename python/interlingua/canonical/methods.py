@@ -201,19 +201,26 @@ def _content(message: Any) -> list[Any]:
     return message.content
 
 
-def by_priority(messages: "Iterable[Message]") -> "list[Message]":
-    """The messages sorted by priority, lower first (50 when absent), ties in order; results stay behind their calls.
+def by_priority(messages: Iterable[T]) -> list[T]:
+    """The messages (of the type, or plain data) sorted by priority, lower first (50 when absent), ties in order; results stay behind their calls.
 
     Returns a new list; nothing is ever reordered implicitly.
     """
-    groups: list[list[Message]] = []
+    groups: list[list[T]] = []
     for message in messages:
-        if message.role == "tool" and groups:
+        if _member(message, "role") == "tool" and groups:
             groups[-1].append(message)
         else:
             groups.append([message])
-    groups.sort(key=lambda group: 50 if group[0].priority is None else group[0].priority)
+    groups.sort(key=lambda group: _DEFAULT_PRIORITY if (given := _member(group[0], "priority")) is None else given)
     return [message for group in groups for message in group]
+
+
+_DEFAULT_PRIORITY = 50
+
+
+def _member(message: Any, name: str) -> Any:
+    return message.get(name) if isinstance(message, dict) else getattr(message, name)
 
 
 class MediaMethods:

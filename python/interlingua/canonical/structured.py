@@ -6,12 +6,10 @@ Whether a provider enforces a form or was merely asked for it is all the same he
 
 from typing import Any, Final
 
-import jsonschema_rs
-
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest
 from interlingua.canonical.loss import pointer
-from interlingua.canonical.validate import validate
+from interlingua.canonical.validate import validate, validator_of
 
 _MOST: Final = 20  # violations in one error
 _FENCE: Final = "```"
@@ -84,8 +82,8 @@ def _parsed(text: str, reason: str | None) -> Any:
 
 def _violations(value: Any, schema: Any) -> list[dict[str, str]]:
     try:
-        validator = jsonschema_rs.validator_for(schema, retriever=_nothing)
-    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError, TypeError):
+        validator = validator_of(schema)
+    except ValueError:
         message = "the schema is no JSON Schema, or refers to something outside of itself"
         raise InvalidRequest(message, path="/response_format/schema") from None
     found: list[dict[str, str]] = []
@@ -96,8 +94,3 @@ def _violations(value: Any, schema: Any) -> list[dict[str, str]]:
         if len(found) == _MOST:
             break
     return found
-
-
-def _nothing(uri: str) -> Any:
-    """No schema is fetched: what one refers to stands in it."""
-    raise ValueError("a schema outside of the request")

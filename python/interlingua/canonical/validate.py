@@ -52,6 +52,21 @@ def _first_arm(definition: dict[str, Any]) -> dict[str, Any]:
     return {**{key: value for key, value in definition.items() if key != "oneOf"}, "anyOf": definition["oneOf"]}
 
 
+def validator_of(given: Any) -> Any:
+    """A validator of a schema that a caller brings. It stands alone: what it refers to outside of itself is not fetched.
+
+    Raises `ValueError` for what is no schema.
+    """
+    try:
+        return jsonschema_rs.validator_for(given, retriever=_nothing)
+    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, TypeError) as problem:
+        raise ValueError("no JSON Schema, or one that refers to something outside of itself") from problem
+
+
+def _nothing(_: str) -> Any:
+    raise ValueError("a schema outside of the one that was given")
+
+
 def validate(value: Any, name: str = "Request") -> None:
     """Raises `InvalidRequest` with every violation unless the value is a canonical `name` (any type of the schema).
 
@@ -60,8 +75,8 @@ def validate(value: Any, name: str = "Request") -> None:
     """
     try:
         valid = _quick_validator(name).is_valid(value)
-    except (RecursionError, ValueError):  # deeper than the validator goes
-        raise too_deep() from None
+    except (RecursionError, ValueError) as problem:
+        raise _unreadable(problem) from None
     if not valid:
         found = violations(value, name)
         first = found[0]
@@ -72,13 +87,27 @@ def validate(value: Any, name: str = "Request") -> None:
         _check_media(value)
 
 
+def _unreadable(problem: Exception) -> InvalidRequest:
+    """Why the validator could not read a value: it is too deep, or no plain data."""
+    why = str(problem)
+    if isinstance(problem, RecursionError) or "ecursion" in why:
+        return too_deep()
+    if isinstance(problem, UnicodeError):
+        return InvalidRequest("a text holds half of a surrogate pair; write the whole character")
+    return InvalidRequest(f"not plain JSON data: {why}; of a value of the types take .plain()")
+
+
 def violations(value: Any, name: str = "Request") -> list[dict[str, str]]:
     """All places where a value breaks the schema, as Violation objects; the gravest first.
 
     Of a request, a response or a message that fits the schema, the media whose data is no base64 text.
     """
     found: dict[str, dict[str, str]] = {}
-    for error in _validator(name).iter_errors(value):
+    try:
+        errors = _validator(name).iter_errors(value)
+    except (RecursionError, ValueError) as problem:
+        raise _unreadable(problem) from None
+    for error in errors:
         for leaf in _leaves(error):
             path = pointer(tuple(leaf.instance_path))
             found.setdefault(path, {"rule": f"schema.{leaf.kind.name}", "path": path, "message": _message(leaf)})

@@ -4,19 +4,23 @@ The router, bound to a registry, a policy and the adapters: what the service and
 The router itself is pure and knows neither; here is where its inputs come from.
 """
 
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from interlingua import adapters, router, translate
+from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import too_deep
+from interlingua.canonical.errors import InvalidRequest, too_deep
 from interlingua.registry import Connection, Registry, default
 
 Data = dict[str, Any]
 
 NAMED = "named by the caller"
+_LOG = logging.getLogger("interlingua.client")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,22 +33,78 @@ class Choice:
     decision: Data | None = None
 
 
+class PolicyFile:
+    """A policy in a JSON file, which is read again for each turn (spec/7-routing.md#policy-reread).
+
+    `check` raises `InvalidRequest` for a policy that is not valid. A file that is not leaves the last good policy in force,
+    which the log tells once for each change of the file.
+    """
+
+    def __init__(self, path: Path, check: Callable[[Any], None]) -> None:
+        self._path = path
+        self._check = check
+        self._seen: bytes | str | None = None
+        self._policy: Data | None = None
+
+    def current(self) -> Data:
+        """The policy in force. Raises `InvalidRequest` while there was never a good one."""
+        given = _content(self._path)
+        if self._policy is None or given != self._seen:
+            try:
+                self._policy = self._parsed(given)
+            except InvalidRequest as problem:
+                if self._policy is None:
+                    raise
+                self._tell(problem)
+            self._seen = given
+        return self._policy
+
+    def _parsed(self, given: bytes | str) -> Data:
+        if isinstance(given, str):
+            raise InvalidRequest(f"cannot read {self._path}: {given}")
+        try:
+            policy = json.loads(given)
+            self._check(policy)
+        except InvalidRequest as problem:
+            told = f"{self._path}: {problem.message}"
+            raise InvalidRequest(told, path=problem.path, violations=problem.violations) from None
+        return policy
+
+    def _tell(self, problem: InvalidRequest) -> None:
+        fields = {"file": str(self._path), "path": problem.path, "violations": len(problem.violations)}
+        _LOG.warning("routing.policy_invalid: %s; the last good policy stays in force", problem.message, extra=fields)
+
+
+def _content(path: Path) -> bytes | str:
+    """The bytes of a file, or why they cannot be read."""
+    try:
+        return path.read_bytes()
+    except (OSError, ValueError) as problem:
+        return getattr(problem, "strerror", None) or type(problem).__name__
+
+
 class Routing:
     """Chooses models with one registry and one policy. Keeps nothing between calls but the registry's description.
 
-    `connect` tells how an endpoint is called, where that is not by the environment alone: `Client.connection`.
+    `policy` is data, or a file that is read again for each turn. `connect` tells how an endpoint is called, where that is not by the environment alone: `Client.connection`.
     """
 
     def __init__(
         self,
         registry: Registry | None = None,
-        policy: Mapping[str, Any] | None = None,
+        policy: Mapping[str, Any] | Path | None = None,
         *,
         connect: Callable[[Endpoint], Connection] | None = None,
     ) -> None:
         self.registry = registry or default()
-        self.policy = dict(policy or {})
         self._connect = connect or self.registry.connection_of
+        self._file = PolicyFile(policy, self._demand) if isinstance(policy, Path) else None
+        self._policy: Data = {} if policy is None or isinstance(policy, Path) else dict(policy)
+
+    @property
+    def policy(self) -> Data:
+        """The policy in force."""
+        return self._policy if self._file is None else self._file.current()
 
     @cached_property
     def catalog(self) -> Data:
@@ -53,7 +113,10 @@ class Routing:
 
     def check(self) -> None:
         """Raises `InvalidRequest` when the policy is not valid: so that a server says it when it starts."""
-        router.demand_policy(self.policy, self.catalog)
+        self._demand(self.policy)
+
+    def _demand(self, policy: Any) -> None:
+        router.demand_policy(policy, self.catalog)
 
     def choose(
         self,
@@ -73,14 +136,14 @@ class Routing:
         turn.
         """
         named = target or request.get("model")
+        rules = self.policy if policy is None else policy
         if named:
             models = tuple(str(model) for model in self.registry.expand(named))
-            rules = self.policy if policy is None else policy
             if router.pins(rules):
                 models = router.staying(request, models, self.catalog, rules, adapter)
             record = {"mode": "manual", "chosen_model": models[0], "reason": NAMED, "alternatives_considered": []}
             return Choice(models, request, record)
-        decision = self.decide(request, policy=policy, health=health, now=now, context=context)
+        decision = self.decide(request, policy=rules, health=health, now=now, context=context)
         sent = router.strip_override(request, decision["strip"])
         return Choice(tuple(decision["targets"]), sent, decision["record"], decision)
 

@@ -163,7 +163,11 @@ def _argument_problem(name: str, argument: Any) -> tuple[str, str] | None:
         case _ if name in _TEXT:
             if not isinstance(argument, str):
                 return "predicates", "must be a text"
-            return None if rules.pattern(argument) else ("patterns", "is not a regular expression")
+            return (
+                None
+                if rules.pattern(argument)
+                else ("patterns", "is not a regular expression, or looks around or back")
+            )
         case _ if name in _WORDS:
             words = argument if isinstance(argument, list) else [argument]
             return (

@@ -13,6 +13,8 @@ from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import Any
 
+import jsonschema_rs
+
 Turn = Mapping[str, Any]
 _LONGEST_TEXT = 20_000  # a pattern is run over no more than this, so that a decision stays fast
 
@@ -40,11 +42,14 @@ def holds(condition: Any, turn: Turn, now: datetime) -> bool:
 
 
 @lru_cache(maxsize=1_024)
-def pattern(text: str) -> re.Pattern[str] | None:
-    """A compiled regular expression; None when it is none."""
+def pattern(text: str) -> Callable[[str], bool] | None:
+    """Whether a text holds a match of a regular expression; None when it is none.
+
+    A policy may come with a call. So the engine is one that takes time in proportion to the text, whatever the pattern.
+    """
     try:
-        return re.compile(text)
-    except (re.error, RecursionError, OverflowError):
+        return jsonschema_rs.validator_for({"pattern": text}, pattern_options=jsonschema_rs.RegexOptions()).is_valid
+    except (jsonschema_rs.ValidationError, ValueError):
         return None
 
 
@@ -78,8 +83,11 @@ def _time_of_day_between(argument: Any, now: datetime) -> bool:
 
 
 def _matches(argument: Any, text: Any) -> bool:
-    compiled = pattern(argument) if isinstance(argument, str) else None
-    return compiled is not None and isinstance(text, str) and compiled.search(text[:_LONGEST_TEXT]) is not None
+    found = pattern(argument) if isinstance(argument, str) else None
+    try:
+        return found is not None and isinstance(text, str) and found(text[:_LONGEST_TEXT])
+    except ValueError:  # half a character
+        return False
 
 
 def _contains_any(argument: Any, turn: Turn) -> bool:

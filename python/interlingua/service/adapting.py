@@ -191,7 +191,7 @@ def _write(carried: Carried, target: Endpoint | None, *, as_json: bool) -> servi
         case "events":
             _write_events(carried, response.events, as_json=as_json)
         case "error" if target is not None:
-            wire, more = translate.to_wire_error(carried.value, target)
+            wire, more = translate.to_wire_error(carried.value, target, carried.policy)
             loss += more
             body = wire["body"] if isinstance(wire["body"], str) else _text(wire["body"])
             answer = service.ErrorAnswer(status=wire["status"], headers=wire["headers"], body=body)

@@ -4,9 +4,12 @@ The methods of the service, each a few lines over the modules that do the work.
 Streaming methods are async generators: what they hold is released in their `finally`, however they end.
 """
 
+import asyncio
 import logging
+import time
 import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC
 from functools import wraps
@@ -124,6 +127,19 @@ def _stream(method: Callable[[S, I, Context], AsyncIterator[O]]) -> Callable[[S,
     return guarded
 
 
+_PAUSE_S = 0.05
+_PATIENCE_S = 2.0
+
+
+async def _let_it_finish(pieces: AsyncIterator[Any]) -> None:
+    """Throws away what a client is just sending, until it makes a pause: some clients forget the status of a call when it
+    arrives while they write (grpc.aio: https://github.com/grpc/grpc/issues/36066)."""
+    end = time.monotonic() + _PATIENCE_S
+    with suppress(StopAsyncIteration, TimeoutError, grpc.RpcError):
+        while time.monotonic() < end:
+            await asyncio.wait_for(anext(pieces), _PAUSE_S)
+
+
 class Servicer:
     """The service over one client. It keeps nothing but the client's health: any number may stand side by side."""
 
@@ -145,11 +161,12 @@ class Servicer:
     ) -> AsyncIterator[service.AdaptStreamResponse]:
         """Carries a streamed answer while it arrives."""
         pieces = aiter(request)
-        first = await anext(pieces, None)
-        if first is None or isinstance(first, Malformed) or first.WhichOneof("piece") != "start":
-            raise InvalidRequest("the first message must hold start", path="/start")
-        carried = adapting.StreamAdapter(first.start)
+        carried: adapting.StreamAdapter | None = None
         try:
+            first = await anext(pieces, None)
+            if first is None or isinstance(first, Malformed) or first.WhichOneof("piece") != "start":
+                raise InvalidRequest("the first message must hold start", path="/start")
+            carried = adapting.StreamAdapter(first.start)
             async for message in pieces:
                 if isinstance(message, Malformed):
                     raise message.error()
@@ -157,8 +174,12 @@ class Servicer:
                     yield response
             if (response := carried.end()) is not None:
                 yield response
+        except Exception:
+            await _let_it_finish(pieces)
+            raise
         finally:
-            carried.close()
+            if carried is not None:
+                carried.close()
 
     @_unary
     async def Route(self, request: service.RouteRequest, context: Context) -> service.RouteResponse:  # noqa: ARG002
@@ -238,7 +259,7 @@ class Servicer:
         """Tells which rules of the contract a value breaks."""
         value, name = _value(request)
         found = violations(value, name)
-        if not found and name in ("Request", "Message"):
+        if not found and name in ("Request", "Message", "Response"):
             found = check(value, request.profile or "core")
         return service.CheckResponse(violations=[convert.to_proto(types.Violation, one) for one in found])
 

@@ -12,6 +12,7 @@ from interlingua.wire import sse
 from interlingua.wire.sse import Frame
 
 _BLANK: Final = b" \t\r\n\xef\xbb\xbf"
+_EMPTY: Final = b"\r\n\xef\xbb\xbf"  # before the first line these say nothing
 _MARKS: Final = re.compile(rb'["{}\[\]]')
 _TEXT_END: Final = re.compile(rb'["\\]')
 
@@ -21,17 +22,15 @@ class Decoder:
 
     def __init__(self) -> None:
         self._inner: sse.Decoder | _Elements | None = None
-        self._held = b""
 
     def feed(self, chunk: bytes) -> list[Frame]:
         """The frames that this chunk completes."""
         if self._inner is None:
-            self._held += chunk
-            start = self._held.lstrip(_BLANK)
+            start = chunk.lstrip(_BLANK)
             if not start:
                 return []
             self._inner = _Elements() if start[:1] in (b"[", b"{") else sse.Decoder()
-            chunk, self._held = self._held, b""
+            chunk = chunk.lstrip(_EMPTY)
         return self._inner.feed(chunk)
 
     def end(self) -> list[Frame]:

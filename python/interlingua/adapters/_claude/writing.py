@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._claude.values import FILLER, MAX_CACHE_MARKS, Item, wire_model
-from interlingua.adapters._kit import report_unknown
+from interlingua.adapters._kit import report_unknown, unused_name
 from interlingua.adapters._order import Oddities
 from interlingua.canonical.carriage import rides
 from interlingua.canonical.endpoint import Endpoint
@@ -38,7 +38,9 @@ class Writing:
         "_longest_name",
         "_mark_name",
         "_names",
+        "_numbers",
         "_odd",
+        "_reserved",
         "_taken",
         "_tool_id",
         "_whole",
@@ -86,6 +88,8 @@ class Writing:
         self._ids: dict[str, str] = {}
         self._taken: set[str] = set()
         self._names: dict[str, str] = {}
+        self._numbers: dict[str, int] = {}
+        self._reserved: set[str] = set()
         self.as_read = self._whole = False
         self._odd: Mapping[str, Any] = {}
         if self.own and (form := self.form_of(source)):
@@ -317,13 +321,9 @@ class Writing:
         return wire
 
     def _rewritten(self, name: str) -> str:
-        taken = set(self._names.values()) | tool_names(self.source)
-        base = _NO_NAME.sub("_", name)[: self._longest_name] or "tool"
-        wire, number = base, 2
-        while wire in taken:
-            suffix = f"_{number}"
-            wire, number = base[: self._longest_name - len(suffix)] + suffix, number + 1
-        return wire
+        if not self._reserved:
+            self._reserved = set(self._names.values()) | tool_names(self.source)
+        return unused_name(_NO_NAME.sub("_", name) or "tool", self._longest_name, self._reserved, self._numbers)
 
 
 def fitted_lifetime(ttl: str, short: bool) -> str:

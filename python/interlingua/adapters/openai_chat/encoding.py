@@ -237,11 +237,11 @@ class _Encoder:
     def _call_end(self, number: int, event: Event) -> Iterator[Frame]:
         told = self._told.get((number, event["index"]))
         if told is not None and not told.text:
-            # another wire may tell a call only when it is whole; one without arguments told none
+            # another wire may tell a call only when it is whole, and nothing of one without arguments
             text = event.get("input_raw")
-            if text is None and event["input"]:
+            if text is None:
                 text = arguments_text(event["input"])
-            if (said := self._more(number, event["index"], text or "")) is not None:
+            if (said := self._more(number, event["index"], text)) is not None:
                 yield said
 
     def _block_stop(self, number: int, event: Event) -> Iterator[Frame]:

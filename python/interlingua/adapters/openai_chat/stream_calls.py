@@ -92,10 +92,11 @@ class Call:
 class Calls:
     """The calls of one answer."""
 
-    __slots__ = ("_blocks", "_reading", "told")
+    __slots__ = ("_blocks", "_counted", "_reading", "told")
 
     def __init__(self, blocks: Blocks, reading: Reading) -> None:
         self.told: list[Call] = []
+        self._counted: dict[int, list[Call]] = {}  # by their numbers: an answer may hold many
         self._blocks = blocks
         self._reading = reading
 
@@ -134,12 +135,11 @@ class Calls:
         """The call that a delta belongs to: by index, by a change of id, and, where neither is told, by the name."""
         number, identity, name = wire.get("index"), wire.get("id"), inner.get("name")
         number = number if type(number) is int and number >= 0 else None
-        open_calls = [call for call in self.told if not call.done and not call.legacy]
-        if number is not None:
-            numbered = [call for call in open_calls if call.number == number]
-            if not numbered and not identity and not name:  # its beginning may not have been counted
-                numbered = [call for call in open_calls if call.number is None]
-            open_calls = numbered
+        told = self.told if number is None else self._counted.get(number, ())
+        open_calls = [call for call in told if not call.done and not call.legacy]
+        if number is not None and not open_calls and not identity and not name:
+            # its beginning may not have been counted
+            open_calls = [call for call in self.told if not call.done and not call.legacy and call.number is None]
         call = open_calls[-1] if open_calls else None
         if identity:
             same = next((c for c in reversed(open_calls) if c.id == identity), None)
@@ -153,6 +153,8 @@ class Calls:
             return call
         call = Call(number)
         self.told.append(call)
+        if number is not None:
+            self._counted.setdefault(number, []).append(call)
         return call
 
     def _arguments(self, call: Call, inner: Wire, arguments: Any, events: list[Event]) -> None:
@@ -205,9 +207,17 @@ class Calls:
                 message["function_call"] = call.wire()
 
     def add_unended(self, content: list[Block | None]) -> None:
-        """Puts the calls that have not ended among the blocks: their argument text as it is, none to run."""
+        """Puts the calls that have not ended among the blocks: their argument text as it is, none to run.
+
+        The wire does not say where a call ends, but behind a whole object nothing can follow.
+        """
         for call in self.told:
             if call.block is not None and content[call.block] is None:
                 block = call.begun(self._reading)
-                block["input_raw"] = "".join(call.pieces)
+                text = "".join(call.pieces)
+                arguments = None if call.type == "custom" else parse_arguments(text)
+                if arguments is None:
+                    block["input_raw"] = text
+                else:
+                    block["input"] = arguments
                 content[call.block] = block

@@ -75,7 +75,7 @@ class _Turn:
             if state:
                 _item_members(item, state, form, _OF_PARTS.union(form.get("of_parts", ())))
             if made:
-                item.setdefault("id", made_id("msg_", block.get("text", ""), self.items))
+                item.setdefault("id", made_id("msg_", block.get("text", ""), len(self.items)))
                 item.setdefault("status", "completed")
                 if part.get("type") == "output_text":
                     part.setdefault("annotations", [])
@@ -324,7 +324,7 @@ def _reasoning_to_wire(block: Block, path: Path, turn: _Turn) -> Wire | None:
     if "id" in state:
         item["id"] = state["id"]
     elif writing.answer:
-        item["id"] = made_id("rs_", block["text"], turn.items)
+        item["id"] = made_id("rs_", block["text"], len(turn.items))
     fields = state.get("fields") or NOTHING
     item |= _reasoning_text(block["text"], fields, form, "content" if plain and not state else "summary")
     if signature is not None and (state or not block.get("provider_state")):

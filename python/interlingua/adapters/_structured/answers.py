@@ -1,0 +1,129 @@
+"""Answers: a call of the reserved name is read as the text that it stands for, by whoever reads the answer."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from interlingua.adapters._kit import arguments_text
+from interlingua.adapters._structured.form import NAME
+
+Response = dict[str, Any]
+Event = dict[str, Any]
+Block = dict[str, Any]
+
+_TEXT_WORDS: Final = {"tool_use": "end_turn", "tool_calls": "stop", "function_call": "stop"}
+"""How an answer that ends in calls would have ended in text, in the words of the wires that have two words for it."""
+
+
+def answered(response: Response, texts: Mapping[str, str] | None = None) -> Response:
+    """An answer that was read, with calls of the reserved name as the texts that they stand for.
+
+    `texts` are the texts as they were streamed, by the ids of the calls.
+    """
+    _answer(response, texts or {})
+    for other in response.get("alternatives") or ():
+        _answer(other, texts or {})
+    return response
+
+
+def _answer(choice: dict[str, Any], texts: Mapping[str, str]) -> None:
+    content: list[Block] = choice["message"]["content"]
+    told = False
+    for block in content:
+        if block["type"] == "tool_use" and block["name"] == NAME:
+            told = True
+    if not told:
+        return
+    told_content = [
+        text_of(block, texts.get(block["id"])) if block["type"] == "tool_use" and block["name"] == NAME else block
+        for block in content
+    ]
+    choice["message"] = {**choice["message"], "content": told_content}
+    if choice.get("finish_reason") == "tool_calls" and not any(block["type"] == "tool_use" for block in told_content):
+        choice["finish_reason"] = "stop"
+        raw = choice.get("finish_reason_raw")
+        if raw in _TEXT_WORDS:
+            choice["finish_reason_raw"] = _TEXT_WORDS[raw]
+
+
+def text_of(call: Block, text: str | None = None) -> Block:
+    """The text that a call of the reserved name stands for; it keeps the id that the call had."""
+    state = call.get("provider_state") or {}
+    if text is None:
+        text = call.get("input_raw")
+    if text is None:
+        spelt = (state.get("form") or {}).get("arguments")
+        text = spelt if type(spelt) is str else arguments_text(call["input"])
+    block: Block = {"type": "text", "text": text}
+    if state:
+        kept = {name: state[name] for name in _IDENTITY if name in state}
+        rest = {name: value for name, value in state.items() if name not in _IDENTITY}
+        block["provider_state"] = {**kept, "form": {"answer": rest}}
+    return block
+
+
+_IDENTITY: Final = ("adapter", "provider", "origin", "id")
+
+
+class Told:
+    """A stream that is read: once a call of the reserved name begins, it is told as the text that it stands for.
+
+    Events need not be shown to it while it has not `begun`, unless several come at once: a call begins with two.
+    """
+
+    __slots__ = ("_pieces", "_places", "begun")
+
+    def __init__(self) -> None:
+        self.begun = False
+        self._places: dict[tuple[int, int], list[str]] = {}
+        self._pieces: dict[str, list[str]] = {}  # the same, by the ids of the calls
+
+    def events(self, events: list[Event]) -> list[Event]:
+        """The events, with those of such calls as events of texts."""
+        if not self.begun:
+            for event in events:
+                if event["type"] == "tool_use_start" and event["name"] == NAME:
+                    self.begun = True
+            if not self.begun:
+                return events
+        told: list[Event] = []
+        for event in events:
+            kind: str = event["type"]
+            if kind == "message_complete" or kind == "error":
+                told.append(self._ended(event))
+            elif kind == "block_start" and event["block"]["type"] == "tool_use" and event["block"]["name"] == NAME:
+                self._places[_place(event)] = self._pieces[event["block"]["id"]] = []
+                told.append({**event, "block": text_of(event["block"], "")})
+            elif "index" in event and (pieces := self._places.get(_place(event))) is not None:
+                self._of_call(event, pieces, told)
+            else:
+                told.append(event)
+        return told
+
+    def _of_call(self, event: Event, pieces: list[str], told: list[Event]) -> None:
+        match event["type"]:
+            case "tool_use_input_delta":
+                pieces.append(event["text"])
+                told.append({**_without(event, "id"), "type": "text_delta"})
+            case "block_stop":
+                text = text_of(event["block"], "".join(pieces) if pieces else None)
+                if not pieces and text["text"]:  # a call that came whole
+                    pieces.append(text["text"])
+                    told.append({**_without(event, "block"), "type": "text_delta", "text": text["text"]})
+                told.append({**event, "block": text})
+            case _:
+                pass  # the start and the end of a call; a text has none
+
+    def _ended(self, event: Event) -> Event:
+        response = event.get("response")
+        texts = {identity: "".join(pieces) for identity, pieces in self._pieces.items()}
+        return event if response is None else {**event, "response": answered({**response}, texts)}
+
+
+def _without(event: Event, *names: str) -> Event:
+    return {name: value for name, value in event.items() if name not in names}
+
+
+def _place(event: Event) -> tuple[int, int]:
+    choice: int = event.get("choice") or 0
+    index: int = event["index"]
+    return choice, index

@@ -1,0 +1,315 @@
+"""
+Asking for an answer of a given form: as the wire has it, else by a call that is forced, of the tool of the reserved name,
+else in the instructions.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from interlingua.adapters._kit import Wire
+from interlingua.adapters._structured.form import (
+    CHOICE,
+    NAME,
+    NOTE,
+    TOOLS,
+    as_text,
+    as_tool,
+    count_instructions,
+    last_text,
+    of_text,
+    of_tool,
+    place_of_end,
+)
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.loss import Loss
+
+Request = dict[str, Any]
+Block = dict[str, Any]
+Entries = list[dict[str, Any]]
+Writer = Callable[[Request, Endpoint], tuple[Wire, Entries]]
+
+_PATH: Final = "/response_format"
+_CODE: Final = "response_format"
+
+ANYWHERE: Final = "anywhere"
+CONVERSATION: Final = "conversation"
+
+
+def written(request: Request, endpoint: Endpoint, write: Writer, word: str = "") -> tuple[Wire, Entries]:
+    """Writes a request that has a `response_format`: as the wire has it, else by a forced call, else in the instructions.
+
+    `write` is how the wire writes requests. What it does not enforce is reported as `weakened`, never lost.
+    `word` says where a wire that is asked for JSON without a schema demands the word JSON: `ANYWHERE`, or in the
+    `CONVERSATION` behind the instructions.
+    """
+    wanted: dict[str, Any] = request["response_format"] or {}
+    if wanted.get("type", "text") == "text":
+        return write(request, endpoint)
+    if (kept := _as_it_came(request, wanted, endpoint)) is not None:
+        asked, way, position = kept
+        wire, entries = write(asked, endpoint)
+        if way == _CALL:
+            if _is_forced(entries):
+                return wire, _moved(entries)
+        elif position < 0:
+            return wire, [_untold(entry, way) for entry in entries]
+        elif not any(_is_about(entry, position) for entry in entries):  # else it stands with others now
+            return wire, [_one_before(entry) for entry in entries] if way == _ALONE else entries
+    beside: dict[str, Any] | None = wanted
+    if (form := _noted(request, endpoint)) is not None and _is_unenforced(wanted, endpoint):
+        # the request is of this wire, but never asked the model so: what is known of the model counts
+        beside = _JSON_WANTED if form.get("beside") == _JSON_WANTED else None
+        wire, entries = write(_asking(request, beside), endpoint)
+    else:
+        wire, entries = write(request, endpoint)
+        refused = [entry for entry in entries if entry["path"] == _PATH]
+        if refused:
+            beside = refused[0].get("value")
+        elif wanted["type"] != "json" or _says_json(request, endpoint, word):
+            return wire, entries
+    if _can_be_called(request, wanted, endpoint):
+        wire, entries = write(_with_tool(request, as_tool(wanted), _CHOSEN), endpoint)
+        if _is_forced(entries):
+            seen = of_tool(as_tool(wanted))
+            return wire, [*_report(wanted, seen, "the answer is asked for as a forced call"), *_moved(entries)]
+    text = as_text(wanted)
+    seen = of_text(text) or {}
+    said = _says_json(request, endpoint, word)
+    if seen == beside and said:
+        return wire, entries  # the target can be asked for all that is left of the form
+    if word == CONVERSATION and not said:
+        beside = None  # what stands in the instructions does not count
+    wire, entries = write(_with_text(request, text, beside), endpoint)
+    if seen == beside == wanted:
+        loss = Loss()
+        loss.replace(
+            ("response_format",), seen, "required_default", "shape", "the target demands that JSON is spoken of"
+        )
+        return wire, [*loss.entries, *(_untold(entry, text) for entry in entries)]
+    report = _report(wanted, seen, "the form of the answer stands in the instructions")
+    return wire, [*report, *(_untold(entry, text) for entry in entries)]
+
+
+def _says_json(request: Request, endpoint: Endpoint, word: str) -> bool:
+    """Whether the word JSON stands where the target demands it; of what was read there, it is the judge itself."""
+    state = request.get("provider_state")
+    if not word or (state is not None and endpoint.owns(state)):
+        return True
+    messages: list[Any] = request["messages"]
+    contents: list[list[Block]] = [message["content"] for message in messages]
+    contents = (
+        contents[count_instructions(messages) :] if word == CONVERSATION else [request.get("system") or [], *contents]
+    )
+    return any("json" in block["text"].lower() for content in contents for block in content if block["type"] == "text")
+
+
+def _report(wanted: dict[str, Any], seen: dict[str, Any], message: str) -> Entries:
+    """What becomes of the form: what a reader finds of it, and that nothing enforces it."""
+    loss = Loss()
+    for name, value in wanted.items():
+        if name in seen or value is None:
+            continue
+        if name == "strict":
+            if value:
+                loss.drop(("response_format", name), _CODE, "weakened", "the target does not enforce the form")
+        elif name in _MEMBERS:
+            message_text = f"the form has no {name} here"
+            loss.drop(("response_format", name), "unsupported_field", "shape", message_text)
+        else:
+            loss.drop(("response_format", name), "unknown_field", "lost", "a member that this version does not know")
+    loss.replace(("response_format",), seen, _CODE, "weakened", message)
+    return loss.entries
+
+
+_MEMBERS: Final = frozenset(("name", "description", "schema"))
+
+
+_JSON_WANTED: Final[dict[str, Any]] = {"type": "json"}
+
+
+def _is_unenforced(wanted: dict[str, Any], endpoint: Endpoint) -> bool:
+    """Whether the model is known to enforce no form with a schema."""
+    return wanted["type"] == "json_schema" and endpoint.capabilities.get("supports_structured_output") is False
+
+
+def _noted(request: Request, endpoint: Endpoint) -> dict[str, Any] | None:
+    """How this wire asked for the form of the answer when the request was read there; None when it did not."""
+    state = request.get("provider_state")
+    if state is None or not endpoint.owns(state):
+        return None
+    form = (state.get("form") or {}).get(NOTE)
+    return form if type(form) is dict else None
+
+
+def _as_it_came(request: Request, wanted: dict[str, Any], endpoint: Endpoint) -> tuple[Request, str, int] | None:
+    """The request as this wire had it when it was read there, the way in which it asked, and the message where it did so
+    out of turn, else -1; None when it did not ask, or when the form was changed since."""
+    form = _noted(request, endpoint)
+    if form is None:
+        return None
+    try:
+        if "tool" in form:
+            tool: dict[str, Any] = {**form["tool"], "input_schema": wanted.get("schema")}
+            choice: dict[str, Any] = form["choice"]
+            fits = tool["name"] == NAME and choice["tool_choice"] == CHOICE and choice.keys() <= _CHOSEN.keys()
+            same = fits and of_tool(tool) == wanted and not _has_tools(request)
+            return (_with_tool(request, tool, choice), _CALL, -1) if same else None
+        text = as_text(wanted)
+        if of_text(text) != wanted:
+            return None
+        asked = _asking(request, form.get("beside"))
+        if "at" in form and (messages := _with_text_at(request["messages"], text, form)) is not None:
+            asked["messages"] = messages
+            return asked, text, form["at"][0]
+        if "message" not in form:
+            return _with_text(request, text, form.get("beside")), text, -1
+        message: dict[str, Any] = form["message"]
+        asked["messages"] = [{**message, "content": [{**message["content"][0], "text": text}]}, *request["messages"]]
+        return asked, _ALONE, 0
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError):
+        return None  # what a caller left in the form is no matter for an error: the form is asked for anew
+
+
+_CALL: Final = "call"
+_ALONE: Final = "alone"
+
+
+# -- as a call
+
+
+_CHOSEN: Final[dict[str, Any]] = {"tool_choice": CHOICE, "parallel_tool_calls": False}
+
+
+def _has_tools(request: Request) -> bool:
+    return any(request.get(name) not in (None, []) for name in TOOLS)
+
+
+def _can_be_called(request: Request, wanted: dict[str, Any], endpoint: Endpoint) -> bool:
+    """Whether a call can stand for the answer: it is an object, nobody began it, and tools and their choice are free."""
+    schema = wanted.get("schema")
+    messages: list[Any] = request["messages"]
+    begun = bool(messages) and messages[-1]["role"] == "assistant"
+    if wanted["type"] != "json_schema" or schema is None or begun or _has_tools(request):
+        return False
+    kind = schema.get("type")
+    if kind != "object" and (kind is not None or "properties" not in schema):
+        return False
+    return endpoint.capabilities.get("supports_tools") is not False
+
+
+def _with_tool(request: Request, tool: dict[str, Any], choice: dict[str, Any]) -> Request:
+    asked = {name: value for name, value in request.items() if name != "response_format" and name not in TOOLS}
+    asked["tools"] = [tool]
+    asked.update(choice)
+    return asked
+
+
+def _is_forced(entries: Entries) -> bool:
+    """Whether the call is really forced, with the whole schema, and nothing of the request had to give way to it."""
+    for entry in entries:
+        path: str = entry["path"]
+        if path.startswith("/tools/0/input_schema"):
+            if entry["severity"] != "shape":
+                return False
+        elif path.startswith(("/tools", "/tool_choice")) or (
+            path.startswith("/reasoning") and entry["code"] == "combination"
+        ):
+            return False
+    return True
+
+
+def _moved(entries: Entries) -> Entries:
+    """The entries with the pointers of the request as written: what happened to the tool happened to the form."""
+    moved: Entries = []
+    for entry in entries:
+        path: str = entry["path"]
+        if path.startswith("/tools/0/input_schema"):
+            moved.append({**entry, "path": f"{_PATH}/schema{path.removeprefix('/tools/0/input_schema')}"})
+        elif path != "/parallel_tool_calls":
+            moved.append(entry)
+    return moved
+
+
+# -- in the instructions
+
+
+def _with_text(request: Request, text: str, beside: dict[str, Any] | None) -> Request:
+    """The request with a text at the end of its instructions: of the last text in them, or as instructions of its own."""
+    asked = _asking(request, beside)
+    messages: list[Any] = request["messages"]
+    position, index = place_of_end(messages)
+    if position >= 0:
+        asked["messages"] = _with_content(messages, position, _ending(messages[position]["content"], index, text))
+        return asked
+    system: list[Block] = request.get("system") or []
+    index = last_text(system)
+    asked["system"] = _ending(system, index, text) if index >= 0 else [*system, {"type": "text", "text": text}]
+    return asked
+
+
+def _with_text_at(messages: list[Any], text: str, form: dict[str, Any]) -> list[Any] | None:
+    """The messages with a text where it was read, out of turn; None where a reader would not find it any more."""
+    position: int = form["at"][0]
+    index: int = form["at"][1]
+    told = count_instructions(messages)
+    if not 0 <= position < told or index < 0:
+        return None
+    content: list[Block] = messages[position]["content"]
+    if "block" in form:
+        alone = told == len(messages)
+        last = (position + 1 if index else position) if alone else told
+        if index > len(content) or any(last_text(other["content"]) >= 0 for other in messages[position:last]):
+            return None
+        return _with_content(
+            messages, position, [*content[:index], {**form["block"], "type": "text", "text": text}, *content[index:]]
+        )
+    if told < len(messages) or content[index]["type"] != "text" or not content[index]["text"]:
+        return None
+    return _with_content(messages, position, _ending(content, index, text))
+
+
+def _with_content(messages: list[Any], position: int, content: list[Block]) -> list[Any]:
+    return [*messages[:position], {**messages[position], "content": content}, *messages[position + 1 :]]
+
+
+def _ending(content: list[Block], index: int, text: str) -> list[Block]:
+    """The blocks with a text behind that of one of them."""
+    block = {**content[index], "text": f"{content[index]['text']}\n\n{text}"}
+    return [*content[:index], block, *content[index + 1 :]]
+
+
+def _asking(request: Request, beside: dict[str, Any] | None) -> Request:
+    asked = {name: value for name, value in request.items() if name != "response_format"}
+    if beside is not None:
+        asked["response_format"] = beside
+    return asked
+
+
+def _untold(entry: dict[str, Any], text: str) -> dict[str, Any]:
+    """An entry about instructions without the text that was put to them: a reader takes it away."""
+    return {**entry, "value": _without_text(entry["value"], f"\n\n{text}")} if "value" in entry else entry
+
+
+def _without_text(value: Any, text: str) -> Any:
+    if isinstance(value, str):
+        return value.removesuffix(text)
+    if isinstance(value, list):
+        return [_without_text(item, text) for item in value]
+    if isinstance(value, dict):
+        return {name: _without_text(item, text) for name, item in value.items()}
+    return value
+
+
+def _is_about(entry: dict[str, Any], position: int) -> bool:
+    """Whether an entry has to do with a message."""
+    return any(f"{entry.get(member)}/".startswith(f"/messages/{position}/") for member in ("path", "to"))
+
+
+def _one_before(entry: dict[str, Any]) -> dict[str, Any]:
+    """An entry about a request with one message more before all others, with the pointers of the request without it."""
+    moved = dict(entry)
+    for member in ("path", "to"):
+        steps = str(entry.get(member) or "").split("/")
+        if len(steps) > 2 and steps[1] == "messages" and steps[2].isdigit():
+            moved[member] = "/".join((*steps[:2], str(int(steps[2]) - 1), *steps[3:]))
+    return moved

@@ -1,0 +1,124 @@
+"""Finding the form of an answer again, in a request that asks for it by a call or in its instructions."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from interlingua.adapters._structured.form import (
+    BEGIN,
+    CHOICE,
+    END,
+    INSTRUCTIONS,
+    NAME,
+    NOTE,
+    TOOLS,
+    count_instructions,
+    last_text,
+    of_text,
+    of_tool,
+    place_of_end,
+)
+
+Request = dict[str, Any]
+Block = dict[str, Any]
+
+
+def recognised(request: Request) -> Request:
+    """A request that was read, with the form of answer that it asks for by a call or in its instructions."""
+    choice = request.get("tool_choice")
+    if choice is not None and choice.get("name") == NAME:
+        _recognise_tool(request)
+    else:
+        messages = request["messages"]
+        if messages and messages[0]["role"] in INSTRUCTIONS:
+            _recognise_text(request, messages)
+    return request
+
+
+def _recognise_tool(request: Request) -> None:
+    tools: list[Any] = request.get("tools") or []
+    if len(tools) != 1 or request["tool_choice"] != CHOICE or "response_format" in request:
+        return
+    tool = tools[0]
+    if tool["name"] != NAME or type(tool.get("input_schema")) is not dict or tool.get("strict"):
+        return
+    state = tool.get("provider_state") or {}
+    if not tool.keys() <= _TOOL or "fields" in state or "signature" in state:
+        return
+    choice = {name: request[name] for name in ("tool_choice", "parallel_tool_calls") if name in request}
+    said = {name: value for name, value in tool.items() if name != "input_schema"}
+    for name in TOOLS:
+        request.pop(name, None)
+    request["response_format"] = of_tool(tool)
+    _note(request, {"tool": said, "choice": choice})
+
+
+_TOOL: Final = frozenset(("name", "description", "input_schema", "strict", "provider_state"))
+
+
+def _note(request: Request, form: dict[str, Any]) -> None:
+    state = request["provider_state"]
+    state["form"] = {**(state.get("form") or {}), NOTE: form}
+
+
+def _recognise_text(request: Request, messages: list[Any]) -> None:
+    """Looks for the form where it is written: behind the last text of the instructions, or alone before all of them."""
+    told = count_instructions(messages)
+    for position in reversed(range(told)):
+        content: list[Block] = messages[position]["content"]
+        if told == len(messages):
+            for index in reversed(range(len(content))):
+                if content[index]["type"] == "text" and _is_told(request, messages, position, index):
+                    return
+        elif (index := last_text(content)) >= 0:
+            if _is_told(request, messages, position, index):
+                return
+            break
+    first: list[Block] = messages[0]["content"]
+    if len(first) == 1 and first[0]["type"] == "text":
+        _is_told(request, messages, 0, 0)
+
+
+def _is_told(request: Request, messages: list[Any], position: int, index: int) -> bool:
+    """Takes the form out of a text that ends in it. Whether it did."""
+    message = messages[position]
+    content: list[Block] = message["content"]
+    block = content[index]
+    text: str = block["text"]
+    if not text.endswith(END):
+        return False
+    before, begin, asked = text.rpartition(BEGIN)
+    wanted = of_text(begin + asked)
+    beside: dict[str, Any] | None = request.get("response_format")
+    if not begin or wanted is None or beside not in (None, {"type": "json"}):
+        return False
+    form: dict[str, Any] = {} if beside is None else {"beside": beside}
+    if before:
+        if not before.endswith("\n\n") or len(before) == len("\n\n"):
+            return False
+        content = [*content[:index], {**block, "text": before[:-2]}, *content[index + 1 :]]
+        messages[position] = {**message, "content": content}
+        if place_of_end(messages) != (position, index):
+            form["at"] = [position, index]
+    elif _says_more(block):
+        return False
+    elif len(content) > 1:  # it stands with instructions of the caller that have no text, or alone before them
+        others = [*content[:index], *content[index + 1 :]]
+        if index and last_text(others) >= 0:
+            return False
+        messages[position] = {**message, "content": others}
+        form["at"] = [position, index]
+        form["block"] = {**block, "text": ""}
+    elif position == 0 and not _says_more(message):
+        form["message"] = {**message, "content": [{**block, "text": ""}]}
+        del messages[0]
+    else:
+        return False
+    request["response_format"] = wanted
+    _note(request, form)
+    return True
+
+
+def _says_more(item: Mapping[str, Any]) -> bool:
+    """Whether an item says more than its text."""
+    state = item.get("provider_state") or {}
+    return any(name in item for name in ("cache", "name", "citations")) or "fields" in state or "signature" in state

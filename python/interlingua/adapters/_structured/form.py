@@ -1,0 +1,107 @@
+"""
+The two forms in which an answer of a given form is asked for where a target has no member for it: a tool of a reserved
+name, and a text at the end of the instructions (spec/2-requests.md#structured-output). Both are fixed, so that a reader
+finds the form again.
+"""
+
+from typing import Any, Final
+
+from interlingua.adapters._kit import arguments_text, parse_arguments
+
+Block = dict[str, Any]
+
+NAME: Final = "interlingua_answer"
+"""The reserved name of the tool whose arguments are the answer."""
+
+NOTE: Final = "structured"
+"""The member of a request's `form` that says how it asked."""
+
+# ---------------------------------------------------------------------------------------------- as a call
+
+CHOICE: Final[dict[str, Any]] = {"type": "tool", "name": NAME}
+TOOLS: Final = ("tools", "tool_choice", "parallel_tool_calls")
+_CALL_IT: Final = "Gives the answer. Its arguments are the answer, whole."
+
+
+def as_tool(wanted: dict[str, Any]) -> dict[str, Any]:
+    """The form of an answer as a tool of the reserved name."""
+    return {"name": NAME, "description": wanted.get("description") or _CALL_IT, "input_schema": wanted["schema"]}
+
+
+def of_tool(tool: dict[str, Any]) -> dict[str, Any]:
+    """The form that a tool of the reserved name asks for."""
+    description = tool.get("description")
+    wanted: dict[str, Any] = {"type": "json_schema", "schema": tool["input_schema"]}
+    if description is not None and description != _CALL_IT:
+        wanted["description"] = description
+    return wanted
+
+
+# ---------------------------------------------------------------------------------------------- in the instructions
+
+BEGIN: Final = "<response-format>\n"
+END: Final = "\n</response-format>"
+_JSON: Final = "The answer is one JSON object and nothing else: no other words, no code fence."
+_SCHEMA: Final = (
+    "The answer is one JSON value that is valid against the JSON Schema below, and nothing else: no other words, no code"
+    " fence.\n"
+)
+_MEANING: Final = "Its meaning: "
+INSTRUCTIONS: Final = frozenset(("system", "developer"))
+
+
+def as_text(wanted: dict[str, Any]) -> str:
+    """The form of an answer as a text of instructions."""
+    schema = wanted.get("schema") if wanted["type"] == "json_schema" else None
+    if schema is None:
+        return f"{BEGIN}{_JSON}{END}"
+    description: str = wanted.get("description") or ""
+    meaning = f"{_MEANING}{arguments_text(description)}\n" if description else ""
+    return f"{BEGIN}{_SCHEMA}{meaning}{arguments_text(schema)}{END}"
+
+
+def of_text(text: str) -> dict[str, Any] | None:
+    """The form that a text asks for; None for a text that was not written so."""
+    inner = text.removeprefix(BEGIN).removesuffix(END)
+    if inner == _JSON:
+        return {"type": "json"}
+    lines = inner.removeprefix(_SCHEMA).split("\n")
+    schema = parse_arguments(lines[-1])
+    if schema is None:
+        return None
+    wanted: dict[str, Any] = {"type": "json_schema", "schema": schema}
+    if len(lines) == 2 and lines[0].startswith(_MEANING):
+        described = parse_arguments(f'{{"it":{lines[0].removeprefix(_MEANING)}}}')
+        if described is None or type(described.get("it")) is not str:
+            return None
+        wanted["description"] = described["it"]
+    return wanted if as_text(wanted) == text else None
+
+
+def place_of_end(messages: list[Any]) -> tuple[int, int]:
+    """The message and block with the last text of the instructions; -1 where they hold none.
+
+    Of instructions alone, the last may become the words of a user.
+    """
+    for position in reversed(range(min(count_instructions(messages), len(messages) - 1))):
+        index = last_text(messages[position]["content"])
+        if index >= 0:
+            return position, index
+    return -1, -1
+
+
+def count_instructions(messages: list[Any]) -> int:
+    """How many messages of instructions stand before all others."""
+    count = 0
+    while count < len(messages) and messages[count]["role"] in INSTRUCTIONS:
+        count += 1
+    return count
+
+
+def last_text(content: list[Block]) -> int:
+    """The last text that is not empty; -1 where there is none."""
+    for index in reversed(range(len(content))):
+        block = content[index]
+        if block["type"] == "text" and block["text"]:
+            return index
+    return -1
