@@ -18,15 +18,21 @@ def tool_as_function(tool: dict[str, Any], loss: Loss, path: Path) -> dict[str, 
     for name in ("format", "strict"):
         if tool.get(name) is not None:
             loss.drop((*path, name), "custom_tool", severity, f"the {name} of a free-text tool has no form")
-    return {name: value for name, value in tool.items() if name not in ("format", "strict")} | {"input_schema": schema}
+    kept = {name: value for name, value in tool.items() if name not in ("kind", "format", "strict")}
+    return kept | {"input_schema": schema}
 
 
 def call_as_arguments(text: str | None, loss: Loss, path: Path) -> dict[str, Any]:
     """The arguments that the text of a call to such a tool travels as."""
-    arguments = {ARGUMENT: text or ""}
+    arguments = as_arguments(text)
     message = "a free-text call travels as a call with one text argument"
     loss.replace((*path, "kind"), "function", "custom_tool", "shape", message)
     loss.replace((*path, "input"), arguments, "custom_tool", "shape", message)
     if text is not None:
         loss.drop((*path, "input_raw"), "custom_tool", "shape", message)
     return arguments
+
+
+def as_arguments(text: str | None) -> dict[str, Any]:
+    """The text as the one argument."""
+    return {ARGUMENT: text or ""}

@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from interlingua.adapters._claude.values import SYSTEM, THINKING_TYPES, USER, Item
 from interlingua.adapters._claude.writing import Writing
+from interlingua.adapters._free_text import call_as_arguments
 from interlingua.adapters._kit import BLOCK_MEMBERS, arguments_text, report_foreign_state, report_unknown
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest
@@ -136,7 +137,7 @@ def free_arguments(block: Item, said: bool, own: bool, loss: Loss, path: Path) -
     `said`: a request of this wire had them so, and they go back so. `own`: so may text that another wire broke off.
     """
     if block.get("kind", "function") != "function":
-        return _free_text(block, loss, path)
+        return call_as_arguments(block.get("input_raw"), loss, path)
     if "input_raw" in block:
         value = _said(block["input_raw"], own) if said else NO_JSON
         if value is not NO_JSON:
@@ -165,14 +166,3 @@ def json_value(text: str) -> Any:
 
 NO_JSON: Final = object()
 """Stands for: no JSON value is spelt so."""
-
-
-def _free_text(block: Item, loss: Loss, path: Path) -> Item:
-    """The arguments of a call to a tool that takes free text."""
-    arguments = {"input": block.get("input_raw", "")}
-    message = "a free-text call travels as a call with one text argument"
-    loss.replace((*path, "input"), arguments, "custom_tool", "shape", message)
-    loss.drop((*path, "kind"), "custom_tool", "shape", message)
-    if "input_raw" in block:
-        loss.drop((*path, "input_raw"), "custom_tool", "shape", message)
-    return arguments

@@ -11,6 +11,7 @@ from typing import Any, Final
 from interlingua.adapters._answers import PROBE
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import Item
+from interlingua.adapters._free_text import as_arguments
 from interlingua.adapters._kit import arguments_text, stream_error
 from interlingua.adapters._structured import Told
 from interlingua.canonical.endpoint import Endpoint
@@ -111,7 +112,7 @@ def audible(response: Item) -> Item:
 
 def unsaid_arguments(block: Item, free: bool) -> str:
     """The arguments of a call of which nothing was said in pieces; `free` text becomes one argument."""
-    arguments = {"input": block.get("input_raw", "")} if free else block["input"]
+    arguments = as_arguments(block.get("input_raw")) if free else block["input"]
     return arguments_text(arguments) if arguments else block.get("input_raw", "")
 
 

@@ -56,18 +56,6 @@ def is_object(schema: Item) -> bool:
     return schema.get("type") == "object" and "anyOf" not in schema and "oneOf" not in schema and "allOf" not in schema
 
 
-def free_text_tool(tool: Item, loss: Loss, path: Path) -> Item:
-    """A tool that takes free text as a function with the one text argument `input`."""
-    schema = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
-    message = "a free-text tool travels as a function with one text argument"
-    loss.replace((*path, "input_schema"), schema, "custom_tool", "shape", message)
-    loss.drop((*path, "kind"), "custom_tool", "shape", message)
-    if "format" in tool:
-        severity = "shape" if tool["format"].get("type") == "text" else "weakened"
-        loss.drop((*path, "format"), "custom_tool", severity, "the text is not held to a grammar")
-    return {name: value for name, value in tool.items() if name not in ("kind", "format")} | {"input_schema": schema}
-
-
 # ---------------------------------------------------------------------------------------------- choice
 
 

@@ -7,11 +7,11 @@ from interlingua.adapters._claude.tools import (
     TOOL,
     drop_choice,
     fitted_choice,
-    free_text_tool,
     is_object,
     object_at_root,
 )
 from interlingua.adapters._claude.values import UNREADABLE, named, string
+from interlingua.adapters._free_text import tool_as_function
 from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown, within
 from interlingua.adapters.anthropic_messages.schemas import can_be_enforced, demands, enforced
 from interlingua.adapters.anthropic_messages.state import finished, replayed
@@ -183,7 +183,7 @@ def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
         case "provider":
             return _provider_tool_to_wire(tool, writing, path)
         case "custom":
-            return _function_to_wire(free_text_tool(tool, writing.loss, path), writing, path)
+            return _function_to_wire(tool_as_function(tool, writing.loss, path), writing, path)
         case _:
             return _function_to_wire(tool, writing, path)
 

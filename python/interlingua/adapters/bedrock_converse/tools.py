@@ -8,11 +8,11 @@ from interlingua.adapters._claude.tools import (
     choose,
     drop_choice,
     fitted_choice,
-    free_text_tool,
     is_object,
     object_at_root,
 )
 from interlingua.adapters._claude.values import UNREADABLE, string
+from interlingua.adapters._free_text import tool_as_function
 from interlingua.adapters._kit import Wire, parallel_gravity, report_foreign_state, report_unknown, within
 from interlingua.adapters._schema import ANTHROPIC_STRICT, fitted, misfit
 from interlingua.adapters.bedrock_converse.state import overlaid
@@ -161,7 +161,7 @@ def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
         case "provider":
             return _provider_tool_to_wire(tool, writing, path)
         case "custom":
-            return _function_to_wire(free_text_tool(tool, writing.loss, path), writing, path)
+            return _function_to_wire(tool_as_function(tool, writing.loss, path), writing, path)
         case _:
             return _function_to_wire(tool, writing, path)
 

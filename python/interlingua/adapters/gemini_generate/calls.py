@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from interlingua.adapters._free_text import call_as_arguments
 from interlingua.adapters._kit import CALL_MEMBERS, Wire, arguments_text, is_only_named, parse_arguments
 from interlingua.adapters.gemini_generate.context import Reading, Writing
 from interlingua.adapters.gemini_generate.state import Block, finished, left_over
@@ -125,12 +126,7 @@ def call_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
 def _free_text_to_wire(block: Block, call: Wire, writing: Writing, path: Path) -> None:
     """Arguments that are not an object: a free text travels as the one argument `input`."""
     if block.get("kind", "function") != "function":
-        call["args"] = arguments = {"input": block.get("input_raw", "")}
-        message = "a free-text call travels as a call with one text argument"
-        writing.loss.replace((*path, "input"), arguments, "custom_tool", "shape", message)
-        writing.loss.drop((*path, "kind"), "custom_tool", "shape", message)
-        if "input_raw" in block:
-            writing.loss.drop((*path, "input_raw"), "custom_tool", "shape", message)
+        call["args"] = call_as_arguments(block.get("input_raw"), writing.loss, path)
     else:
         message = "the wire takes a JSON object as arguments"
         writing.loss.drop((*path, "input_raw"), "arguments_invalid", "lost", message)

@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from interlingua.adapters._free_text import tool_as_function
 from interlingua.adapters._kit import (
     PROVIDER_TOOL_MEMBERS,
     Mirror,
@@ -178,23 +179,21 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
 
 
 def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
+    if tool.get("kind") == "custom":
+        tool = tool_as_function(tool, writing.loss, path)
     wire: Wire = {"name": writing.name(tool["name"], path)}
     if tool.get("description") is not None:
         wire["description"] = tool["description"]
     schema = tool.get("input_schema")
-    if tool.get("kind") == "custom":
-        schema = _custom_schema(tool, writing, path)
-    elif schema is not None:
-        where = (*path, "input_schema")
-        schema = rooted(fitted(schema, writing.loss, where), writing.loss, where)
     if schema is not None:
-        wire["parametersJsonSchema"] = schema
+        where = (*path, "input_schema")
+        wire["parametersJsonSchema"] = rooted(fitted(schema, writing.loss, where), writing.loss, where)
     loss = writing.loss
     if tool.get("strict"):
         loss.drop((*path, "strict"), "unsupported_field", "weakened", "the wire has no switch of single tools")
     if within(tool, _SIMPLE):
         return wire
-    for name in tool.keys() & ({"adapter", "definition"} if tool.get("kind") == "custom" else {"format", "adapter", "definition"}):  # fmt: skip
+    for name in tool.keys() & {"format", "adapter", "definition"}:
         loss.drop((*path, name), "unsupported_field", "weakened", "a function has no such member")
     return _finished(tool, wire, _FUNCTION, writing, path)
 
@@ -208,18 +207,6 @@ def _finished(tool: Tool, wire: Wire, said: frozenset[str], writing: Writing, pa
     report_foreign_state(tool, writing.endpoint, writing.loss, path)
     members_to_wire(tool, wire, said, writing, path)
     return wire
-
-
-def _custom_schema(tool: Tool, writing: Writing, path: Path) -> dict[str, Any]:
-    """A free-text tool is a function with the one text argument `input`."""
-    schema = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
-    message = "a free-text tool travels as a function with one text argument"
-    writing.loss.replace((*path, "input_schema"), schema, "custom_tool", "shape", message)
-    writing.loss.drop((*path, "kind"), "custom_tool", "shape", message)
-    if "format" in tool:
-        severity = "shape" if tool["format"].get("type") == "text" else "weakened"
-        writing.loss.drop((*path, "format"), "custom_tool", severity, "the text is not held to a grammar")
-    return schema
 
 
 def _provider_tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
