@@ -6,7 +6,7 @@ around it. One loss has one code and one severity on every wire (spec/3-response
 from collections.abc import Callable
 from typing import Any, Final
 
-from interlingua.adapters._kit import MESSAGE_MEMBERS, report_unknown, within
+from interlingua.adapters._kit import MESSAGE_MEMBERS, report_lost_state, report_unknown, within
 from interlingua.canonical.loss import Entry, Loss, Path, pointer
 
 RESPONSE_MEMBERS: Final = frozenset(
@@ -126,14 +126,8 @@ def report_message(message: dict[str, Any], loss: Loss, path: Path) -> None:
 def report_stateless(item: dict[str, Any], loss: Loss, path: Path) -> None:
     """Reports provider state that has no place in an answer, whoever left it."""
     state = item.get("provider_state")
-    if state is None:
-        return
-    for name in state.get("fields") or ():
-        where = (*path, "provider_state", "fields", name)
-        loss.drop(where, "foreign_state", "weakened", "a member of another provider's item has no place here")
-    if state.get("signature"):
-        where = (*path, "provider_state", "signature")
-        loss.drop(where, "foreign_state", "lost", "a signature of another provider cannot be replayed here")
+    if state is not None:
+        report_lost_state(state, loss, path)
 
 
 def report_rest(response: dict[str, Any], loss: Loss, path: Path = ()) -> None:

@@ -70,11 +70,6 @@ def within(item: dict[Any, Any], known: frozenset[str]) -> bool:
     return True
 
 
-def rest(item: Mapping[str, Any], known: frozenset[str]) -> dict[str, Any]:
-    """The members of a wire item that have no canonical meaning."""
-    return {key: value for key, value in item.items() if key not in known}
-
-
 # ---------------------------------------------------------------------------------------------- canonical members
 
 MESSAGE_MEMBERS: Final = frozenset(
@@ -137,8 +132,12 @@ _NAMED: Final = frozenset(("adapter", "provider", "origin", "id"))
 def report_foreign_state(item: dict[str, Any], endpoint: Endpoint, loss: Loss, path: Path) -> None:
     """Reports what an item carries for another provider: `fields` member by member, and the signature."""
     state: dict[str, Any] | None = item.get("provider_state")
-    if state is None or endpoint.owns(state):
-        return
+    if state is not None and not endpoint.owns(state):
+        report_lost_state(state, loss, path)
+
+
+def report_lost_state(state: Mapping[str, Any], loss: Loss, path: Path) -> None:
+    """Reports provider state that has no place where it would go."""
     for name in state.get("fields") or ():
         where = (*path, "provider_state", "fields", name)
         loss.drop(where, "foreign_state", "weakened", "a member of another provider's item has no place here")

@@ -94,11 +94,6 @@ class Loss:
         return None
 
 
-def worst(entries: list[Entry]) -> str | None:
-    """The gravest severity of a report; None for an empty one."""
-    return max((entry["severity"] for entry in entries), key=SEVERITIES.index, default=None)
-
-
 # ---------------------------------------------------------------------------------------------------- apply
 
 _GONE: Final = object()

@@ -32,7 +32,6 @@ from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Entry, Loss, Path
 
 Request = dict[str, Any]
-Tool = dict[str, Any]
 
 _MOST_LOGPROBS: Final = 20
 
