@@ -232,7 +232,7 @@ def test_values_of_the_types_are_taken_wherever_plain_data_are() -> None:
 
 
 def test_what_is_no_plain_data_is_told_as_such() -> None:
-    """A value of the types inside of plain data was told as nesting; a chunk of text as a missing attribute."""
+    """Not as nesting that goes too deep, nor as an attribute that something inside lacks."""
     message = Message.user("Hello.")
     for work in (
         lambda: adapt({"messages": [message]}, "openai_chat"),
