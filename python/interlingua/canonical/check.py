@@ -54,7 +54,8 @@ def check(value: Any, profile: str = "core") -> list[Violation]:
     """The broken rules of a message, a list of messages, a request or a response, in order of place; empty when all is well.
 
     The value is plain data or of the types. Each violation has `rule`, `path` (JSON Pointer into the value) and `message`.
-    Of a value that does not fit the schema, these are the places where it does not.
+    Of a value that does not fit the schema, these are the places where it does not. Raises `InvalidRequest` for a profile
+    that there is not.
     """
     limits = profiles().get(profile) if isinstance(profile, str) else None
     if limits is None:

@@ -30,7 +30,8 @@ def comparable(value: Any) -> Any:
 def content_hash(message: Any) -> str:
     """SHA-256, as hex, of what a message says: role, name and content as canonical JSON (sorted keys, UTF-8, no spaces).
 
-    `message` is plain data or a `Message`. Equal across processes, platforms and key orders; it differs whenever a block, its order, the role or the name differs.
+    `message` is plain data or a `Message`; anything else raises `InvalidRequest`. Equal across processes, platforms and
+    key orders; it differs whenever a block, its order, the role or the name differs.
     """
     data = json.plain(message)
     if not isinstance(data, dict):

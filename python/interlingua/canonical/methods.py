@@ -202,9 +202,9 @@ def _content(message: Any) -> list[Any]:
 
 
 def by_priority(messages: Iterable[T]) -> list[T]:
-    """The messages (of the type, or plain data) sorted by priority, lower first (50 when absent), ties in order; results stay behind their calls.
+    """The messages sorted by priority, lower first (50 when absent), ties in order; results stay behind their calls.
 
-    Returns a new list; nothing is ever reordered implicitly.
+    They are of the type or plain data. Returns a new list; nothing is ever reordered implicitly.
     """
     groups: list[list[T]] = []
     for message in messages:

@@ -86,7 +86,8 @@ def _content(path: Path) -> bytes | str:
 class Routing:
     """Chooses models with one registry and one policy. Keeps nothing between calls but the registry's description.
 
-    `policy` is data, or a file that is read again for each turn. `connect` tells how an endpoint is called, where that is not by the environment alone: `Client.connection`.
+    `policy` is data, or a file that is read again for each turn. `connect` tells how an endpoint is called, where that is
+    not by the environment alone: `Client.connection`.
     """
 
     def __init__(

@@ -10,8 +10,9 @@ part that they came on. Many spellings mean the same here (two cases of every na
 list): the plain spelling is written, and what differed from it is kept as `form` and written back as long as it still
 says the same. What is odd about a request is noted there as well when it is read; nothing else of it is left unrepaired.
 
-Sections: tables · context · requests (members) · proofreading · contents (messages) · parts (blocks: state, media, calls,
-results) · tools · schemas · reasoning · responses · streams · errors · estimates.
+Sections: tables · context · requests (members) · generation and reasoning · proofreading · contents, turns and order
+(messages) · parts (blocks: state, media, calls, results) · tools · schemas · responses and citations · streams · errors ·
+estimates.
 """
 
 from interlingua.adapters.gemini_generate.errors import error, to_wire_error
