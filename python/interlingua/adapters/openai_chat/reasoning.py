@@ -2,8 +2,9 @@
 Reasoning in assistant messages: the places where the dialects of this wire put it.
 
 `reasoning_content`, `reasoning` and `reasoning_text` (GitHub Copilot) hold plain text, `reasoning_details` typed items
-(OpenRouter), and Mistral has a part `thinking` among the content, Databricks a part `reasoning`. Providers that send details often send their text a second time under `reasoning`:
-it is read once, and the message's form remembers to write it twice.
+(OpenRouter), and Mistral has a part `thinking` among the content, Databricks a part `reasoning`. Providers that send
+details often send their text a second time under `reasoning`: it is read once, and the message's form remembers to write
+it twice.
 """
 
 from collections.abc import Mapping
