@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters import _free_text as free_text
+from interlingua.adapters import _kit
 from interlingua.adapters._kit import PROVIDER_TOOL_MEMBERS, Wire, parallel_gravity, report_unknown
 from interlingua.adapters._openai_writing import Target
 from interlingua.canonical.loss import Path
@@ -36,11 +37,9 @@ def report_misplaced(tool: Tool, kind: str, path: Path, writing: Target) -> None
 
 def report_beside_definition(tool: Tool, path: Path, writing: Target) -> None:
     """Reports what stands beside the definition of a provider's tool, which says it all."""
-    for name in ("description", "input_schema", "strict", "format", "cache"):
-        if tool.get(name) is not None:
-            code = "cache_hint" if name == "cache" else "unsupported_field"
-            message = f"the definition of a provider's tool says it all: it has no {name.replace('_', ' ')} beside it"
-            writing.loss.drop((*path, name), code, "weakened", message)
+    _kit.report_beside_definition(tool, writing.loss, path)
+    if tool.get("cache") is not None:
+        writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "the definition itself says how it is cached")
     report_unknown(tool, PROVIDER_TOOL_MEMBERS, writing.loss, path)
 
 

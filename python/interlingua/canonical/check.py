@@ -39,6 +39,7 @@ _ULID_TOOL_ID = re.compile(r"^tu_[0-7][0-9A-HJKMNP-TV-Z]{25}$")
 _SNAKE_CASE = re.compile(r"^[a-z][a-z0-9_]{0,63}$")
 _TOOL_NAME = re.compile(r"^[A-Za-z][A-Za-z0-9_]{0,63}\Z")
 _ENVELOPE = ("id", "session_id", "role", "content", "metadata", "created_at", "schema_version")
+_IN_ENVELOPE = frozenset((*_ENVELOPE, "name", "cache", "priority", "critical", "provider_state", "extra"))
 
 
 @cache
@@ -118,8 +119,9 @@ def _envelope(message: Data, path: Where) -> Iterator[Violation]:
     for name in _ENVELOPE:
         if name not in message:
             yield _broken("envelope", path, f"the member {name} is missing")
-    for name in message.keys() - {*_ENVELOPE, "name", "cache", "priority", "critical", "provider_state", "extra"}:
-        yield _broken("envelope", (*path, name), "a member that the envelope does not have")
+    for name in message:
+        if name not in _IN_ENVELOPE:
+            yield _broken("envelope", (*path, name), "a member that the envelope does not have")
 
 
 def _content(message: Data, role: str, content: list[Data], path: Where, limits: Data) -> Iterator[Violation]:

@@ -12,7 +12,7 @@ from interlingua.adapters._claude.tools import (
 )
 from interlingua.adapters._claude.values import UNREADABLE, named, string
 from interlingua.adapters._free_text import tool_as_function
-from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown, within
+from interlingua.adapters._kit import Wire, report_beside_definition, report_foreign_state, report_unknown, within
 from interlingua.adapters.anthropic_messages.schemas import can_be_enforced, demands, enforced
 from interlingua.adapters.anthropic_messages.state import finished, replayed
 from interlingua.adapters.anthropic_messages.tables import MAX_STRICT, TOOL_CHOICE, Writing, cache_from_wire
@@ -201,7 +201,9 @@ def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
         wire["strict"] = tool["strict"]
     if within(tool, _SIMPLE):
         return wire
-    _drop_members(tool, ("format", "adapter", "definition"), writing, path, "a function has no such member")
+    for name in ("format", "adapter", "definition"):
+        if name in tool:
+            writing.loss.drop((*path, name), "unsupported_field", "weakened", "a function has no such member")
     state = tool.get("provider_state")
     if state is not None and writing.endpoint.owns(state) and "type" in (state.get("form") or ()):
         wire["type"] = state["form"]["type"]
@@ -211,12 +213,6 @@ def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
 _SIMPLE: Final = frozenset(
     ("name", "description", "input_schema", "strict", "kind", "side_effects", "requires_workspace")
 )
-
-
-def _drop_members(tool: Tool, names: tuple[str, ...], writing: Writing, path: Path, message: str) -> None:
-    for name in names:
-        if name in tool:
-            writing.loss.drop((*path, name), "unsupported_field", "weakened", message)
 
 
 def _provider_tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
@@ -229,8 +225,7 @@ def _provider_tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | N
         writing.loss.replace((*path, "name"), name, "name_rewritten", "shape", "the definition names the tool")
     if "cache" in tool:
         writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "the definition itself says how it is cached")
-    members = ("description", "input_schema", "strict", "format")
-    _drop_members(tool, members, writing, path, "the definition goes back verbatim")
+    report_beside_definition(tool, writing.loss, path)
     state = tool.get("provider_state")
     if state is not None:
         report_foreign_state(tool, writing.endpoint, writing.loss, path)

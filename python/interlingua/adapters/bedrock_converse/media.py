@@ -257,11 +257,15 @@ def _dropped_part(part: Block, writing: Writing, path: Path) -> None:
     writing.loss.drop(path, "unsupported_block", "lost", message)
 
 
+_CARRIED: Final = ("type", "text", "critical", "provider_state")
+
+
 def _bare_text(part: Block, writing: Writing, path: Path) -> None:
     """Inside a document only the text itself is carried."""
-    for name in part.keys() - {"type", "text", "critical", "provider_state"}:
-        code = "cache_hint" if name == "cache" else "unsupported_field" if name in TEXT else "unknown_field"
-        writing.loss.drop((*path, name), code, "weakened", "inside a document only the text is carried")
+    for name in part:
+        if name not in _CARRIED:
+            code = "cache_hint" if name == "cache" else "unsupported_field" if name in TEXT else "unknown_field"
+            writing.loss.drop((*path, name), code, "weakened", "inside a document only the text is carried")
     state = part.get("provider_state") or {}
     for name in state.get("fields") or ():
         where = (*path, "provider_state", "fields", name)

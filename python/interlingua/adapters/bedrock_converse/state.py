@@ -77,9 +77,10 @@ def finished(block: Block, kind: str, inner: Any, known: frozenset[str], writing
         writing.loss.drop(where, "unsupported_field", "lost", "the wire has no signature in this place")
     if fields := state.get("fields"):
         others = {name: value for name, value in fields.items() if name == kind or name not in KINDS}
-        for name in fields.keys() - others:
-            where = (*path, "provider_state", "fields", name)
-            writing.loss.drop(where, "unsupported_field", "lost", "a block holds one kind of content")
+        for name in fields:
+            if name not in others:
+                where = (*path, "provider_state", "fields", name)
+                writing.loss.drop(where, "unsupported_field", "lost", "a block holds one kind of content")
         wire = overlaid(wire, others, writing, (*path, "provider_state", "fields"))
     if form := state.get("form"):
         if "type" in form and writing.own:

@@ -13,7 +13,14 @@ from interlingua.adapters._claude.tools import (
 )
 from interlingua.adapters._claude.values import UNREADABLE, string
 from interlingua.adapters._free_text import tool_as_function
-from interlingua.adapters._kit import Wire, parallel_gravity, report_foreign_state, report_unknown, within
+from interlingua.adapters._kit import (
+    Wire,
+    parallel_gravity,
+    report_beside_definition,
+    report_foreign_state,
+    report_unknown,
+    within,
+)
 from interlingua.adapters._schema import ANTHROPIC_STRICT, fitted, misfit
 from interlingua.adapters.bedrock_converse.state import overlaid
 from interlingua.adapters.bedrock_converse.tables import Writing, cache_from_wire
@@ -185,8 +192,9 @@ def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
     wire: Wire = {"toolSpec": spec}
     if within(tool, _SIMPLE):
         return wire
-    for name in tool.keys() & {"format", "adapter", "definition"}:
-        writing.loss.drop((*path, name), "unsupported_field", "weakened", "a function has no such member")
+    for name in ("format", "adapter", "definition"):
+        if name in tool:
+            writing.loss.drop((*path, name), "unsupported_field", "weakened", "a function has no such member")
     return _with_state(tool, wire, writing, path)
 
 
@@ -242,8 +250,7 @@ def _provider_tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | N
         return None
     if again["name"] != tool["name"]:
         writing.loss.replace((*path, "name"), again["name"], "name_rewritten", "shape", "the definition names the tool")
-    for member in tool.keys() & {"description", "input_schema", "strict", "format"}:
-        writing.loss.drop((*path, member), "unsupported_field", "weakened", "the definition goes back verbatim")
+    report_beside_definition(tool, writing.loss, path)
     return _with_state(tool, definition, writing, path)
 
 

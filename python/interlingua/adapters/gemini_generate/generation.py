@@ -167,8 +167,9 @@ def format_to_wire(wanted: dict[str, Any], config: Wire, writing: Writing) -> No
     path = ("response_format",)
     kind = wanted["type"]
     if kind == "text":
-        for name in wanted.keys() - {"type"}:
-            writing.loss.drop((*path, name), "unsupported_field", "shape", "free text has no such member")
+        for name in wanted:
+            if name != "type":
+                writing.loss.drop((*path, name), "unsupported_field", "shape", "free text has no such member")
         return
     if kind == "json_schema" and "schema" not in wanted:
         writing.loss.replace((*path, "type"), "json", "unsupported_value", "shape", "JSON without a schema")

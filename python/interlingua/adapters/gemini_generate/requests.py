@@ -376,8 +376,9 @@ def _object_to_wire(member: str, value: Wire, body: Wire, writing: Writing) -> N
         elif _is_option({member: form if name in form else {name: option}}, f"{member}/{name}", writing):
             taken[name] = option
     if taken or not value:
-        for name in value.keys() - taken.keys():
-            _refuse_option((member, name), writing)
+        for name in value:
+            if name not in taken:
+                _refuse_option((member, name), writing)
     else:
         _refuse_option((member,), writing)
     if present or taken or writing.own:

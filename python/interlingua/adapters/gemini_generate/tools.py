@@ -8,6 +8,7 @@ from interlingua.adapters._kit import (
     Mirror,
     Wire,
     parallel_gravity,
+    report_beside_definition,
     report_foreign_state,
     report_unknown,
     within,
@@ -193,8 +194,9 @@ def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
         loss.drop((*path, "strict"), "unsupported_field", "weakened", "the wire has no switch of single tools")
     if within(tool, _SIMPLE):
         return wire
-    for name in tool.keys() & {"format", "adapter", "definition"}:
-        loss.drop((*path, name), "unsupported_field", "weakened", "a function has no such member")
+    for name in ("format", "adapter", "definition"):
+        if name in tool:
+            loss.drop((*path, name), "unsupported_field", "weakened", "a function has no such member")
     return _finished(tool, wire, _FUNCTION, writing, path)
 
 
@@ -222,8 +224,7 @@ def _provider_tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | N
         writing.loss.replace((*path, "name"), name, "name_rewritten", "shape", "the definition names the tool")
     if name not in definition:
         writing.loss.replace((*path, "definition"), camelised(definition), "name_rewritten", "shape", "the first spelling")  # fmt: skip
-    for member in tool.keys() & {"description", "input_schema", "strict", "format"}:
-        writing.loss.drop((*path, member), "unsupported_field", "weakened", "the definition goes back verbatim")
+    report_beside_definition(tool, writing.loss, path)
     # the definition is verbatim: what stands beside it has no place in it
     _finished(tool, {}, frozenset((writing.owned(tool).get("fields") or {}).keys()), writing, path)
     return dict(camelised(definition))

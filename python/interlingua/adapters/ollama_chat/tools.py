@@ -10,6 +10,7 @@ from interlingua.adapters._kit import (
     Wire,
     arguments_text,
     parse_arguments,
+    report_beside_definition,
     report_foreign_state,
     report_own_state,
     report_unknown,
@@ -76,10 +77,7 @@ def _tool_to_wire(tool: Tool, path: Path, writing: Writing) -> Wire | None:
         if read.get("kind") != "provider" or read["name"] != tool["name"]:
             loss.replace(path, read, "unsupported_value", "shape", "the tool is read back as what its definition says")
             return tool["definition"]
-        for name in ("description", "input_schema", "strict", "format"):
-            if tool.get(name) is not None:
-                message = "a tool of the provider is its definition alone"
-                loss.drop((*path, name), "unsupported_field", "weakened", message)
+        report_beside_definition(tool, loss, path)
         if tool.get("cache") is not None:
             loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire has no cache marks")
         report_own_state(writing.owns(tool), loss, path, fields=True)
