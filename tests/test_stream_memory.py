@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from interlingua import registry
+from interlingua import adapters, registry
 from interlingua.translate import StreamReader, encode_stream
 
-WIRES = ("anthropic_messages", "openai_chat", "openai_responses", "gemini_generate", "ollama_chat", "bedrock_converse")
 PIECE = "a piece of what is said, "
 SLACK = 50_000
 """Bytes: tables that are filled when something is first asked for."""
@@ -44,7 +43,7 @@ def peak(pieces: int, wire: str) -> int:
     return most
 
 
-@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("wire", adapters.names())
 def test_a_stream_takes_the_memory_of_its_message(wire: str) -> None:
     peak(10, wire)
     few, many = peak(200, wire), peak(4_000, wire)

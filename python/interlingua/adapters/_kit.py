@@ -196,6 +196,13 @@ def parallel_gravity(request: Mapping[str, Any]) -> str:
 _NO_CHOICE: Final[Mapping[str, Any]] = {}
 
 
+def report_parallel(request: Mapping[str, Any], loss: Loss) -> None:
+    """Reports the switch of parallel calls, for wires that have none."""
+    if request.get("parallel_tool_calls") is not None:
+        message = "the wire does not say whether several tools may be called at once"
+        loss.drop(("parallel_tool_calls",), "unsupported_field", parallel_gravity(request), message)
+
+
 def report_foreign_options(request: Mapping[str, Any], endpoint: Endpoint, loss: Loss) -> None:
     """Reports the options that were written for other adapters, member by member."""
     for adapter, members in (request.get("options") or {}).items():

@@ -15,9 +15,9 @@ from interlingua.adapters._claude.values import UNREADABLE, string
 from interlingua.adapters._free_text import tool_as_function
 from interlingua.adapters._kit import (
     Wire,
-    parallel_gravity,
     report_beside_definition,
     report_foreign_state,
+    report_parallel,
     report_unknown,
     within,
 )
@@ -260,10 +260,7 @@ def _provider_tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | N
 def choice_to_wire(request: dict[str, Any], tools: list[Wire], writing: Writing) -> Wire | None:
     """The choice of tools; without tools there is none."""
     choice = request.get("tool_choice")
-    parallel = request.get("parallel_tool_calls")
-    if parallel is not None:
-        message = "the wire does not say whether several tools may be called at once"
-        writing.loss.drop(("parallel_tool_calls",), "unsupported_field", parallel_gravity(request), message)
+    report_parallel(request, writing.loss)
     if choice is None:
         return None
     if not tools and not writing.keeps("tool_choice", "combination"):

@@ -7,9 +7,9 @@ from interlingua.adapters._kit import (
     PROVIDER_TOOL_MEMBERS,
     Mirror,
     Wire,
-    parallel_gravity,
     report_beside_definition,
     report_foreign_state,
+    report_parallel,
     report_unknown,
     within,
 )
@@ -233,10 +233,7 @@ def _provider_tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | N
 def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
     """Writes the choice of tools; without functions there is none."""
     loss = writing.loss
-    parallel = request.get("parallel_tool_calls")
-    if parallel is not None:
-        message = "the wire has no switch of parallel calls"
-        loss.drop(("parallel_tool_calls",), "unsupported_field", parallel_gravity(request), message)
+    report_parallel(request, loss)
     choice = request.get("tool_choice")
     if choice is None:
         return

@@ -8,10 +8,10 @@ from interlingua.adapters._kit import (
     expect,
     gravity,
     malformed,
-    parallel_gravity,
     report_foreign_options,
     report_foreign_state,
     report_own_state,
+    report_parallel,
     report_unknown,
 )
 from interlingua.adapters._structured import recognised, written
@@ -85,9 +85,7 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
             _sampling(name, option, value, sampling, writing)
         else:
             _MEMBERS.get(name, _unknown_member)(name, value, body, writing)
-    if request.get("parallel_tool_calls") is not None:
-        message = "the wire has no switch for parallel calls"
-        loss.drop(("parallel_tool_calls",), "unsupported_field", parallel_gravity(request), message)
+    report_parallel(request, loss)
     stream = bool(request.get("stream"))
     if not (stream and form.get("stream")):
         body["stream"] = stream  # the wire's own default is to stream
