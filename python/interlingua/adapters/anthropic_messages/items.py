@@ -35,6 +35,7 @@ def _may_stand(kind: str, place: str) -> bool:
 
 
 def opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
+    """An item of the provider, verbatim; None where it has no place, which is reported."""
     if not writing.endpoint.owns(block):
         return writing.instead(block, path, "foreign_state", "an item of another provider has no meaning here")
     value: Wire = block["value"]

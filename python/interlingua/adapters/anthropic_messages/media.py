@@ -22,6 +22,7 @@ _MEDIUM_WIRE: Final = frozenset(("type", "source"))
 
 
 def image_from_wire(block: Wire, reading: Reading) -> Block:
+    """An image; an opaque block for one whose source cannot be read."""
     source = _source_from_wire(block["source"], reading)
     if source is None or source[0]["kind"] == "text":
         return reading.opaque("image", block)
@@ -55,6 +56,7 @@ def _is_media_type(value: Any) -> bool:
 
 
 def document_from_wire(block: Wire, reading: Reading) -> Block:
+    """A document; an opaque block for one whose source cannot be read."""
     wire_source = block["source"]
     reading.unusual = True
     form: dict[str, Any] | None = None
@@ -94,6 +96,7 @@ _DOCUMENT: Final = BLOCK_MEMBERS | {"source", "media_type", "name", "title", "co
 
 
 def image_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
+    """An image; None when the target does not take it, which is reported."""
     if writing.lacks("supports_images"):
         return writing.instead(block, path, "unsupported_model", "the model takes no images")
     source = _media_source(block, _fit_image, writing, path)
@@ -183,6 +186,7 @@ def _drop_media_type(media_type: str | None, writing: Writing, path: Path) -> No
 
 
 def document_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
+    """A document; None when the target does not take it, which is reported."""
     if writing.lacks("supports_documents"):
         return writing.instead(block, path, "unsupported_model", "the model takes no documents")
     source = _document_source(block, writing, path)

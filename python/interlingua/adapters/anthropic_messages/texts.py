@@ -55,6 +55,7 @@ def is_blank(text: str, place: str) -> bool:
 
 
 def text_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
+    """A text with what it cites; None for one without visible characters, which is reported."""
     text: str = block["text"]
     if is_blank(text, place) and not (writing.own and writing.form_of(block).get("blank")):
         writing.loss.drop(path, "empty_content", "shape", "the target takes no text without visible characters")

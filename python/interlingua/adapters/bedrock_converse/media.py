@@ -25,14 +25,17 @@ from interlingua.canonical.loss import Path
 
 
 def image_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
+    """An image; None when it cannot be read."""
     return _medium_from_wire(wire, "image", IMAGE_FORMATS, reading)
 
 
 def video_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
+    """A video; None when it cannot be read."""
     return _medium_from_wire(wire, "video", VIDEO_FORMATS, reading)
 
 
 def audio_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
+    """Sound; None when it cannot be read."""
     return _medium_from_wire(wire, "audio", AUDIO_FORMATS, reading)
 
 
@@ -73,6 +76,7 @@ def _source_from_wire(source: Wire, reading: Reading) -> tuple[dict[str, Any], W
 
 
 def document_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
+    """A document; None when it cannot be read."""
     document = wire["document"]
     source = document["source"]
     media_type = DOCUMENT_FORMATS.there.get(document["format"]) if "format" in document else None
@@ -111,6 +115,7 @@ _SOURCE: Final = frozenset(("kind", "data", "provider"))
 def medium_to_wire(
     block: Block, formats: Mirror[str, str], capability: str, writing: Writing, path: Path
 ) -> Wire | None:
+    """An image, a video or sound; None when the target does not take it, which is reported."""
     kind: str = block["type"]
     if writing.lacks(capability):
         return writing.instead(block, path, "unsupported_model", f"the model takes no {kind}")
@@ -184,6 +189,7 @@ def _source_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
 
 
 def document_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
+    """A document; None when the target does not take it, which is reported."""
     if writing.lacks("supports_documents"):
         return writing.instead(block, path, "unsupported_model", "the model takes no documents")
     inner: Wire = {}

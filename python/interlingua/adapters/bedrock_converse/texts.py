@@ -14,12 +14,14 @@ from interlingua.canonical.loss import Path
 
 
 def text_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
+    """A plain text."""
     text = string(wire["text"])
     state = None if text and not text.isspace() else reading.state(form={"blank": True})
     return kept({"type": "text", "text": text}, wire, "text", None, reading, state)
 
 
 def json_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
+    """A value of JSON in a result, as its text; None where it has no meaning."""
     if place != RESULT:
         return None
     text = arguments_text(wire["json"])
@@ -39,6 +41,7 @@ def guarded_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
 
 
 def cited_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
+    """A text with what it cites, in one block however many pieces it has; None when it cannot be read."""
     cited = wire["citationsContent"]
     texts, citations = cited.get("content", []), cited.get("citations", [])
     if place != ASSISTANT or type(texts) is not list or type(citations) is not list:
@@ -95,6 +98,7 @@ TEXT: Final = BLOCK_MEMBERS | {"text", "citations", "refusal"}
 
 
 def text_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
+    """A text in the form that it came in; None for one without visible characters, which is reported."""
     text: str = block["text"]
     form = writing.form_of(block) if "provider_state" in block else {}
     cited = form.get("cited") and place == ASSISTANT

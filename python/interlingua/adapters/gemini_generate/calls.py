@@ -1,4 +1,7 @@
-"""Calls both ways, and what results say: the wire has one object where others have content (spec: calls and results)."""
+"""
+Calls both ways, and what results say: the wire has one object where others have content
+(spec/adapters/gemini_generate.md#calls).
+"""
 
 from collections.abc import Mapping
 from typing import Any, Final

@@ -27,6 +27,7 @@ COUNTS: Final = {
 }
 FORMAT: Final = ("responseMimeType", "responseJsonSchema", "responseSchema")
 _JSON_SCHEMA: Final = frozenset(("responseMimeType", "responseJsonSchema"))
+
 # ---------------------------------------------------------------------------------------------- from the wire
 
 
@@ -109,6 +110,7 @@ _SEEDS: Final = range(-(2**31), 2**31)
 
 
 def sampling_to_wire(request: Request, config: Wire, writing: Writing) -> None:
+    """Writes sampling, counts and stop texts, each in the range that is taken."""
     loss = writing.loss
     for name, canonical in NUMBERS.items():
         if (value := request.get(canonical)) is not None:
@@ -164,6 +166,7 @@ def _stop_to_wire(stop: list[str], config: Wire, writing: Writing) -> None:
 
 
 def format_to_wire(wanted: dict[str, Any], config: Wire, writing: Writing) -> None:
+    """Asks for the form of the answer; what of it cannot be asked for is reported."""
     path = ("response_format",)
     kind = wanted["type"]
     if kind == "text":

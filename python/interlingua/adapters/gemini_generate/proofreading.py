@@ -1,5 +1,5 @@
 """
-What is odd about a request that was just read, noted so that it goes back as it came (spec: edited requests).
+What is odd about a request that was just read, noted so that it goes back as it came (spec/2-requests.md#edited).
 
 An oddity is kept where it was read and repaired where it was made: a writer leaves alone what is noted, and nothing
 else. A reader notes most of it while it reads. What else a writer would repair is found by having the request written,
