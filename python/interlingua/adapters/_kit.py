@@ -314,6 +314,14 @@ def _until(date: str, now: str | None) -> float:
 # ---------------------------------------------------------------------------------------------- small shapes
 
 
+def marked(text: str) -> str:
+    """Instructions inside a conversation as a user turn says them, for wires that have no other place for them.
+
+    The marks are not read back: a user could write them too (spec/decisions/0005-markers-are-not-read-back.md).
+    """
+    return f"<system-message>\n{text}\n</system-message>"
+
+
 def arguments_text(value: Any) -> str:
     """Tool arguments as the compact JSON text that wires carry in a string."""
     return json.dumps(value).decode()

@@ -21,7 +21,7 @@ from interlingua.adapters._claude.values import (
     Item,
 )
 from interlingua.adapters._claude.writing import Writing
-from interlingua.adapters._kit import MESSAGE_MEMBERS, report_foreign_state, report_unknown, within
+from interlingua.adapters._kit import MESSAGE_MEMBERS, marked, report_foreign_state, report_unknown, within
 from interlingua.adapters._order import PLAIN, arranged, surveyed
 from interlingua.canonical.errors import CannotAdapt, InvalidRequest
 from interlingua.canonical.loss import Path, pointer
@@ -326,16 +326,13 @@ def _says_something(message: Item, writing: Writing) -> bool:
 
 
 def _marked(message: Item, writing: Writing, path: Path) -> list[Item]:
-    """The blocks of instructions that travel in a user turn, each text marked, which is reported.
-
-    The marks are not read back as instructions: a user could write them too.
-    """
+    """The blocks of instructions that travel in a user turn, each text marked, which is reported."""
     note = "instructions inside a conversation travel marked in a user turn"
     writing.loss.replace((*path, "role"), "user", "marker", "weakened", note)
     blocks: list[Item] = []
     for index, block in enumerate(message["content"]):
         if block["type"] == "text" and block["text"] and not block["text"].isspace():
-            text = f"<system-message>\n{block['text']}\n</system-message>"
+            text = marked(block["text"])
             writing.loss.replace((*path, "content", index, "text"), text, "marker", "weakened", note)
             block = {**block, "text": text}
         blocks.append(block)

@@ -7,7 +7,7 @@ its own; instructions stand in `systemInstruction`, later ones marked in a user 
 
 from typing import Any, Final
 
-from interlingua.adapters._kit import Wire, within
+from interlingua.adapters._kit import Wire, marked, within
 from interlingua.adapters.gemini_generate.contents import (
     CONTENT,
     INSTRUCTIONS,
@@ -213,7 +213,7 @@ class _Contents:
         blocks: list[Any] = []
         for index, block in enumerate(message["content"]):
             if block["type"] == "text" and block["text"]:
-                text = f"<system-message>\n{block['text']}\n</system-message>"
+                text = marked(block["text"])
                 loss.replace((*path, "content", index, "text"), text, "marker", "weakened", note)
                 block = {**block, "text": text}
             blocks.append(block)
