@@ -305,6 +305,20 @@ def arguments_text(value: Any) -> str:
     return json.dumps(value).decode()
 
 
+def is_plain_name(name: str, longest: int) -> bool:
+    """Whether a name is of ASCII letters, digits, `_` and `-` alone, as most wires want those of tools, and no longer."""
+    # every call brings a name: this is much faster than a regular expression
+    return 0 < len(name) <= longest and name.isascii() and ("_" + name.replace("-", "_")).isidentifier()
+
+
+def plain_name(name: str) -> str:
+    """A name with `_` for every other character."""
+    return _OTHER_CHARACTER.sub("_", name)
+
+
+_OTHER_CHARACTER: Final = re.compile(r"[^a-zA-Z0-9_-]")
+
+
 def unused_name(base: str, longest: int, taken: set[str], numbers: dict[str, int]) -> str:
     """A name that is not among those `taken`, which it joins: the base, or its beginning with a number.
 

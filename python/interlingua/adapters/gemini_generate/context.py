@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from interlingua.adapters._kit import Wire, unused_name
 from interlingua.adapters._order import Oddities
-from interlingua.adapters.gemini_generate.tables import MODEL_MAJOR, TOOL_NAME, camelised
+from interlingua.adapters.gemini_generate.tables import LONGEST_TOOL_NAME, MODEL_MAJOR, camelised, fits_name
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import IdSource
@@ -228,7 +228,7 @@ class Writing:
 
     def fits(self, name: str) -> bool:
         """Whether a name is written as it is: newer surfaces take longer ones, and what came from here goes back."""
-        return self.as_read or TOOL_NAME.fullmatch(name) is not None or self._names.get(name) == name
+        return self.as_read or fits_name(name) or self._names.get(name) == name
 
     def renamed(self, name: str) -> str:
         """The wire name of a tool that has been written."""
@@ -239,7 +239,7 @@ class Writing:
             self._reserved = set(self._names.values()) | _tool_names(self.source)
         base = re.sub(r"[^A-Za-z0-9_:.-]", "_", name)
         base = base if base[:1].isalpha() or base[:1] == "_" else f"_{base}"
-        return unused_name(base, 64, self._reserved, self._numbers)
+        return unused_name(base, LONGEST_TOOL_NAME, self._reserved, self._numbers)
 
 
 def turns(messages: list[dict[str, Any]]) -> Iterator[range]:

@@ -4,7 +4,7 @@ from typing import Any
 
 from interlingua.adapters._kit import Wire
 from interlingua.adapters._openai_writing import Target
-from interlingua.adapters.openai_chat.tables import TOOL_ID
+from interlingua.adapters.openai_chat.tables import LONGEST_TOOL_ID
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import IdSource
 from interlingua.canonical.loss import Loss
@@ -96,7 +96,7 @@ class Writing(Target):
     __slots__ = ("answering", "called", "estranged", "from_another", "moved", "place")
 
     def __init__(self, endpoint: Endpoint, loss: Loss, *, own: bool, answering: bool = False) -> None:
-        super().__init__(endpoint, loss, TOOL_ID, own=own)
+        super().__init__(endpoint, loss, LONGEST_TOOL_ID, own=own)
         self.answering = answering
         self.from_another = False
         self.place = ""

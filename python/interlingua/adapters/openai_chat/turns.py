@@ -135,7 +135,8 @@ def answer_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
         ):
             return {"role": "assistant", "content": content[0]["text"], "refusal": None}
         if (plain := _plain_turn(message, content, path, writing, {"messages": [message]})) is not None:
-            return {**plain, "refusal": None}
+            plain["refusal"] = None
+            return plain
     turn = Turn(path, writing, answer=True)
     for index, block in enumerate(content):
         _place(block, index, content, turn, {"messages": [message]})
