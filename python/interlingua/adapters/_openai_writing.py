@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import WireIds, gravity, is_plain_name, plain_name, unused_name
+from interlingua.adapters._kit import UnusedNames, WireIds, gravity, is_plain_name, plain_name
 from interlingua.adapters._schema import OPENAI_STRICT, misfit
 from interlingua.canonical.carriage import rides
 from interlingua.canonical.endpoint import Endpoint
@@ -28,14 +28,13 @@ class Target:
     """
 
     __slots__ = (
-        "_all_names",
         "_id_grammar",
         "_ids",
         "_longest_id",
         "_names",
-        "_numbers",
         "_odd",
         "_short_ids",
+        "_unused",
         "as_read",
         "breakpoints",
         "capabilities",
@@ -62,8 +61,7 @@ class Target:
         self._short_ids = WireIds(self._id_grammar or _ANY_ID, "call_", told["length"]) if "length" in told else None
         self._ids: dict[str, str] = {}
         self._names: dict[str, str] = {}
-        self._all_names: set[str] | None = None
-        self._numbers: dict[str, int] = {}
+        self._unused: UnusedNames | None = None
 
     def owns(self, item: dict[str, Any]) -> Mapping[str, Any]:
         """The provider state of an item when it may be replayed here, else nothing."""
@@ -174,10 +172,11 @@ class Target:
         self.loss.replace(path, wire, "name_rewritten", "shape", "the name does not fit the target's grammar")
 
     def _rewritten(self, name: str, request: dict[str, Any]) -> str:
-        if self._all_names is None:
-            self._all_names = {found for found in _names(request) if fits_name(found, self.dialect)}
-            self._all_names.update(self._names)
-        return unused_name(plain_name(name), LONGEST_TOOL_NAME, self._all_names, self._numbers)
+        if self._unused is None:
+            taken = {found for found in _names(request) if fits_name(found, self.dialect)}
+            taken.update(self._names)
+            self._unused = UnusedNames(taken)
+        return self._unused.name(plain_name(name), LONGEST_TOOL_NAME)
 
 
 def fits_name(name: str, dialect: Mapping[str, Any]) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._claude.values import FILLER, MAX_CACHE_MARKS, Item, wire_model
-from interlingua.adapters._kit import is_plain_name, plain_name, report_unknown, unused_name
+from interlingua.adapters._kit import UnusedNames, is_plain_name, plain_name, report_unknown
 from interlingua.adapters._order import Oddities
 from interlingua.canonical.carriage import rides
 from interlingua.canonical.endpoint import Endpoint
@@ -36,11 +36,10 @@ class Writing:
         "_longest_name",
         "_mark_name",
         "_names",
-        "_numbers",
         "_odd",
-        "_reserved",
         "_taken",
         "_tool_id",
+        "_unused",
         "_whole",
         "as_read",
         "capabilities",
@@ -86,8 +85,7 @@ class Writing:
         self._ids: dict[str, str] = {}
         self._taken: set[str] = set()
         self._names: dict[str, str] = {}
-        self._numbers: dict[str, int] = {}
-        self._reserved: set[str] = set()
+        self._unused: UnusedNames | None = None
         self.as_read = self._whole = False
         self._odd: Mapping[str, Any] = {}
         if self.own and (form := self.form_of(source)):
@@ -319,9 +317,9 @@ class Writing:
         return wire
 
     def _rewritten(self, name: str) -> str:
-        if not self._reserved:
-            self._reserved = set(self._names.values()) | tool_names(self.source)
-        return unused_name(plain_name(name) or "tool", self._longest_name, self._reserved, self._numbers)
+        if self._unused is None:
+            self._unused = UnusedNames(set(self._names.values()) | tool_names(self.source))
+        return self._unused.name(plain_name(name) or "tool", self._longest_name)
 
 
 def fitted_lifetime(ttl: str, short: bool) -> str:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import Wire, unused_name
+from interlingua.adapters._kit import UnusedNames, Wire
 from interlingua.adapters._order import Oddities
 from interlingua.adapters.gemini_generate.tables import LONGEST_TOOL_NAME, MODEL_MAJOR, camelised, fits_name
 from interlingua.canonical.endpoint import Endpoint
@@ -122,7 +122,7 @@ class Writing:
     `paired`: results that are spelt otherwise than their calls are read as those of their calls.
     """
 
-    __slots__ = ("_names", "_numbers", "_odd", "_reserved", "as_read", "calls", "capabilities", "dialect", "endpoint", "exact", "form", "loss", "message", "model", "moves", "outside", "own", "paired", "source", "spelt")  # fmt: skip
+    __slots__ = ("_names", "_odd", "_unused", "as_read", "calls", "capabilities", "dialect", "endpoint", "exact", "form", "loss", "message", "model", "moves", "outside", "own", "paired", "source", "spelt")  # fmt: skip
 
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss, model: str | None = None) -> None:
         self.source = source
@@ -148,8 +148,7 @@ class Writing:
         names: Any = self.form.get("names")
         kept: Iterable[Any] = names if isinstance(names, list) else ()
         self._names: dict[str, str] = {name: name for name in kept if isinstance(name, str)}
-        self._numbers: dict[str, int] = {}
-        self._reserved: set[str] = set()
+        self._unused: UnusedNames | None = None
 
     def lacks(self, capability: str) -> bool:
         """Whether the model is known not to take something."""
@@ -235,11 +234,11 @@ class Writing:
         return self._names.get(name, name)
 
     def _rewritten(self, name: str) -> str:
-        if not self._reserved:
-            self._reserved = set(self._names.values()) | _tool_names(self.source)
+        if self._unused is None:
+            self._unused = UnusedNames(set(self._names.values()) | _tool_names(self.source))
         base = re.sub(r"[^A-Za-z0-9_:.-]", "_", name)
         base = base if base[:1].isalpha() or base[:1] == "_" else f"_{base}"
-        return unused_name(base, LONGEST_TOOL_NAME, self._reserved, self._numbers)
+        return self._unused.name(base, LONGEST_TOOL_NAME)
 
 
 def turns(messages: list[dict[str, Any]]) -> Iterator[range]:
