@@ -91,18 +91,19 @@ def usage_from_wire(wire: Wire) -> dict[str, Any]:
     """Usage in disjoint buckets, as the wire has them: the prompt is input + cache reads + cache writes."""
     usage: dict[str, Any] = {"input_tokens": 0, "output_tokens": 0}
     for name, value in wire.items():
-        if name in _COUNTS:
+        bucket = _COUNTS.get(name)
+        if bucket is not None:
             if type(value) is int and value >= 0:
-                usage[_COUNTS[name]] = value
+                usage[bucket] = value
         elif name in _PARTS and type(value) is dict:
-            bucket, member = _PARTS[name]
+            part, member = _PARTS[name]
             if (count := counted(value.get(member))) is not None:
-                usage[bucket] = count
+                usage[part] = count
     usage["raw"] = wire
     return usage
 
 
-_COUNTS: Final = {
+_COUNTS: Final[dict[str, str]] = {
     "input_tokens": "input_tokens",
     "output_tokens": "output_tokens",
     "cache_read_input_tokens": "cached_input_tokens",
