@@ -327,22 +327,43 @@ def arguments_text(value: Any) -> str:
     return json.dumps(value).decode()
 
 
-def unused_name(base: str, longest: int, taken: set[str], numbers: dict[str, int]) -> str:
-    """A name that is not among those `taken`, which it joins: the base, or its beginning with a number.
+def is_plain_name(name: str, longest: int) -> bool:
+    """Whether a name is of ASCII letters, digits, `_` and `-` alone, as most wires want those of tools, and no longer."""
+    # every call brings a name: this is much faster than a regular expression, and most are identifiers as they are
+    fits = 0 < len(name) <= longest and name.isascii()
+    return fits and (name.isidentifier() or ("_" + name.replace("-", "_")).isidentifier())
 
-    `numbers` keeps the last one that a beginning was given, so that many names alike do not each try them all.
-    """
-    wire, digits = base[:longest], 1
-    while wire in taken or not wire:
-        beginning = base[: longest - 1 - digits]
-        number = max(numbers.get(beginning, 1), 10 ** (digits - 1) - 1) + 1
-        if number >= 10**digits:
-            digits += 1
-            continue
-        numbers[beginning] = number
-        wire = f"{beginning}_{number}"
-    taken.add(wire)
-    return wire
+
+def plain_name(name: str) -> str:
+    """A name with `_` for every other character."""
+    return _OTHER_CHARACTER.sub("_", name)
+
+
+_OTHER_CHARACTER: Final = re.compile(r"[^a-zA-Z0-9_-]")
+
+
+class UnusedNames:
+    """Gives names that no other tool of a request has; each joins those that are `taken`."""
+
+    __slots__ = ("_numbers", "_taken")
+
+    def __init__(self, taken: set[str]) -> None:
+        self._taken = taken
+        self._numbers: dict[str, int] = {}  # the last of each beginning: many names alike do not each try them all
+
+    def name(self, base: str, longest: int) -> str:
+        """The base, or its beginning with a number, of no more than `longest` characters."""
+        wire, digits = base[:longest], 1
+        while wire in self._taken or not wire:
+            beginning = base[: longest - 1 - digits]
+            number = max(self._numbers.get(beginning, 1), 10 ** (digits - 1) - 1) + 1
+            if number >= 10**digits:
+                digits += 1
+                continue
+            self._numbers[beginning] = number
+            wire = f"{beginning}_{number}"
+        self._taken.add(wire)
+        return wire
 
 
 def parse_arguments(text: str) -> dict[str, Any] | None:

@@ -4,8 +4,8 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from decimal import Decimal
 from typing import Any, Final, Generic, TypeVar
 
-from interlingua.adapters._kit import Wire, gravity, report_unknown, within
-from interlingua.adapters._openai_writing import TOOL_NAME, Target, fits_name
+from interlingua.adapters._kit import Wire, gravity, is_plain_name, plain_name, report_unknown, within
+from interlingua.adapters._openai_writing import LONGEST_TOOL_NAME, Target, fits_name
 from interlingua.adapters._results import note
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Entry
@@ -225,8 +225,8 @@ def schema_to_wire(value: dict[str, Any], writing: Target) -> Wire:
     if name is None and not kept:
         name = "response"
         writing.loss.replace(path, name, "required_default", "shape", "the wire demands a name of the schema")
-    elif name is not None and not kept and not TOOL_NAME.fullmatch(name):
-        name = "".join(letter if TOOL_NAME.fullmatch(letter) else "_" for letter in name)[:64] or "response"
+    elif name is not None and not kept and not is_plain_name(name, LONGEST_TOOL_NAME):
+        name = plain_name(name)[:LONGEST_TOOL_NAME] or "response"
         writing.loss.replace(path, name, "name_rewritten", "shape", "the name does not fit the wire's grammar")
     schema: Wire = {} if name is None else {"name": name}
     for member in ("description", "schema", "strict"):

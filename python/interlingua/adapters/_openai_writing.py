@@ -5,14 +5,14 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import WireIds, gravity, unused_name
+from interlingua.adapters._kit import UnusedNames, WireIds, gravity, is_plain_name, plain_name
 from interlingua.adapters._schema import OPENAI_STRICT, misfit
 from interlingua.canonical.carriage import rides
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import encode_ulid
 from interlingua.canonical.loss import Loss, Path
 
-TOOL_NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+LONGEST_TOOL_NAME: Final = 64
 _ANY_ID: Final = re.compile("")
 _NOTHING: Final[Mapping[str, Any]] = {}
 
@@ -23,17 +23,18 @@ class Target:
     `own` says that the whole came from this wire: it is spelt as it was, and what is known of the model is not held
     against it. `as_read` says that it is not mended at all; of a request that is left to what was noted on reading it.
     `folds_custom` says that tools with free text are written as functions, because the provider has no others.
-    `breakpoints` counts the cache marks that are written. `grammar` is that of the wire's ids of calls.
+    `breakpoints` counts the cache marks that are written. `longest_id` is the most characters of the wire's ids of calls,
+    which are free in all else where the provider has no grammar of its own.
     """
 
     __slots__ = (
-        "_all_names",
-        "_grammar",
+        "_id_grammar",
         "_ids",
+        "_longest_id",
         "_names",
-        "_numbers",
         "_odd",
         "_short_ids",
+        "_unused",
         "as_read",
         "breakpoints",
         "capabilities",
@@ -44,7 +45,7 @@ class Target:
         "own",
     )
 
-    def __init__(self, endpoint: Endpoint, loss: Loss, grammar: re.Pattern[str], *, own: bool) -> None:
+    def __init__(self, endpoint: Endpoint, loss: Loss, longest_id: int, *, own: bool) -> None:
         self.endpoint = endpoint
         self.dialect = dialect = endpoint.dialect
         self.capabilities = endpoint.capabilities
@@ -55,12 +56,12 @@ class Target:
         self.folds_custom = dialect.get("custom_tools") is False and not own
         self.breakpoints = 0
         told: Mapping[str, Any] = dialect.get("tool_id") or _NOTHING
-        self._grammar = _ANY_ID if own else re.compile(told["pattern"]) if "pattern" in told else grammar
-        self._short_ids = WireIds(self._grammar, "call_", told["length"]) if "length" in told else None
+        self._longest_id = longest_id
+        self._id_grammar = re.compile(told["pattern"]) if "pattern" in told and not own else None
+        self._short_ids = WireIds(self._id_grammar or _ANY_ID, "call_", told["length"]) if "length" in told else None
         self._ids: dict[str, str] = {}
         self._names: dict[str, str] = {}
-        self._all_names: set[str] | None = None
-        self._numbers: dict[str, int] = {}
+        self._unused: UnusedNames | None = None
 
     def owns(self, item: dict[str, Any]) -> Mapping[str, Any]:
         """The provider state of an item when it may be replayed here, else nothing."""
@@ -122,7 +123,7 @@ class Target:
         own: str | None = state.get("id")
         wire_id = own if own is not None and self.own else self._ids.get(canonical)
         if wire_id is None:
-            fits = own is not None and (self._grammar.match(own) or rides(own, self.endpoint))
+            fits = own is not None and (self._takes_id(own) or rides(own, self.endpoint))
             wire_id = own if own is not None and fits else self._derived(canonical)
         self._ids[canonical] = wire_id
         return wire_id
@@ -134,9 +135,16 @@ class Target:
         wire_id = self._ids.get(canonical)
         return wire_id if wire_id is not None else self._derived(canonical)
 
+    def _takes_id(self, wire_id: str) -> bool:
+        if self.own:
+            return True
+        if self._id_grammar is not None:
+            return self._id_grammar.match(wire_id) is not None
+        return 0 < len(wire_id) <= self._longest_id
+
     def _derived(self, canonical: str) -> str:
         wire_id = "call_" + canonical.removeprefix("tu_")
-        if self._grammar.match(wire_id):
+        if self._takes_id(wire_id):
             return wire_id
         digest = hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).digest()
         return "call_" + encode_ulid(int.from_bytes(digest[:16], "big"))
@@ -164,16 +172,17 @@ class Target:
         self.loss.replace(path, wire, "name_rewritten", "shape", "the name does not fit the target's grammar")
 
     def _rewritten(self, name: str, request: dict[str, Any]) -> str:
-        if self._all_names is None:
-            self._all_names = {found for found in _names(request) if fits_name(found, self.dialect)}
-            self._all_names.update(self._names)
-        return unused_name(re.sub(r"[^a-zA-Z0-9_-]", "_", name), 64, self._all_names, self._numbers)
+        if self._unused is None:
+            taken = {found for found in _names(request) if fits_name(found, self.dialect)}
+            taken.update(self._names)
+            self._unused = UnusedNames(taken)
+        return self._unused.name(plain_name(name), LONGEST_TOOL_NAME)
 
 
 def fits_name(name: str, dialect: Mapping[str, Any]) -> bool:
     """Whether the provider takes the name of a tool."""
     pattern = dialect.get("tool_name")
-    return bool(re.fullmatch(pattern, name) if pattern else TOOL_NAME.fullmatch(name))
+    return re.fullmatch(pattern, name) is not None if pattern else is_plain_name(name, LONGEST_TOOL_NAME)
 
 
 def _names(request: dict[str, Any]) -> list[str]:

@@ -110,7 +110,8 @@ class Registry:
         self._tables: dict[str, Row] = {table["version"]: table for table in (prices or data("prices"))["tables"]}
         self._environment: Mapping[str, str] = os.environ if environment is None else environment
         self._resolvers = tuple(resolvers)
-        self._endpoints: dict[tuple[str | None, str | None, str | None], Endpoint] = {}
+        # those that were asked for, by provider, model and adapter
+        self.endpoints: dict[tuple[str | None, str | None, str | None], Endpoint] = {}
 
     # ------------------------------------------------------------------------------------------ providers
 
@@ -236,13 +237,13 @@ class Registry:
         meant. A provider that is in no row passes when the `adapter` is given. Raises `InvalidRequest` otherwise.
         """
         asked = (provider, model, adapter)
-        if asked in self._endpoints:
-            return self._endpoints[asked]
+        if asked in self.endpoints:
+            return self.endpoints[asked]
         found = self._endpoint(*self._at(provider, model, adapter), adapter)
         if found.provider in self._rows:  # what stands in a variable may change
-            if len(self._endpoints) == _MOST_ENDPOINTS:
-                self._endpoints.clear()
-            self._endpoints[asked] = found
+            if len(self.endpoints) == _MOST_ENDPOINTS:
+                self.endpoints.clear()
+            self.endpoints[asked] = found
         return found
 
     def _endpoint(self, provider: str | None, name: str | None, adapter: str | None) -> Endpoint:
@@ -494,7 +495,9 @@ def default() -> Registry:
 
 def endpoint(*, provider: str | None = None, model: str | None = None, adapter: str | None = None) -> Endpoint:
     """Who is on the other side of a wire (see `Registry.endpoint`)."""
-    return default().endpoint(provider=provider, model=model, adapter=adapter)
+    shared = default()
+    known = shared.endpoints.get((provider, model, adapter))  # every translation asks
+    return known if known is not None else shared.endpoint(provider=provider, model=model, adapter=adapter)
 
 
 def provider(name: str) -> Row:

@@ -18,7 +18,6 @@ class Reading:
 
     __slots__ = (
         "_calls",
-        "_canonical",
         "_given",
         "_ids",
         "_marks",
@@ -37,8 +36,7 @@ class Reading:
         self.provider = endpoint.provider
         self.whose = endpoint.state()
         self._ids = ids
-        self._calls: dict[str, int] = {}
-        self._canonical: dict[str, str] = {}
+        self._calls: dict[str, tuple[str, int]] = {}  # the latest canonical id of each wire id, and how many it has
         self._given: set[str] = set()
         self.names: set[str] = set()
         self.open: list[str] = []
@@ -69,15 +67,16 @@ class Reading:
     def call(self, wire_id: str) -> str:
         """The canonical id of a call; a wire id that is used again in a later turn names another call."""
         self.open.append(wire_id)
-        occurrence = self._calls.get(wire_id, 0)
-        if occurrence:
+        latest = self._calls.get(wire_id)
+        occurrence = 0
+        if latest is not None:
+            occurrence = latest[1]
             self.unusual = True
-        self._calls[wire_id] = occurrence + 1
         canonical = self._ids.tool(self.adapter, wire_id, occurrence)
         if canonical in self._given:  # derived from an id that was taken away, and that another call has as well
             canonical = self._ids.tool(self.adapter, wire_id, occurrence + 1)
         self._given.add(canonical)
-        self._canonical[wire_id] = canonical
+        self._calls[wire_id] = (canonical, occurrence + 1)
         return canonical
 
     def result(self, wire_id: str) -> str | None:
@@ -86,7 +85,8 @@ class Reading:
             del self.open[0]
         else:
             self.unusual = True
-        return self._canonical.get(wire_id)
+        latest = self._calls.get(wire_id)
+        return latest[0] if latest is not None else None
 
     def orphan(self, wire_id: str) -> str:
         """A canonical id for a result without a call."""

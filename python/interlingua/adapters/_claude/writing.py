@@ -5,15 +5,13 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._claude.values import FILLER, MAX_CACHE_MARKS, Item, wire_model
-from interlingua.adapters._kit import report_unknown, unused_name
+from interlingua.adapters._kit import UnusedNames, is_plain_name, plain_name, report_unknown
 from interlingua.adapters._order import Oddities
 from interlingua.canonical.carriage import rides
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.loss import Loss, Path, pointer
 
-_NAME: Final = re.compile(r"[a-zA-Z0-9_-]+")
-_NO_NAME: Final = re.compile(r"[^a-zA-Z0-9_-]")
 _HINT: Final = frozenset(("ttl",))
 
 Mark = tuple[Item, Path | None, Path | None, bool]
@@ -38,11 +36,10 @@ class Writing:
         "_longest_name",
         "_mark_name",
         "_names",
-        "_numbers",
         "_odd",
-        "_reserved",
         "_taken",
         "_tool_id",
+        "_unused",
         "_whole",
         "as_read",
         "capabilities",
@@ -88,8 +85,7 @@ class Writing:
         self._ids: dict[str, str] = {}
         self._taken: set[str] = set()
         self._names: dict[str, str] = {}
-        self._numbers: dict[str, int] = {}
-        self._reserved: set[str] = set()
+        self._unused: UnusedNames | None = None
         self.as_read = self._whole = False
         self._odd: Mapping[str, Any] = {}
         if self.own and (form := self.form_of(source)):
@@ -313,7 +309,7 @@ class Writing:
         """
         wire = self._names.get(name)
         if wire is None:
-            fits = self._whole or (len(name) <= self._longest_name and _NAME.fullmatch(name) is not None)
+            fits = self._whole or is_plain_name(name, self._longest_name)
             wire = self._names[name] = name if fits else self._rewritten(name)
         if wire != name:
             message = "the name does not fit the target's grammar"
@@ -321,9 +317,9 @@ class Writing:
         return wire
 
     def _rewritten(self, name: str) -> str:
-        if not self._reserved:
-            self._reserved = set(self._names.values()) | tool_names(self.source)
-        return unused_name(_NO_NAME.sub("_", name) or "tool", self._longest_name, self._reserved, self._numbers)
+        if self._unused is None:
+            self._unused = UnusedNames(set(self._names.values()) | tool_names(self.source))
+        return self._unused.name(plain_name(name) or "tool", self._longest_name)
 
 
 def fitted_lifetime(ttl: str, short: bool) -> str:

@@ -89,29 +89,31 @@ def assembled(body: Wire, blocks: list[Any], reading: Reading, endpoint: Endpoin
 
 def usage_from_wire(wire: Wire) -> dict[str, Any]:
     """Usage in disjoint buckets, as the wire has them: the prompt is input + cache reads + cache writes."""
-    usage: dict[str, Any] = {
-        "input_tokens": counted(wire.get("input_tokens")) or 0,
-        "output_tokens": counted(wire.get("output_tokens")) or 0,
-    }
-    for canonical, name in _COUNTS:
-        if (count := counted(wire.get(name))) is not None:
-            usage[canonical] = count
-    for canonical, name, member in _PARTS:
-        part = wire.get(name)
-        if type(part) is dict and (count := counted(part.get(member))) is not None:
-            usage[canonical] = count
+    usage: dict[str, Any] = {"input_tokens": 0, "output_tokens": 0}
+    for name, value in wire.items():
+        bucket = _COUNTS.get(name)
+        if bucket is not None:
+            if type(value) is int and value >= 0:
+                usage[bucket] = value
+        elif name in _PARTS and type(value) is dict:
+            part, member = _PARTS[name]
+            if (count := counted(value.get(member))) is not None:
+                usage[part] = count
     usage["raw"] = wire
     return usage
 
 
-_COUNTS: Final = (
-    ("cached_input_tokens", "cache_read_input_tokens"),
-    ("cache_creation_input_tokens", "cache_creation_input_tokens"),
-)
-_PARTS: Final = (
-    ("cache_creation_1h_input_tokens", "cache_creation", "ephemeral_1h_input_tokens"),
-    ("reasoning_tokens", "output_tokens_details", "thinking_tokens"),
-)
+_COUNTS: Final[dict[str, str]] = {
+    "input_tokens": "input_tokens",
+    "output_tokens": "output_tokens",
+    "cache_read_input_tokens": "cached_input_tokens",
+    "cache_creation_input_tokens": "cache_creation_input_tokens",
+}
+_PARTS: Final = {
+    "cache_creation": ("cache_creation_1h_input_tokens", "ephemeral_1h_input_tokens"),
+    "output_tokens_details": ("reasoning_tokens", "thinking_tokens"),
+}
+"""Buckets by what the wire calls them, and those that are told as members of a part."""
 
 
 # ---------------------------------------------------------------------------------------------- to the wire

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import Wire, unused_name
+from interlingua.adapters._kit import UnusedNames, Wire
 from interlingua.adapters._order import Oddities
-from interlingua.adapters.gemini_generate.tables import MODEL_MAJOR, TOOL_NAME, camelised
+from interlingua.adapters.gemini_generate.tables import LONGEST_TOOL_NAME, MODEL_MAJOR, camelised, fits_name
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import IdSource
@@ -122,7 +122,7 @@ class Writing:
     `paired`: results that are spelt otherwise than their calls are read as those of their calls.
     """
 
-    __slots__ = ("_names", "_numbers", "_odd", "_reserved", "as_read", "calls", "capabilities", "dialect", "endpoint", "exact", "form", "loss", "message", "model", "moves", "outside", "own", "paired", "source", "spelt")  # fmt: skip
+    __slots__ = ("_names", "_odd", "_unused", "as_read", "calls", "capabilities", "dialect", "endpoint", "exact", "form", "loss", "message", "model", "moves", "outside", "own", "paired", "source", "spelt")  # fmt: skip
 
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss, model: str | None = None) -> None:
         self.source = source
@@ -148,8 +148,7 @@ class Writing:
         names: Any = self.form.get("names")
         kept: Iterable[Any] = names if isinstance(names, list) else ()
         self._names: dict[str, str] = {name: name for name in kept if isinstance(name, str)}
-        self._numbers: dict[str, int] = {}
-        self._reserved: set[str] = set()
+        self._unused: UnusedNames | None = None
 
     def lacks(self, capability: str) -> bool:
         """Whether the model is known not to take something."""
@@ -228,18 +227,18 @@ class Writing:
 
     def fits(self, name: str) -> bool:
         """Whether a name is written as it is: newer surfaces take longer ones, and what came from here goes back."""
-        return self.as_read or TOOL_NAME.fullmatch(name) is not None or self._names.get(name) == name
+        return self.as_read or fits_name(name) or self._names.get(name) == name
 
     def renamed(self, name: str) -> str:
         """The wire name of a tool that has been written."""
         return self._names.get(name, name)
 
     def _rewritten(self, name: str) -> str:
-        if not self._reserved:
-            self._reserved = set(self._names.values()) | _tool_names(self.source)
+        if self._unused is None:
+            self._unused = UnusedNames(set(self._names.values()) | _tool_names(self.source))
         base = re.sub(r"[^A-Za-z0-9_:.-]", "_", name)
         base = base if base[:1].isalpha() or base[:1] == "_" else f"_{base}"
-        return unused_name(base, 64, self._reserved, self._numbers)
+        return self._unused.name(base, LONGEST_TOOL_NAME)
 
 
 def turns(messages: list[dict[str, Any]]) -> Iterator[range]:

@@ -16,7 +16,7 @@ from interlingua.adapters.gemini_generate.context import Reading, shape_of, turn
 from interlingua.adapters.gemini_generate.order import begins_with_call, demands_signatures
 from interlingua.adapters.gemini_generate.reasoning import is_usual_reasoning
 from interlingua.adapters.gemini_generate.state import MODEL, RESULT
-from interlingua.adapters.gemini_generate.tables import MOST_STOPS, RANGES, TIERS, TOOL_NAME
+from interlingua.adapters.gemini_generate.tables import MOST_STOPS, RANGES, TIERS, fits_name
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
 
@@ -68,7 +68,7 @@ def _note_tools(request: Request, reading: Reading, form: Item) -> None:
         names.add(tool["name"])
     if again:
         form["again"] = again
-    if odd := [name for name in (names | reading.names if names else reading.names) if not TOOL_NAME.fullmatch(name)]:
+    if odd := [name for name in (names | reading.names if names else reading.names) if not fits_name(name)]:
         form["names"] = sorted(odd)
     choice: Item | None = request.get("tool_choice")
     if choice is None or "tools" in ((request.get("options") or {}).get(reading.adapter) or {}):

@@ -18,7 +18,8 @@ FILLER: Final = "(empty)"
 SENTINEL: Final = "skip_thought_signature_validator"
 """What the provider takes in the place of a signature that another one's history does not have. It is sent as it stands."""
 
-TOOL_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_:.-]{0,63}")
+LONGEST_TOOL_NAME: Final = 64
+_TOOL_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_:.-]*")
 MEDIA_TYPE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*( *;.*)?")
 MODEL_MAJOR: Final = re.compile(r"gemini-(\d+)")
 
@@ -99,6 +100,13 @@ CAMEL: Final = {
 }
 """The names that the wire takes in two cases: by the one that it documents second."""
 SNAKE: Final = frozenset(CAMEL)
+
+
+def fits_name(name: str) -> bool:
+    """Whether the wire takes the name of a tool."""
+    # nearly all are identifiers, which is known much faster than by the grammar
+    plain = name.isascii() and name.isidentifier()
+    return len(name) <= LONGEST_TOOL_NAME and (plain or _TOOL_NAME.fullmatch(name) is not None)
 
 
 def camelised(item: Wire) -> Wire:

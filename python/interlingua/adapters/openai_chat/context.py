@@ -1,10 +1,10 @@
 """What travels along while one request or answer is read or written."""
 
-from typing import Any
+from typing import Any, Final
 
 from interlingua.adapters._kit import Wire
 from interlingua.adapters._openai_writing import Target
-from interlingua.adapters.openai_chat.tables import TOOL_ID
+from interlingua.adapters.openai_chat.tables import LONGEST_TOOL_ID
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import IdSource
 from interlingua.canonical.loss import Loss
@@ -84,6 +84,10 @@ class Reading:
         return self._ids.tool(self._adapter, f"name:{name}", 0)
 
 
+_NO_CALLS: Final[frozenset[str]] = frozenset()
+_NO_MESSAGES: Final[frozenset[int]] = frozenset()
+
+
 class Writing(Target):
     """Writes one body: for whom, what is lost on the way, and which ids are used.
 
@@ -96,13 +100,13 @@ class Writing(Target):
     __slots__ = ("answering", "called", "estranged", "from_another", "moved", "place")
 
     def __init__(self, endpoint: Endpoint, loss: Loss, *, own: bool, answering: bool = False) -> None:
-        super().__init__(endpoint, loss, TOOL_ID, own=own)
+        super().__init__(endpoint, loss, LONGEST_TOOL_ID, own=own)
         self.answering = answering
         self.from_another = False
         self.place = ""
         self.called: dict[str, str] = {}
-        self.estranged: set[str] = set()
-        self.moved: set[int] = set()
+        self.estranged: frozenset[str] = _NO_CALLS
+        self.moved: frozenset[int] = _NO_MESSAGES
 
     def result_id(self, block: dict[str, Any]) -> str:
         """The wire id that a result names."""

@@ -54,9 +54,9 @@ def messages_to_wire(request: Request, writing: Writing) -> list[Wire]:
         if content is not None:
             body.append({"role": "system", "content": content})
     order, moves = ordered(messages, NAME, writing.form if writing.own else None)
-    writing.moved.update(position for position, _ in moves)
+    writing.moved = frozenset([position for position, _ in moves])
     legacy = writing.form(request).get("tools") == "functions"
-    writing.estranged = _estranged([messages[position] for position in order], legacy, writing)
+    writing.estranged = frozenset(_estranged([messages[position] for position in order], legacy, writing))
     runs = _Runs(writing)
     for position in order:
         message = messages[position]

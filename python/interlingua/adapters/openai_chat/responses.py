@@ -54,8 +54,8 @@ def _body(response: Response, endpoint: Endpoint, loss: Loss, created: int) -> W
         return _own_body(response, state, endpoint, loss)
     writing = Writing(endpoint, loss, own=False, answering=True)
     choices = [_played_choice(response, 0, writing)]
-    for position, choice in enumerate(response.get("alternatives") or (), 1):
-        choices.append(_played_choice(choice, position, writing))
+    for choice in response.get("alternatives") or ():
+        choices.append(_played_choice(choice, len(choices), writing))
     body: Wire = {
         "id": response.get("id") or answer_id(response),
         "object": "chat.completion",
@@ -153,15 +153,16 @@ def _message_path(position: int) -> Path:
 
 def _played_choice(choice: dict[str, Any], position: int, writing: Writing) -> Wire:
     path = _message_path(position)
+    place = path[:-1]
     content = as_told(choice["message"]["content"], writing.dialect)
     word = finish_to_wire(choice, content, own=False)
     message = answer_to_wire(choice["message"], path, writing)
-    logprobs = _played_logprobs(choice, path[:-1], writing)
+    logprobs = _played_logprobs(choice, place, writing)
     stop = stop_to_wire(choice, content, writing.dialect)
-    _report_end(choice, content, word, stop, path[:-1], writing)
-    report_stateless(choice, writing.loss, path[:-1])
+    _report_end(choice, content, word, stop, place, writing)
+    report_stateless(choice, writing.loss, place)
     if position:
-        report_rest(choice, writing.loss, path[:-1])
+        report_rest(choice, writing.loss, place)
     return {"index": position, "message": message, "logprobs": logprobs, "finish_reason": word, **stop}
 
 

@@ -48,7 +48,7 @@ AUDIO: Final = Mirror({"wav": "audio/wav", "mp3": "audio/mpeg"})
 
 SERVICE_TIERS: Final = ("auto", "default", "flex", "scale", "priority", "fast")
 
-TOOL_ID: Final = re.compile(r"(?s).{1,40}\Z")
+LONGEST_TOOL_ID: Final = 40
 PARTICIPANT: Final = re.compile(r"[^\s<|\\/>]+")
 TIME_TO_LIVE: Final = re.compile(r"[0-9]+[mh]")
 

@@ -95,24 +95,24 @@ def _plain_turn(message: Message, content: list[Block], path: Path, writing: Wri
             wire["content"] = form["empty"]["content"]
         elif form.get("absent") == ["content"]:
             del wire["content"]
-    calls: list[Block] = content
+    begin = 0  # of the calls
     first = content[0] if content else None
     if first is not None and first["type"] == "text":
         if len(first) > 2 or not first["text"]:
             return None
         wire["content"] = first["text"]
-        calls = content[1:]
-    if not calls or writing.dialect.get("reasoning_replay_required"):
+        begin = 1
+    if begin == len(content) or writing.dialect.get("reasoning_replay_required"):
         return None
-    for block in calls:
+    for index in range(begin, len(content)):
+        block = content[index]
         if block["type"] != "tool_use":
             return None
         call_state = block.get("provider_state")
         if call_state is not None and "form" in call_state and "legacy" in call_state["form"]:
             return None
-    offset = len(content) - len(calls)
     wire["tool_calls"] = [
-        call_to_wire(block, index, path, writing, request) for index, block in enumerate(calls, offset)
+        call_to_wire(content[index], index, path, writing, request) for index in range(begin, len(content))
     ]
     return wire
 
@@ -135,7 +135,8 @@ def answer_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
         ):
             return {"role": "assistant", "content": content[0]["text"], "refusal": None}
         if (plain := _plain_turn(message, content, path, writing, {"messages": [message]})) is not None:
-            return {**plain, "refusal": None}
+            plain["refusal"] = None
+            return plain
     turn = Turn(path, writing, answer=True)
     for index, block in enumerate(content):
         _place(block, index, content, turn, {"messages": [message]})

@@ -5,7 +5,7 @@ from typing import Any
 
 from interlingua.adapters._kit import report_foreign_state, report_own_state
 from interlingua.adapters._openai_writing import Target
-from interlingua.adapters.openai_responses.tables import TOOL_ID
+from interlingua.adapters.openai_responses.tables import LONGEST_TOOL_ID
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Loss, Path
@@ -68,7 +68,7 @@ class Writing(Target):
     __slots__ = ("answer", "apart", "calls", "reply")
 
     def __init__(self, endpoint: Endpoint, loss: Loss, *, own: bool, reply: bool = False) -> None:
-        super().__init__(endpoint, loss, TOOL_ID, own=own)
+        super().__init__(endpoint, loss, LONGEST_TOOL_ID, own=own)
         self.reply = reply
         self.answer = reply and not own
         self.calls: dict[str, str] = {}

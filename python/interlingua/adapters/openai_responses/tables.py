@@ -34,7 +34,7 @@ BREAKPOINT_TTLS: Final = ("30m", "12h")
 MOST_BREAKPOINTS: Final = 4
 LEAST_OUTPUT_TOKENS: Final = 16
 
-TOOL_ID: Final = re.compile(r"(?s).{1,64}\Z")
+LONGEST_TOOL_ID: Final = 64
 TIME_TO_LIVE: Final = re.compile(r"[0-9]+[mh]")
 
 FILLER: Final = "(empty)"
