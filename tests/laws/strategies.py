@@ -154,7 +154,15 @@ tools = st.lists(
                 "provider_state": states,
             },
         ),
-        st.fixed_dictionaries({"name": names, "kind": st.just("custom")}, optional={"description": words}),
+        st.fixed_dictionaries(
+            {"name": names, "kind": st.just("custom")},
+            optional={
+                "description": words,
+                "format": st.just({"type": "text"}),
+                "input_schema": st.just({"type": "object"}),
+                "strict": st.booleans(),
+            },
+        ),
         st.just(
             {
                 "name": "web_search",

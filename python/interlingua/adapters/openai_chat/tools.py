@@ -88,7 +88,7 @@ def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: dict[str, An
             inner[member] = tool[name]
     if inner.get("strict") and _refuses_strict(tool, inner, (*path, "strict"), writing):
         del inner["strict"]
-    if tool.keys() - _COMMON:
+    if kind == "custom" or tool.keys() - _COMMON:
         report_misplaced(tool, kind, path, writing)
     item: Wire = {**{k: v for k, v in fields.items() if k != kind}, "type": kind, kind: inner}
     if not tool.keys() <= _SAYING:

@@ -646,7 +646,9 @@ def _texts(
     for at, part in enumerate(parts):
         if not isinstance(part, dict) or part.get("type") != kind or not isinstance(text := part.get("text"), str):
             return False
-        for name in part.keys() - _TEXT_PART:
+        for name in part:
+            if name in _TEXT_PART:
+                continue
             if name in fields:
                 return False
             fields[name] = part[name]

@@ -271,7 +271,7 @@ def _split_option(name: str, value: Wire, body: Wire, path: Path, writing: Writi
     if said and not added:
         writing.loss.drop(path, "combination", "weakened" if value else "shape", message)
         return
-    for member in value.keys() & said.keys():
+    for member in [member for member in value if member in said]:
         writing.loss.drop((*path, member), "combination", "weakened", message)
     body[name] = {**said, **added}
     _report_meaning(name, added, path, writing)
@@ -285,7 +285,7 @@ def _report_meaning(name: str, value: Any, path: Path, writing: Writing) -> None
     if left is None:
         writing.loss.drop(path, "combination", "shape", message)
     elif isinstance(value, dict) and left != value:
-        for member in value.keys() - left.keys():
+        for member in [member for member in value if member not in left]:
             writing.loss.drop((*path, member), "combination", "shape", message)
     elif left != value:
         writing.loss.replace(path, left, "combination", "shape", message)
