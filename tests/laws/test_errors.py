@@ -159,7 +159,7 @@ def failed_streams(path: Path) -> Iterable[list[dict[str, Any]]]:
         events = list(
             interlingua.read_stream([data[: len(data) * part // 3]], path.parent.parent.name, provider=provider)
         )
-        if events[-1]["type"] == "error" and "response" in events[-1] and in_turn(events):
+        if events[-1]["type"] == "error" and "response" in events[-1]:
             yield events
 
 

@@ -11,7 +11,7 @@ from collections.abc import Generator, Iterable, Iterator
 from typing import Any, Final
 
 from interlingua.adapters._answers import ending, joined
-from interlingua.adapters._kit import Wire, arguments_text, stream_error, texts_in_turn
+from interlingua.adapters._kit import Wire, arguments_text, in_turn, stream_error
 from interlingua.adapters._structured import Told
 from interlingua.adapters.gemini_generate.citations import cite
 from interlingua.adapters.gemini_generate.context import Reading, Writing
@@ -422,7 +422,7 @@ def _steps(path: str) -> list[Any]:
 def encode_stream(events: Iterable[Event], endpoint: Endpoint) -> Iterator[Frame]:
     """Streams an answer as this provider would, whatever its origin: text in pieces, every other part whole."""
     encoder = _Encoder(endpoint)
-    for event in texts_in_turn(events):
+    for event in in_turn(events):
         yield from encoder.event(event)
 
 
