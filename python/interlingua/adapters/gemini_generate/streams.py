@@ -339,6 +339,8 @@ class _Decoder:
                 choice.blocks[choice.call.position] = {**choice.call.block, "input": choice.call.arguments}
             elif choice.kind is not None:
                 choice.blocks[-1] = _settled(choice)
+        if self.choices and 0 not in self.choices:  # nothing came of the first answer, which another must not stand for
+            self.choices[0] = _Choice(0, Reading(self.endpoint, self.ids, call_prefix(self.body, 0)))
         try:
             response = self._response()
         except (InterlinguaError, *UNREADABLE):

@@ -62,7 +62,7 @@ def stream_loss(response: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
     """What a stream of this answer does not say: names of calls go as they come, and who speaks has none."""
     _, loss = to_wire_response(response, endpoint)
     found = [entry for entry in loss if entry["code"] != "name_rewritten"]
-    nameless = Loss()
+    unsaid = Loss()
     told = {entry["path"] for entry in found}
     for number, choice in enumerate([response, *response.get("alternatives", ())]):
         message = choice["message"]
@@ -70,8 +70,8 @@ def stream_loss(response: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
             continue
         where: Path = ("message", "name") if number == 0 else ("alternatives", number - 1, "message", "name")
         if pointer(where) not in told:
-            nameless.drop(where, "unsupported_field", "weakened", "a stream has no names of participants")
-    return found + nameless.entries
+            unsaid.drop(where, "unsupported_field", "weakened", "a stream has no names of participants")
+    return found + unsaid.entries
 
 
 class _Encoder:
