@@ -713,3 +713,21 @@ def test_tools_of_one_name_go_back_and_are_refused_when_an_edit_made_them() -> N
     one = read({**body, "tools": [{"functionDeclarations": [FUNCTION]}]})
     with pytest.raises(InvalidRequest, match="one name"):
         GEMINI.to_wire({**one, "tools": one["tools"] * 2}, HERE)
+
+
+@pytest.mark.parametrize(
+    "candidate",
+    [
+        {"content": {"role": "model", "parts": [{"text": "Hi."}]}, "index": False},
+        {"content": {"role": "model", "parts": [{"text": "Hi."}]}, "index": "0"},
+        {"content": [], "index": 0},
+        {"content": [{"text": "Hi."}], "index": 0},
+    ],
+)
+def test_an_odd_candidate_comes_back_as_it_was(candidate: dict[str, Any]) -> None:
+    """An index that is no number, and contents that are a list of parts."""
+    body = {"candidates": [candidate], "usageMetadata": {"promptTokenCount": 1}}
+    endpoint = registry.endpoint(adapter="gemini_generate")
+    adapter = adapters.get("gemini_generate")
+    wire, _ = adapter.to_wire_response(adapter.from_wire_response(body, endpoint, DERIVED_IDS)[0], endpoint)
+    assert difference(body, wire) is None

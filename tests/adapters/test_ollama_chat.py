@@ -540,3 +540,10 @@ def test_events_of_another_wire_are_told_whole() -> None:
     ]
     assert lines[-1]["done"] is True
     assert {line["model"] for line in lines} == {"gpt"}
+
+
+@pytest.mark.parametrize("role", ["", None, False, "Assistant", "odd"])
+def test_the_role_of_an_answer_comes_back_as_it_was(role: Any) -> None:
+    body = {"model": "m", "created_at": "t", "message": {"role": role, "content": "Hi."}, "done": True}
+    endpoint = registry.endpoint(adapter="ollama_chat")
+    assert adapter.to_wire_response(adapter.from_wire_response(body, endpoint, DERIVED_IDS)[0], endpoint)[0] == body

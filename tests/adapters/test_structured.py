@@ -8,6 +8,7 @@ import pytest
 
 from interlingua import adapters, registry, translate
 from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.loss import apply, difference, visible
 
 Data = dict[str, Any]
@@ -297,3 +298,39 @@ def test_the_answer_stands_as_text_in_the_next_request(wire: str) -> None:
     wire_request, back, _ = there_and_back(asking(SCHEMA_WANTED, *conversation), endpoint(wire))
     assert NAME not in json.dumps(wire_request["body"])
     assert [block["text"] for block in back["messages"][1]["content"]] == ['{"city":"Oslo"}']
+
+
+RESERVED = "<response-format>\nThe answer is one JSON object and nothing else: no other words, no code fence.\n</response-format>"
+SPOKEN: list[Data] = [
+    {"messages": [said("system", RESERVED), said("user", "Where?")]},
+    {"messages": [said("system", "Be brief."), said("developer", f"Be kind.\n\n{RESERVED}"), said("user", "Where?")]},
+    {"messages": [said("user", "Where?")], "system": [{"type": "text", "text": RESERVED}]},
+    {"messages": [said("system", RESERVED)]},
+    {"messages": [said("assistant", ""), said("system", RESERVED), said("user", "Where?")]},
+    {"messages": [said("system", RESERVED), said("user", "Where?")], "response_format": {"type": "json"}},
+    {"messages": [said("system", RESERVED), said("user", "Where?")], "response_format": SCHEMA_WANTED},
+]
+
+
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("more", [{}, WITHOUT], ids=["enforced", "not enforced"])
+@pytest.mark.parametrize("request_", SPOKEN)
+def test_what_a_caller_says_in_the_reserved_words_is_a_text(wire: str, more: Data, request_: Data) -> None:
+    """The law holds, the report says what was put behind the text, and no form is found that nobody asked for."""
+    _, back, loss = there_and_back(request_, endpoint(wire, **more))
+
+    assert (back.get("response_format") or {}).get("type") == (request_.get("response_format") or {}).get("type")
+    assert next(entry["value"] for entry in loss if entry["path"].endswith("/text")).endswith(f"{RESERVED}\n")
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_choice_of_the_reserved_name_is_refused(wire: str) -> None:
+    """Where it would be read as the form of the answer; beside another tool it is a choice, and a form stands beside it."""
+    request: Data = {"messages": [said("user", "Where?")], "tools": [{"name": NAME, "input_schema": SCHEMA}]}
+    request["tool_choice"] = {"type": "tool", "name": NAME}
+    there_and_back(
+        request | {"tools": [*request["tools"], {"name": "look"}], "response_format": {"type": "json"}}, endpoint(wire)
+    )
+    with pytest.raises(InvalidRequest) as refused:
+        translate.project(request, endpoint(wire))
+    assert refused.value.path == "/tool_choice/name"

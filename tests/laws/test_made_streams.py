@@ -4,15 +4,17 @@ Streams of answers that nobody gave: any blocks in any order, whatever wire they
 The recorded streams of the suite hold what providers say together; a gateway may be asked to stream anything else.
 """
 
+import random
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from strategies import answers
 from test_answers import is_sound, without_fields
 
-from interlingua import apply
+from interlingua import adapters, apply
 from interlingua.canonical.loss import same_answer
 from interlingua.translate import read_stream, write_stream
 
@@ -36,7 +38,8 @@ def told(answer: Data) -> Iterator[Data]:
                 "input": block["input"],
             }
         elif kind in ("text", "thinking"):
-            yield {"type": "block_start", "index": index, "block": {"type": kind, "text": ""}}
+            begun = {name: block[name] for name in ("type", "refusal") if name in block}
+            yield {"type": "block_start", "index": index, "block": {**begun, "text": ""}}
             yield {"type": f"{kind}_delta", "index": index, "text": block["text"]}
         else:
             yield {"type": "block_start", "index": index, "block": block}
@@ -53,6 +56,72 @@ def test_what_a_client_reads_is_what_was_reported(adapter: str, answer: Data) ->
         return
     loss: list[Data] = []
     last = list(read_stream(list(write_stream(told(answer), adapter, loss=loss)), adapter))[-1]
+    reported, read = (without_fields(one) for one in (apply(answer, loss), last["response"]))
+    assert same_answer(reported, read) is None
+
+
+def pieces(block: Data, index: int) -> list[Data]:
+    """The events of one block, what it says in two pieces."""
+    return [
+        event for event in told({"message": {"content": [block]}}) if "index" in event and not event.update(index=index)
+    ]
+
+
+def at_once(answer: Data, rng: random.Random, choice: int = 0) -> Iterator[Data]:
+    """The events of an answer of which many blocks are open at once: they begin in their order, and go on in any."""
+    blocks = [pieces(block, index) for index, block in enumerate(answer["message"]["content"])]
+    begun = 0
+    while any(blocks):
+        going = [events for events in blocks[:begun] if events]
+        if begun < len(blocks) and (not going or rng.random() < 0.5):
+            going, begun = [blocks[begun]], begun + 1
+        events = rng.choice(going)
+        together = 2 if events[0]["type"] in ("block_start", "tool_use_end") and len(events) > 1 else 1
+        together = 1 if together == 2 and events[1]["type"] not in ("tool_use_start", "block_stop") else together
+        for event in [events.pop(0) for _ in range(together)]:
+            yield event | {"choice": choice} if choice else event
+
+
+def interleaved(answer: Data, rng: random.Random) -> Iterator[Data]:
+    """The events of an answer and its alternatives, all of them at once."""
+    choices = [answer, *answer.get("alternatives", [])]
+    going = [at_once(one, rng, number) for number, one in enumerate(choices)]
+    yield {"type": "message_start"}
+    while going:
+        one = rng.choice(going)
+        if (event := next(one, None)) is None:
+            going.remove(one)
+        else:
+            yield event
+    yield {"type": "message_complete", "response": answer}
+
+
+def foreign(value: Any, adapter: str) -> Any:
+    """The value without states of the adapter."""
+    if isinstance(value, list):
+        return [foreign(item, adapter) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        name: foreign(item, adapter)
+        for name, item in value.items()
+        if name != "provider_state" or item.get("adapter") != adapter
+    }
+
+
+@pytest.mark.parametrize("adapter", adapters.names())
+@settings(max_examples=150, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+@given(answer=answers(), rng=st.randoms(use_true_random=False))
+def test_blocks_and_answers_that_interleave_keep_their_order(adapter: str, answer: Data, rng: random.Random) -> None:
+    if not all(is_sound(one["message"]) for one in [answer, *answer.get("alternatives", [])]):
+        return
+    if adapter == "openai_chat":
+        answer = foreign(answer, adapter)  # nothing that came from this wire is of such a kind
+    loss: list[Data] = []
+    last = list(read_stream(list(write_stream(interleaved(answer, rng), adapter, loss=loss)), adapter))[-1]
+    if last["type"] == "error":
+        assert answer["finish_reason"] == "error"
+        return
     reported, read = (without_fields(one) for one in (apply(answer, loss), last["response"]))
     assert same_answer(reported, read) is None
 

@@ -428,13 +428,13 @@ class Repetition:
 
 
 DELTAS: Final = frozenset(("text_delta", "thinking_delta", "tool_use_input_delta"))
-_IN_ONE_PLACE: Final = ("text", "thinking")
+_PROSE: Final = frozenset(("text", "thinking"))
 
 
-def texts_in_turn(events: Iterable[Event]) -> Iterator[Event]:
-    """The events, with texts one after another and reasoning too, for wires that have one place for all text and tell
+def in_turn(events: Iterable[Event]) -> Iterator[Event]:
+    """The events, with one block of an answer after another, for wires that have one place for all that is said and tell
     calls whole."""
-    turns = TextsInTurn(calls_whole=True)
+    turns = InTurn("all")
     for event in events:
         if event["type"] in DELTAS and not turns.waiting:
             yield event
@@ -442,17 +442,18 @@ def texts_in_turn(events: Iterable[Event]) -> Iterator[Event]:
             yield from turns.due(event)
 
 
-class TextsInTurn:
-    """The same, event by event. Blocks of other wires may interleave: what belongs to a later text waits until the one
-    before it has ended, and where calls go out whole (`calls_whole`) for the end of the call that stands before it. While
-    nothing is `waiting`, deltas need not be asked for: they are due when they come."""
+class InTurn:
+    """The same, event by event. Blocks of other wires may interleave: what belongs to a later one waits until the one
+    before it in its place has ended. While nothing is `waiting`, deltas need not be asked for: they are due when they come.
 
-    __slots__ = ("_begun", "_calling", "_calls_whole", "waiting")
+    `places` says what has one place in the wire: `all` blocks, the `prose` (texts and reasoning), or each `kind` of prose.
+    """
 
-    def __init__(self, *, calls_whole: bool = False) -> None:
+    __slots__ = ("_begun", "_places", "waiting")
+
+    def __init__(self, places: str) -> None:
+        self._places = places
         self._begun: dict[tuple[int, str], int] = {}
-        self._calls_whole = calls_whole
-        self._calling: set[tuple[int, int]] = set()
         self.waiting: dict[tuple[int, int], list[Event]] = {}
 
     def due(self, event: Event) -> list[Event]:
@@ -462,45 +463,35 @@ class TextsInTurn:
         if place in self.waiting:
             self.waiting[place].append(event)
             return []
-        if kind == "block_start" and event["block"]["type"] in _IN_ONE_PLACE:
-            lane: tuple[int, str] = (place[0], event["block"]["type"])
-            if lane in self._begun or (self._calling and self._calls(place[0])):
-                self.waiting[place] = [event]
-                return []
-            self._begun[lane] = place[1]
-        elif kind == "block_start":
-            if self._calls_whole and event["block"]["type"] == "tool_use":
-                self._calling.add(place)
+        if kind == "block_start":
+            lane = self._lane(event)
+            if lane[1]:
+                if lane in self._begun:
+                    self.waiting[place] = [event]
+                    return []
+                self._begun[lane] = place[1]
         elif kind == "block_stop":
-            lane = (place[0], event["block"]["type"])
-            if self._begun.get(lane) == place[1]:
-                del self._begun[lane]
-                return [event, *self._released(lane)]
-            if place in self._calling:
-                self._calling.discard(place)
-                return [event, *self._behind_calls(place[0])]
+            # a block may end as one of another type
+            lanes = [lane for lane, index in self._begun.items() if lane[0] == place[0] and index == place[1]]
+            if lanes:
+                del self._begun[lanes[0]]
+                return [event, *self._released(lanes[0])]
         elif kind == "error":
             held = [waiting for events in self.waiting.values() for waiting in events]
             self.waiting.clear()
             return [*held, event]
         return [event]
 
-    def _calls(self, choice: int) -> bool:
-        return any(place[0] == choice for place in self._calling)
-
-    def _behind_calls(self, choice: int) -> list[Event]:
-        """What waited for the end of a call."""
-        released: list[Event] = []
-        if not self._calls(choice):
-            for kind in _IN_ONE_PLACE:
-                if (choice, kind) not in self._begun:
-                    released += self._released((choice, kind))
-        return released
+    def _lane(self, start: Event) -> tuple[int, str]:
+        """The place of a block that begins; an empty word where it needs none."""
+        kind: str = start["block"]["type"]
+        word = "all" if self._places == "all" else "" if kind not in _PROSE else self._places
+        return (start.get("choice") or 0, kind if word == "kind" else word)
 
     def _released(self, lane: tuple[int, str]) -> list[Event]:
         released: list[Event] = []
         for place, held in list(self.waiting.items()):
-            if (place[0], held[0]["block"]["type"]) == lane:
+            if self._lane(held[0]) == lane:
                 released += self.waiting.pop(place)
                 if held[-1]["type"] != "block_stop":
                     self._begun[lane] = place[1]

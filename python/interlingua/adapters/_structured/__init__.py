@@ -3,12 +3,25 @@ Answers of a given form, for targets that cannot be told so in a member of their
 
 Such a form is asked for (`asking`) by a call that is forced, of a tool with a reserved name whose arguments are the
 answer, or in the instructions. How both are spelt stands in `form`, so that a reader finds the form again (`finding`);
-and a call of the reserved name is read as the text that it stands for (`answers`).
+and a call of the reserved name is read as the text that it stands for (`answers`). What a caller says in these words is
+kept apart from a form (`reserved`).
 """
 
 from interlingua.adapters._structured.answers import Told, answered, text_of
 from interlingua.adapters._structured.asking import ANYWHERE, CONVERSATION, written
 from interlingua.adapters._structured.finding import recognised
 from interlingua.adapters._structured.form import NAME
+from interlingua.adapters._structured.reserved import guarded, speaks
 
-__all__ = ["ANYWHERE", "CONVERSATION", "NAME", "Told", "answered", "recognised", "text_of", "written"]
+__all__ = [
+    "ANYWHERE",
+    "CONVERSATION",
+    "NAME",
+    "Told",
+    "answered",
+    "guarded",
+    "recognised",
+    "speaks",
+    "text_of",
+    "written",
+]

@@ -161,7 +161,7 @@ def _as_it_came(request: Request, wanted: dict[str, Any], endpoint: Endpoint) ->
         if "at" in form and (messages := _with_text_at(request["messages"], text, form)) is not None:
             asked["messages"] = messages
             return asked, text, form["at"][0]
-        if "message" not in form:
+        if "message" not in form or request.get("system"):  # which stands before it now
             return _with_text(request, text, form.get("beside")), text, -1
         message: dict[str, Any] = form["message"]
         asked["messages"] = [{**message, "content": [{**message["content"][0], "text": text}]}, *request["messages"]]

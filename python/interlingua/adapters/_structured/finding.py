@@ -25,31 +25,32 @@ Block = dict[str, Any]
 def recognised(request: Request) -> Request:
     """A request that was read, with the form of answer that it asks for by a call or in its instructions."""
     choice = request.get("tool_choice")
-    if choice is not None and choice.get("name") == NAME:
-        _recognise_tool(request)
-    else:
-        messages = request["messages"]
-        if messages and messages[0]["role"] in INSTRUCTIONS:
-            _recognise_text(request, messages)
+    if choice is not None and choice.get("name") == NAME and _is_called(request):
+        return request
+    messages = request["messages"]
+    if messages and messages[0]["role"] in INSTRUCTIONS:
+        _recognise_text(request, messages)
     return request
 
 
-def _recognise_tool(request: Request) -> None:
+def _is_called(request: Request) -> bool:
+    """Takes the form from a tool of the reserved name. Whether it did."""
     tools: list[Any] = request.get("tools") or []
     if len(tools) != 1 or request["tool_choice"] != CHOICE or "response_format" in request:
-        return
+        return False
     tool = tools[0]
     if tool["name"] != NAME or type(tool.get("input_schema")) is not dict or tool.get("strict"):
-        return
+        return False
     state = tool.get("provider_state") or {}
     if not tool.keys() <= _TOOL or "fields" in state or "signature" in state:
-        return
+        return False
     choice = {name: request[name] for name in ("tool_choice", "parallel_tool_calls") if name in request}
     said = {name: value for name, value in tool.items() if name != "input_schema"}
     for name in TOOLS:
         request.pop(name, None)
     request["response_format"] = of_tool(tool)
     _note(request, {"tool": said, "choice": choice})
+    return True
 
 
 _TOOL: Final = frozenset(("name", "description", "input_schema", "strict", "provider_state"))

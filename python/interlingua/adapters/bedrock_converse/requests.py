@@ -17,7 +17,7 @@ from interlingua.adapters._kit import (
     report_foreign_state,
     report_unknown,
 )
-from interlingua.adapters._structured import recognised, written
+from interlingua.adapters._structured import guarded, recognised, speaks, written
 from interlingua.adapters.bedrock_converse.reasoning import NOVA, nova_from_wire, reasoning_to_wire, thinking_from_wire
 from interlingua.adapters.bedrock_converse.tables import METADATA, TIERS, Writing
 from interlingua.adapters.bedrock_converse.tools import choice_to_wire, enforced, tool_config_from_wire, tools_to_wire
@@ -64,7 +64,7 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     if not wires:
         form["odd"] = {"messages": []}
     request["provider_state"] = reading.state(form=form)
-    proofread(request, reading, endpoint, to_wire)
+    proofread(request, reading, endpoint, _with_format)
     return recognised(request), []
 
 
@@ -240,6 +240,10 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     Raises `InvalidRequest` for a request that has no valid wire (calls and results that do not pair, two tools of one
     name) and `CannotAdapt` for one that the model refuses, both with a pointer into the request.
     """
+    return guarded(request, endpoint, _with_format) if speaks(request) else _with_format(request, endpoint)
+
+
+def _with_format(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     if "response_format" in request:
         return written(request, endpoint, _written)
     return _written(request, endpoint)

@@ -336,6 +336,9 @@ class _Encoder:
         self.indexes: dict[int, int] = {}
         self.sent: dict[int, int] = {}  # characters of text or arguments that went out, by canonical index
         self.free: set[int] = set()  # calls whose arguments are free text
+        self.silent: dict[int, str] = {}  # texts and thoughts that have begun and said nothing, which tells nobody so
+        self.whole: set[int] = set()  # blocks that have begun and are written when they end
+        self.later: dict[int, list[Event]] = {}  # what began behind one of those and waits for its end
         self.begun = False
         self.writing = Writing({}, endpoint, Loss())
         self.writing.own = True
@@ -343,7 +346,7 @@ class _Encoder:
 
     def event(self, event: Event) -> Iterable[Frame]:
         """The frames of one event."""
-        if event["type"] == "text_delta" and event["index"] in self.indexes:
+        if event["type"] == "text_delta" and event["index"] in self.indexes and not self.silent:
             return self._grow(event["index"], event["text"], {"text": event["text"]})
         return self._event(event)
 
@@ -352,6 +355,8 @@ class _Encoder:
             case "message_start":
                 yield from self._started()
             case "error":
+                while self.later:
+                    yield from self._released()
                 name, payload = to_wire_exception(event["error"], self.endpoint)
                 yield Frame(name, json.dumps(payload).decode(), EXCEPTION)
             case "message_complete":
@@ -371,7 +376,12 @@ class _Encoder:
     # ------------------------------------------------------------------------------------------ blocks
 
     def _block_event(self, kind: str, event: Event) -> Iterator[Frame]:
-        index = event["index"]
+        index: int = event["index"]
+        if index in self.later or (self.whole and kind == "block_start"):
+            self.later.setdefault(index, []).append(event)
+            return
+        if self.silent:
+            yield from self._begin_before(index, event)
         match kind:
             case "block_start":
                 yield from self._block_start(index, event["block"])
@@ -386,13 +396,43 @@ class _Encoder:
                 yield from self._grow(index, text, {"toolUse": {"input": text}})
             case "block_stop":
                 yield from self._block_stop(index, event["block"])
+                if index in self.whole:
+                    self.whole.discard(index)
+                    yield from self._released()
             case _:
                 pass
+
+    def _released(self) -> Iterator[Frame]:
+        """What waited for the end of a block that is written whole."""
+        if not self.later:
+            return
+        later = list(self.later.values())
+        self.later = {}
+        self.whole.clear()
+        for events in later:
+            for event in events:
+                yield from self._block_event(event["type"], event)
+
+    def _begin_before(self, index: int, event: Event) -> Iterator[Frame]:
+        """The beginnings of the texts and thoughts that stand before a block of which something is about to be said."""
+        kind = event["type"]
+        if kind == "block_start":
+            if event["block"]["type"] != "tool_use":
+                return
+        elif kind != "block_stop" and not event["text"]:
+            return
+        number = self.indexes.get(index, len(self.indexes))
+        for other, begun in list(self.silent.items()):
+            if self.indexes[other] < number:
+                del self.silent[other]
+                yield self._delta(other, {"text": ""} if begun == "text" else {"reasoningContent": {"text": ""}})
+        self.silent.pop(index, None)
 
     def _block_start(self, index: int, block: Event) -> Iterator[Frame]:
         match block["type"]:
             case "text" | "thinking":
                 self._opened(index)
+                self.silent[index] = block["type"]
             case "tool_use":
                 if block.get("kind", "function") != "function":
                     self.free.add(index)
@@ -400,7 +440,7 @@ class _Encoder:
                 start = {name: value for name, value in wire["toolUse"].items() if name != "input"}
                 yield _frame("contentBlockStart", start={"toolUse": start}, contentBlockIndex=self._opened(index))
             case _:
-                pass  # written whole when they end
+                self.whole.add(index)
 
     def _opened(self, index: int) -> int:
         self.indexes[index] = number = len(self.indexes)

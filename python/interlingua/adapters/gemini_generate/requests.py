@@ -11,7 +11,7 @@ from interlingua.adapters._kit import (
     report_foreign_state,
     report_unknown,
 )
-from interlingua.adapters._structured import recognised, written
+from interlingua.adapters._structured import guarded, recognised, speaks, written
 from interlingua.adapters.gemini_generate.contents import contents_from_wire, system_from_wire
 from interlingua.adapters.gemini_generate.context import Reading, Writing
 from interlingua.adapters.gemini_generate.generation import (
@@ -87,7 +87,7 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     if not contents:
         form["odd"] = {"messages": ["empty_content"]}
     request["provider_state"] = reading.state(form=form) if form else reading.state()
-    proofread(request, reading, endpoint, to_wire)
+    proofread(request, reading, endpoint, _with_format)
     return recognised(request), []
 
 
@@ -179,6 +179,10 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
 
     Raises `InvalidRequest` when no valid wire exists for the conversation.
     """
+    return guarded(request, endpoint, _with_format) if speaks(request) else _with_format(request, endpoint)
+
+
+def _with_format(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     if "response_format" in request:
         return written(request, endpoint, _written)
     return _written(request, endpoint)

@@ -89,10 +89,10 @@ def choice_from_wire(candidate: Wire, blocks: list[Block], position: int, endpoi
         if type(content.get("parts")) is not list:
             form["parts"] = "null" if "parts" in content else "absent"
     else:
-        form["content"] = "null" if "content" in candidate else "absent"
+        form["content"] = "list" if type(content) is list else "null" if "content" in candidate else "absent"
     if "index" not in candidate:
         form["index"] = []
-    elif candidate["index"] != position:
+    elif candidate["index"] != position or type(candidate["index"]) is bool:
         form["index"] = [candidate["index"]]
     raw = candidate.get("finishReason")
     if type(raw) is int:
@@ -286,7 +286,9 @@ def _candidate(choice: dict[str, Any], position: int, writing: Writing, path: Pa
     for name, value in (writing.owned(message).get("fields") or {}).items():
         content.setdefault(name, value)
     candidate: Wire = {"content": content, "index": position}
-    if "content" in form and not parts:
+    if form.get("content") == "list":
+        candidate["content"] = parts
+    elif "content" in form and not parts:
         del candidate["content"]
         candidate |= {"content": None} if form["content"] == "null" else {}
     if "index" in form:

@@ -11,7 +11,7 @@ from collections.abc import Generator, Iterable, Iterator
 from typing import Any, Final
 
 from interlingua.adapters._answers import ending, joined
-from interlingua.adapters._kit import Wire, arguments_text, stream_error, texts_in_turn
+from interlingua.adapters._kit import Wire, arguments_text, in_turn, stream_error
 from interlingua.adapters._structured import Told
 from interlingua.adapters.gemini_generate.citations import cite
 from interlingua.adapters.gemini_generate.context import Reading, Writing
@@ -339,6 +339,8 @@ class _Decoder:
                 choice.blocks[choice.call.position] = {**choice.call.block, "input": choice.call.arguments}
             elif choice.kind is not None:
                 choice.blocks[-1] = _settled(choice)
+        if self.choices and 0 not in self.choices:  # nothing came of the first answer, which another must not stand for
+            self.choices[0] = _Choice(0, Reading(self.endpoint, self.ids, call_prefix(self.body, 0)))
         try:
             response = self._response()
         except (InterlinguaError, *UNREADABLE):
@@ -422,7 +424,7 @@ def _steps(path: str) -> list[Any]:
 def encode_stream(events: Iterable[Event], endpoint: Endpoint) -> Iterator[Frame]:
     """Streams an answer as this provider would, whatever its origin: text in pieces, every other part whole."""
     encoder = _Encoder(endpoint)
-    for event in texts_in_turn(events):
+    for event in in_turn(events):
         yield from encoder.event(event)
 
 

@@ -142,7 +142,7 @@ def _respell(wire: Wire, form: Mapping[str, Any], with_ids: bool) -> None:
         if not wire.get(name) and (name not in _OF_ANSWERS or wire["role"] == "assistant"):
             wire[name] = value
     role = str(form.get("role", "")).lower()
-    if role and (role == wire["role"] or role not in _ROLES):
+    if "role" in form and (role == wire["role"] or role not in _ROLES):
         wire["role"] = form["role"]
 
 

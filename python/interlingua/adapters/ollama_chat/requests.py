@@ -14,7 +14,7 @@ from interlingua.adapters._kit import (
     report_parallel,
     report_unknown,
 )
-from interlingua.adapters._structured import recognised, written
+from interlingua.adapters._structured import guarded, recognised, speaks, written
 from interlingua.adapters.ollama_chat.messages import messages_from_wire, messages_to_wire
 from interlingua.adapters.ollama_chat.tables import (
     LEVELS,
@@ -44,6 +44,10 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
 
     Raises `InvalidRequest` with a pointer for a conversation that has no valid wire.
     """
+    return guarded(request, endpoint, _with_format) if speaks(request) else _with_format(request, endpoint)
+
+
+def _with_format(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     if "response_format" in request:
         return written(request, endpoint, _written)
     return _written(request, endpoint)

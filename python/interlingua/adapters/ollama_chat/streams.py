@@ -10,7 +10,7 @@ from collections.abc import Generator, Iterable, Iterator
 from typing import Any, Final
 
 from interlingua.adapters._answers import joined
-from interlingua.adapters._kit import Wire, arguments_text, texts_in_turn
+from interlingua.adapters._kit import Wire, arguments_text, in_turn
 from interlingua.adapters._structured import Told
 from interlingua.adapters.ollama_chat.blocks import Block
 from interlingua.adapters.ollama_chat.errors import error_from_body, error_in_stream
@@ -251,7 +251,7 @@ def encode_stream(events: Iterable[Event], endpoint: Endpoint, *, created_at: st
             told[index] = told.get(index, "") + text
             yield line(content=text) if kind == "text" else line(content="", thinking=text)
 
-    for event in texts_in_turn(events):
+    for event in in_turn(events):
         if event.get("choice"):
             continue
         match event["type"]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import DELTAS, TextsInTurn, Wire, arguments_text, own_state
+from interlingua.adapters._kit import DELTAS, InTurn, Wire, arguments_text, own_state
 from interlingua.adapters.openai_chat.citations import annotations_to_wire
 from interlingua.adapters.openai_chat.context import Writing
 from interlingua.adapters.openai_chat.errors import error_in_stream
@@ -23,7 +23,7 @@ from interlingua.adapters.openai_chat.tools import CALLS, call_to_wire
 from interlingua.adapters.openai_chat.turns import audio_to_wire
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.loss import Entry, Loss
+from interlingua.canonical.loss import Entry, Loss, Path, pointer
 from interlingua.wire.sse import Frame
 
 Event = dict[str, Any]
@@ -62,11 +62,16 @@ def stream_loss(response: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
     """What a stream of this answer does not say: names of calls go as they come, and who speaks has none."""
     _, loss = to_wire_response(response, endpoint)
     found = [entry for entry in loss if entry["code"] != "name_rewritten"]
-    if response["message"].get("name") is None or own_state(response, endpoint):
-        return found
-    nameless = Loss()
-    nameless.drop(("message", "name"), "unsupported_field", "weakened", "a stream has no names of participants")
-    return [entry for entry in found if entry["path"] != "/message/name"] + nameless.entries
+    unsaid = Loss()
+    told = {entry["path"] for entry in found}
+    for number, choice in enumerate([response, *response.get("alternatives", ())]):
+        message = choice["message"]
+        if message.get("name") is None or own_state(response, endpoint) or own_state(message, endpoint):
+            continue
+        where: Path = ("message", "name") if number == 0 else ("alternatives", number - 1, "message", "name")
+        if pointer(where) not in told:
+            unsaid.drop(where, "unsupported_field", "weakened", "a stream has no names of participants")
+    return found + unsaid.entries
 
 
 class _Encoder:
@@ -87,7 +92,7 @@ class _Encoder:
 
     def frames(self, events: Iterable[Event]) -> Iterator[Frame]:
         """One event gives no frame, one or more."""
-        turns = TextsInTurn()
+        turns = InTurn("prose" if self._endpoint.dialect.get("reasoning_replay") == "content" else "kind")
         for event in events:
             kind: str = event["type"]
             if kind in DELTAS and not turns.waiting:

@@ -35,7 +35,7 @@ from interlingua.adapters._openai_members import (
     verbosity,
     word,
 )
-from interlingua.adapters._structured import ANYWHERE, recognised, written
+from interlingua.adapters._structured import ANYWHERE, guarded, recognised, speaks, written
 from interlingua.adapters.openai_chat.context import Reading, Writing
 from interlingua.adapters.openai_chat.messages import messages_from_wire, messages_to_wire
 from interlingua.adapters.openai_chat.parts import cache_from_wire, cache_to_wire
@@ -75,6 +75,10 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     Raises `InvalidRequest` with a pointer for a conversation that has no valid wire: results without calls,
     calls without results that other turns follow, results twice.
     """
+    return guarded(request, endpoint, _with_format) if speaks(request) else _with_format(request, endpoint)
+
+
+def _with_format(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     if "response_format" in request:
         return written(request, endpoint, _written, ANYWHERE)
     return _written(request, endpoint)
@@ -354,7 +358,7 @@ def from_wire_request(
     if not messages:
         form["odd"] = ["messages"]
     request["provider_state"] = reading.state(form=form) if form else reading.state()
-    proofread(request, reading.names.values(), _EVEN, body, endpoint, to_wire)
+    proofread(request, reading.names.values(), _EVEN, body, endpoint, _with_format)
     return recognised(request), []
 
 

@@ -30,7 +30,7 @@ from interlingua.adapters._openai_members import (
     verbosity,
     word,
 )
-from interlingua.adapters._structured import CONVERSATION, recognised, written
+from interlingua.adapters._structured import CONVERSATION, guarded, recognised, speaks, written
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.messages import input_from_wire, input_to_wire, is_continued, is_foreign
 from interlingua.adapters.openai_responses.tables import (
@@ -59,6 +59,10 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     Raises `InvalidRequest` with a pointer for a conversation that has no valid wire: results without calls,
     calls without results that other turns follow, results twice.
     """
+    return guarded(request, endpoint, _with_format) if speaks(request) else _with_format(request, endpoint)
+
+
+def _with_format(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     if "response_format" in request:
         return written(request, endpoint, _written, CONVERSATION)
     return _written(request, endpoint)
@@ -374,7 +378,7 @@ def from_wire_request(
     if not body.get("input") and not any(body.get(name) for name in ELSEWHERE):
         form["odd"] = ["messages"]
     request["provider_state"] = reading.state(form=form) if form else reading.state()
-    proofread(request, reading.names, _EVEN, body, endpoint, to_wire)
+    proofread(request, reading.names, _EVEN, body, endpoint, _with_format)
     return recognised(request), []
 
 

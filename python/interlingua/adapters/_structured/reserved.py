@@ -1,0 +1,103 @@
+"""
+The reserved words in the mouth of a caller: a choice of the reserved name, and instructions that are the text of a form.
+A reader would take them for the form of the answer (spec/2-requests.md#form-reserved).
+"""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from interlingua.adapters._kit import Wire
+from interlingua.adapters._structured.finding import recognised
+from interlingua.adapters._structured.form import BEGIN, END, INSTRUCTIONS, NAME, of_text
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.loss import Loss, Path
+
+Request = dict[str, Any]
+Block = dict[str, Any]
+Writer = Callable[[Request, Endpoint], tuple[Wire, list[dict[str, Any]]]]
+
+_SAID: Final = frozenset(("tool_use", "tool_result"))
+
+
+def speaks(request: Request) -> bool:
+    """Whether a request may hold reserved words where a reader looks for them."""
+    choice = request.get("tool_choice")
+    if choice is not None and choice.get("name") == NAME:
+        return True
+    for block in request.get("system") or ():
+        if block["type"] == "text" and block["text"].endswith(END):
+            return True
+    for message in request["messages"]:
+        if message["role"] not in INSTRUCTIONS:
+            if _says_something(message["content"]):
+                break
+        else:
+            for block in message["content"]:
+                if block["type"] == "text" and block["text"].endswith(END):
+                    return True
+    return False
+
+
+def _says_something(content: list[Block]) -> bool:
+    """Whether a turn stays a turn on every wire: what follows it are no leading instructions anywhere."""
+    return any(block["type"] in _SAID or (block["type"] == "text" and block["text"].strip()) for block in content)
+
+
+def guarded(request: Request, endpoint: Endpoint, write: Writer) -> tuple[Wire, list[dict[str, Any]]]:
+    """Writes a request that speaks reserved words: with a line feed behind what would be read as the form of the answer.
+
+    Raises `InvalidRequest` for the choice of a tool of the reserved name that has no other beside it.
+    """
+    if _is_as_read(request, endpoint):
+        return write(request, endpoint)
+    if (request.get("tool_choice") or {}).get("name") == NAME and not _has_others(request):
+        raise InvalidRequest(
+            f"the name {NAME} is reserved for the form of the answer; rename the tool, or ask with response_format",
+            path="/tool_choice/name",
+        )
+    loss = Loss()
+    said = dict(request)
+    if "system" in request:
+        said["system"] = _ended(request["system"] or [], ("system",), loss)
+    messages: list[Any] = list(request["messages"])
+    said["messages"] = messages
+    for position, message in enumerate(messages):
+        if message["role"] in INSTRUCTIONS:
+            content = _ended(message["content"], ("messages", position, "content"), loss)
+            messages[position] = {**message, "content": content}
+        elif _says_something(message["content"]):
+            break
+    wire, entries = write(said, endpoint)
+    return wire, [*loss.entries, *entries]
+
+
+def _has_others(request: Request) -> bool:
+    """Whether a tool stands beside that of the reserved name on every wire."""
+    return any(
+        tool["name"] != NAME and (tool.get("kind") or "function") != "provider" for tool in request.get("tools") or ()
+    )
+
+
+def _ended(content: list[Block], path: Path, loss: Loss) -> list[Block]:
+    """The blocks with a line feed behind each text of a form."""
+    ended = list(content)
+    for index, block in enumerate(content):
+        if block["type"] != "text" or not block["text"].endswith(END):
+            continue
+        _, begin, asked = block["text"].rpartition(BEGIN)
+        if begin and of_text(begin + asked) is not None:
+            text = f"{block['text']}\n"
+            ended[index] = {**block, "text": text}
+            message = "the text is reserved for the form of the answer"
+            loss.replace((*path, index, "text"), text, "unsupported_value", "shape", message)
+    return ended
+
+
+def _is_as_read(request: Request, endpoint: Endpoint) -> bool:
+    """Whether this wire read the words where they stand, and saw no form in them."""
+    state = request.get("provider_state")
+    if state is None or not endpoint.owns(state) or request.get("system"):
+        return False
+    known = {**request, "messages": list(request["messages"]), "provider_state": dict(state)}
+    return recognised(known).get("response_format") == request.get("response_format")
