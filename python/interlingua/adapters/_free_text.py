@@ -14,9 +14,10 @@ def tool_as_function(tool: dict[str, Any], loss: Loss, path: Path) -> dict[str, 
     message = "a free-text tool travels as a function with one text argument"
     loss.replace((*path, "kind"), "function", "custom_tool", "shape", message)
     loss.replace((*path, "input_schema"), schema, "custom_tool", "shape", message)
-    severity = "weakened" if tool.get("format", {"type": "text"}) != {"type": "text"} else "shape"
-    for name in ("format", "strict"):
-        if tool.get(name) is not None:
+    for name, idle in (("format", {"type": "text"}), ("strict", False)):
+        value = tool.get(name)
+        if value is not None:
+            severity = "shape" if value == idle else "weakened"
             loss.drop((*path, name), "custom_tool", severity, f"the {name} of a free-text tool has no form")
     kept = {name: value for name, value in tool.items() if name not in ("kind", "format", "strict")}
     return kept | {"input_schema": schema}

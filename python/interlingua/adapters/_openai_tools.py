@@ -32,7 +32,8 @@ def report_misplaced(tool: Tool, kind: str, path: Path, writing: Target) -> None
     for name in ("format",) if kind == "function" else ("input_schema", "strict"):
         if tool.get(name) is not None:
             message = f"a {kind} tool has no {name.replace('_', ' ')} on this wire"
-            writing.loss.drop((*path, name), "unsupported_field", "weakened", message)
+            severity = "shape" if tool[name] is False else "weakened"
+            writing.loss.drop((*path, name), "unsupported_field", severity, message)
 
 
 def report_beside_definition(tool: Tool, path: Path, writing: Target) -> None:
