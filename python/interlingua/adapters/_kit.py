@@ -89,6 +89,20 @@ MESSAGE_MEMBERS: Final = frozenset(
         "extra",
     )
 )
+STRUCTURE: Final = frozenset(
+    (
+        "model",
+        "messages",
+        "system",
+        "tools",
+        "tool_choice",
+        "parallel_tool_calls",
+        "options",
+        "loss_policy",
+        "provider_state",
+    )
+)
+"""Members of a canonical request that most wires do not write one by one."""
 BLOCK_MEMBERS: Final = frozenset(("type", "cache", "critical", "provider_state"))
 THINKING_MEMBERS: Final = frozenset((*BLOCK_MEMBERS, "text", "signature"))
 CALL_MEMBERS: Final = frozenset((*BLOCK_MEMBERS, "id", "name", "input", "input_raw", "kind"))
@@ -325,6 +339,15 @@ def marked(text: str) -> str:
 def arguments_text(value: Any) -> str:
     """Tool arguments as the compact JSON text that wires carry in a string."""
     return json.dumps(value).decode()
+
+
+def keep(state: dict[str, Any], fields: dict[str, Any] | None, form: dict[str, Any] | None) -> None:
+    """Puts members without canonical meaning, and how an item was spelt, into its provider state; nothing where there is
+    nothing."""
+    if fields:
+        state["fields"] = fields
+    if form:
+        state["form"] = form
 
 
 def is_plain_name(name: str, longest: int) -> bool:

@@ -18,21 +18,6 @@ _MOST_LOGPROBS: Final = 20
 _RANGES: Final = {"temperature": (0, 2), "top_p": (0, 1), "frequency_penalty": (-2, 2), "presence_penalty": (-2, 2)}
 _NOTHING: Final[Mapping[str, Any]] = {}
 
-STRUCTURE: Final = frozenset(
-    (
-        "model",
-        "messages",
-        "system",
-        "tools",
-        "tool_choice",
-        "parallel_tool_calls",
-        "options",
-        "loss_policy",
-        "provider_state",
-    )
-)
-"""Members of a canonical request that are not written one by one."""
-
 
 # ---------------------------------------------------------------------------------------------------- to the wire
 

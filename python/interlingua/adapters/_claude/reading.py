@@ -3,6 +3,7 @@
 from typing import Any, Final
 
 from interlingua.adapters._claude.values import MAX_CACHE_MARKS, Item
+from interlingua.adapters._kit import keep
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidWire
 from interlingua.canonical.ids import IdSource
@@ -104,10 +105,7 @@ class Reading:
     def keeping(self, fields: Item, form: Item) -> Item:
         """A provider state with members and spellings of an item; what is empty of them is left out."""
         state = self.state()
-        if fields:
-            state["fields"] = fields
-        if form:
-            state["form"] = form
+        keep(state, fields, form)
         return state
 
     def opaque(self, kind: str, value: Item) -> Item:

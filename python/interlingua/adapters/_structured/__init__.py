@@ -11,7 +11,7 @@ from interlingua.adapters._structured.answers import Told, answered, text_of
 from interlingua.adapters._structured.asking import ANYWHERE, CONVERSATION, written
 from interlingua.adapters._structured.finding import recognised
 from interlingua.adapters._structured.form import NAME
-from interlingua.adapters._structured.reserved import guarded, speaks
+from interlingua.adapters._structured.reserved import guarded
 
 __all__ = [
     "ANYWHERE",
@@ -21,7 +21,6 @@ __all__ = [
     "answered",
     "guarded",
     "recognised",
-    "speaks",
     "text_of",
     "written",
 ]

@@ -20,7 +20,7 @@ Writer = Callable[[Request, Endpoint], tuple[Wire, list[dict[str, Any]]]]
 _SAID: Final = frozenset(("tool_use", "tool_result"))
 
 
-def speaks(request: Request) -> bool:
+def _may_hold_reserved(request: Request) -> bool:
     """Whether a request may hold reserved words where a reader looks for them."""
     choice = request.get("tool_choice")
     if choice is not None and choice.get("name") == NAME:
@@ -41,15 +41,19 @@ def speaks(request: Request) -> bool:
 
 def _says_something(content: list[Block]) -> bool:
     """Whether a turn stays a turn on every wire: what follows it are no leading instructions anywhere."""
-    return any(block["type"] in _SAID or (block["type"] == "text" and block["text"].strip()) for block in content)
+    for block in content:
+        kind: str = block["type"]
+        if kind in _SAID or (kind == "text" and block["text"] and not block["text"].isspace()):
+            return True
+    return False
 
 
 def guarded(request: Request, endpoint: Endpoint, write: Writer) -> tuple[Wire, list[dict[str, Any]]]:
-    """Writes a request that speaks reserved words: with a line feed behind what would be read as the form of the answer.
+    """Writes a request; one that holds reserved words with a line feed behind what would be read as the form of the answer.
 
     Raises `InvalidRequest` for the choice of a tool of the reserved name that has no other beside it.
     """
-    if _is_as_read(request, endpoint):
+    if not _may_hold_reserved(request) or _is_as_read(request, endpoint):
         return write(request, endpoint)
     if (request.get("tool_choice") or {}).get("name") == NAME and not _has_others(request):
         raise InvalidRequest(

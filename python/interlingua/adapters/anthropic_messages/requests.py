@@ -9,7 +9,7 @@ from interlingua.adapters._claude.proofreading import proofread
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import UNREADABLE, string, wire_model
 from interlingua.adapters._kit import Wire, report_foreign_options, report_foreign_state, report_unknown
-from interlingua.adapters._structured import guarded, recognised, speaks, written
+from interlingua.adapters._structured import guarded, recognised, written
 from interlingua.adapters.anthropic_messages.reasoning import reasoning_to_wire
 from interlingua.adapters.anthropic_messages.schemas import can_be_enforced, enforced
 from interlingua.adapters.anthropic_messages.tables import (
@@ -281,7 +281,7 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     Raises `InvalidRequest` for a request that has no valid wire (calls and results that do not pair, two tools of one
     name) and `CannotAdapt` for one that the model refuses, both with a pointer into the request.
     """
-    return guarded(request, endpoint, _with_format) if speaks(request) else _with_format(request, endpoint)
+    return guarded(request, endpoint, _with_format)
 
 
 def _with_format(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
+from interlingua.adapters._kit import Wire, keep, report_foreign_state, report_unknown
 from interlingua.adapters.anthropic_messages.tables import Writing, cache_from_wire
 from interlingua.canonical.loss import Path
 
@@ -37,10 +37,7 @@ def extras(
                 reading.unusual = reading.unusual or name == "cache_control"
     if fields or form or state is not None:
         state = state or reading.state()
-        if fields:
-            state["fields"] = fields
-        if form:
-            state["form"] = form
+        keep(state, fields, form)
         canonical["provider_state"] = state
     return canonical
 

@@ -17,7 +17,7 @@ from interlingua.adapters._kit import (
     report_foreign_state,
     report_unknown,
 )
-from interlingua.adapters._structured import guarded, recognised, speaks, written
+from interlingua.adapters._structured import guarded, recognised, written
 from interlingua.adapters.bedrock_converse.reasoning import NOVA, nova_from_wire, reasoning_to_wire, thinking_from_wire
 from interlingua.adapters.bedrock_converse.tables import METADATA, TIERS, Writing
 from interlingua.adapters.bedrock_converse.tools import choice_to_wire, enforced, tool_config_from_wire, tools_to_wire
@@ -240,7 +240,7 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     Raises `InvalidRequest` for a request that has no valid wire (calls and results that do not pair, two tools of one
     name) and `CannotAdapt` for one that the model refuses, both with a pointer into the request.
     """
-    return guarded(request, endpoint, _with_format) if speaks(request) else _with_format(request, endpoint)
+    return guarded(request, endpoint, _with_format)
 
 
 def _with_format(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:

@@ -7,7 +7,7 @@ Each functionResponse is a message of role tool, what stands beside it in the co
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import MESSAGE_MEMBERS, Wire, report_foreign_state, report_unknown, within
+from interlingua.adapters._kit import MESSAGE_MEMBERS, Wire, keep, report_foreign_state, report_unknown, within
 from interlingua.adapters._order import PLAIN
 from interlingua.adapters.gemini_generate.context import Reading, Writing
 from interlingua.adapters.gemini_generate.parts import blocks_from_parts
@@ -112,10 +112,7 @@ def _kept(message: Message, content: Wire, form: dict[str, Any], reading: Readin
     fields = {name: value for name, value in content.items() if name not in CONTENT}
     if fields or form:
         message["provider_state"] = state = reading.state()
-        if fields:
-            state["fields"] = fields
-        if form:
-            state["form"] = form
+        keep(state, fields, form)
     return message
 
 

@@ -11,7 +11,7 @@ from interlingua.adapters._kit import (
     report_foreign_state,
     report_unknown,
 )
-from interlingua.adapters._structured import guarded, recognised, speaks, written
+from interlingua.adapters._structured import guarded, recognised, written
 from interlingua.adapters.gemini_generate.contents import contents_from_wire, system_from_wire
 from interlingua.adapters.gemini_generate.context import Reading, Writing
 from interlingua.adapters.gemini_generate.generation import (
@@ -179,7 +179,7 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
 
     Raises `InvalidRequest` when no valid wire exists for the conversation.
     """
-    return guarded(request, endpoint, _with_format) if speaks(request) else _with_format(request, endpoint)
+    return guarded(request, endpoint, _with_format)
 
 
 def _with_format(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:

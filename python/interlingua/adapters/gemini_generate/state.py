@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
+from interlingua.adapters._kit import Wire, keep, report_foreign_state, report_unknown
 from interlingua.adapters.gemini_generate.context import Reading, Writing
 from interlingua.adapters.gemini_generate.tables import CAMEL
 from interlingua.canonical.loss import Path
@@ -35,10 +35,7 @@ def kept(
         block["provider_state"] = state = state or reading.state()
         if signature is not None:
             state["signature"] = signature
-        if fields:
-            state["fields"] = fields
-        if form:
-            state["form"] = form
+        keep(state, fields, form)
     return block
 
 

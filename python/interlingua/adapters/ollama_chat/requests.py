@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from interlingua.adapters._kit import (
+    STRUCTURE,
     Wire,
     expect,
     gravity,
@@ -14,7 +15,7 @@ from interlingua.adapters._kit import (
     report_parallel,
     report_unknown,
 )
-from interlingua.adapters._structured import guarded, recognised, speaks, written
+from interlingua.adapters._structured import guarded, recognised, written
 from interlingua.adapters.ollama_chat.messages import messages_from_wire, messages_to_wire
 from interlingua.adapters.ollama_chat.tables import (
     LEVELS,
@@ -44,7 +45,7 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
 
     Raises `InvalidRequest` with a pointer for a conversation that has no valid wire.
     """
-    return guarded(request, endpoint, _with_format) if speaks(request) else _with_format(request, endpoint)
+    return guarded(request, endpoint, _with_format)
 
 
 def _with_format(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
@@ -107,20 +108,7 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
     return body
 
 
-_STRUCTURE: Final = frozenset(
-    (
-        "model",
-        "messages",
-        "system",
-        "tools",
-        "tool_choice",
-        "parallel_tool_calls",
-        "options",
-        "loss_policy",
-        "provider_state",
-        "stream",
-    )
-)
+_STRUCTURE: Final = STRUCTURE | {"stream"}
 
 Writer = Callable[[str, Any, Wire, Writing], None]
 

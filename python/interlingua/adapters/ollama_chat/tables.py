@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final
 
-from interlingua.adapters._kit import Mirror, WireIds
+from interlingua.adapters._kit import Mirror, WireIds, keep
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import IdSource
 from interlingua.canonical.loss import Loss
@@ -74,10 +74,7 @@ class Reading:
         """The item with a provider state, when there is something to keep in one."""
         if fields or form:
             state = item["provider_state"] = self.endpoint.state()
-            if fields:
-                state["fields"] = fields
-            if form:
-                state["form"] = form
+            keep(state, fields, form)
         return item
 
     def turn(self) -> None:

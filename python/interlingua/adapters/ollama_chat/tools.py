@@ -9,6 +9,7 @@ from interlingua.adapters._kit import (
     PROVIDER_TOOL_MEMBERS,
     Wire,
     arguments_text,
+    keep,
     parse_arguments,
     report_beside_definition,
     report_foreign_state,
@@ -272,10 +273,7 @@ def call_from_wire(call: Any, reading: Reading) -> Block:
     fields = {name: item for name, item in call.items() if name not in _CALL_MEMBERS or item is None}
     if not inner.keys() <= _FUNCTION_MEMBERS:
         fields["function"] = {name: item for name, item in inner.items() if name not in _FUNCTION_MEMBERS}
-    if fields:
-        state["fields"] = fields
-    if form:
-        state["form"] = form
+    keep(state, fields, form)
     return block
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._kit import Wire
+from interlingua.adapters._kit import Wire, keep
 from interlingua.adapters._openai_writing import Target
 from interlingua.adapters.openai_chat.tables import LONGEST_TOOL_ID
 from interlingua.canonical.endpoint import Endpoint
@@ -45,10 +45,7 @@ class Reading:
         """The item with a provider state, when there is something to keep in one."""
         if fields or form:
             state: dict[str, Any] = dict(self._whose)
-            if fields:
-                state["fields"] = fields
-            if form:
-                state["form"] = form
+            keep(state, fields, form)
             item["provider_state"] = state
         return item
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from interlingua.adapters._kit import (
+    STRUCTURE,
     Wire,
     expect,
     malformed,
@@ -12,7 +13,6 @@ from interlingua.adapters._kit import (
     report_own_state,
 )
 from interlingua.adapters._openai_members import (
-    STRUCTURE,
     Members,
     asked_format,
     is_number,
@@ -35,7 +35,7 @@ from interlingua.adapters._openai_members import (
     verbosity,
     word,
 )
-from interlingua.adapters._structured import ANYWHERE, guarded, recognised, speaks, written
+from interlingua.adapters._structured import ANYWHERE, guarded, recognised, written
 from interlingua.adapters.openai_chat.context import Reading, Writing
 from interlingua.adapters.openai_chat.messages import messages_from_wire, messages_to_wire
 from interlingua.adapters.openai_chat.parts import cache_from_wire, cache_to_wire
@@ -75,7 +75,7 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     Raises `InvalidRequest` with a pointer for a conversation that has no valid wire: results without calls,
     calls without results that other turns follow, results twice.
     """
-    return guarded(request, endpoint, _with_format) if speaks(request) else _with_format(request, endpoint)
+    return guarded(request, endpoint, _with_format)
 
 
 def _with_format(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:

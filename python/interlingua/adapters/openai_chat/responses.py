@@ -13,7 +13,7 @@ from interlingua.adapters._answers import (
     report_usage,
     same_counts,
 )
-from interlingua.adapters._kit import Wire
+from interlingua.adapters._kit import Wire, keep
 from interlingua.adapters._structured import answered
 from interlingua.adapters.openai_chat.context import Reading, Writing, extras
 from interlingua.adapters.openai_chat.errors import error_from_body, is_failure
@@ -281,10 +281,7 @@ def read_response(body: Wire, endpoint: Endpoint, ids: IdSource) -> Response:
     if len(read) > 1:
         response["alternatives"] = [_alternative(*choice, endpoint) for choice in read[1:]]
     state = endpoint.state()
-    if fields:
-        state["fields"] = fields
-    if form:
-        state["form"] = form
+    keep(state, fields, form)
     response["provider_state"] = state
     return response
 

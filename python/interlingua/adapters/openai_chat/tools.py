@@ -8,6 +8,7 @@ from interlingua.adapters._kit import (
     TOOL_MEMBERS,
     Wire,
     arguments_text,
+    keep,
     parse_arguments,
     report_foreign_state,
     report_own_state,
@@ -458,10 +459,7 @@ def call_from_wire(call: Wire, reading: Reading, canonical: str | None = None) -
     state = reading.state()
     if wire_id is not None:
         state["id"] = wire_id
-    if fields:
-        state["fields"] = fields
-    if form:
-        state["form"] = form
+    keep(state, fields, form)
     block["provider_state"] = state
     return block
 

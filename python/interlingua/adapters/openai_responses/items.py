@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Container, Mapping
 from typing import Any, Final, Literal
 
-from interlingua.adapters._kit import CALL_MEMBERS, THINKING_MEMBERS, Wire, arguments_text, report_unknown, within
+from interlingua.adapters._kit import CALL_MEMBERS, THINKING_MEMBERS, Wire, arguments_text, keep, report_unknown, within
 from interlingua.adapters._openai_calls import arguments_to_wire, custom_input, read_arguments
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.parts import (
@@ -617,10 +617,7 @@ def reasoning_from_wire(item: Wire, reading: Reading) -> Block | None:
             form["summary_absent"] = True
     if encrypted is None and "id" not in state:
         form["odd"] = True  # there is no proof of it
-    if kept:
-        state["fields"] = kept
-    if form:
-        state["form"] = form
+    keep(state, kept, form)
     block["provider_state"] = state
     return block
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._envelope import MARK, envelop, open_envelope
-from interlingua.adapters._kit import MESSAGE_MEMBERS, RESULT_MEMBERS, Wire, malformed, report_unknown
+from interlingua.adapters._kit import MESSAGE_MEMBERS, RESULT_MEMBERS, Wire, keep, malformed, report_unknown
 from interlingua.adapters._results import in_order, moves_behind, note, result_of
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.items import is_message, item_from_wire, turn_to_wire
@@ -513,10 +513,7 @@ def _finish(item: Wire, message: Message, known: frozenset[str], form: dict[str,
             form["status"] = value
         else:
             fields[name] = value
-    if fields:
-        state["fields"] = fields
-    if form:
-        state["form"] = form
+    keep(state, fields, form)
     if len(state) > 2:
         message["provider_state"] = state
     return message

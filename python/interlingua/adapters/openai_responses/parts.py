@@ -7,7 +7,7 @@ A part that cannot be read in full becomes an opaque block: it is kept whole and
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import BLOCK_MEMBERS, Wire, data_uri, report_unknown
+from interlingua.adapters._kit import BLOCK_MEMBERS, Wire, data_uri, keep, report_unknown
 from interlingua.adapters._media import (
     DETAILS,
     inline,
@@ -321,10 +321,7 @@ def _finish(part: Wire, block: Block, known: frozenset[str], reading: Reading, *
     cache_from_wire(kept, block, form)
     if kept or form:
         state = block.setdefault("provider_state", reading.state())
-        if kept:
-            state["fields"] = kept
-        if form:
-            state["form"] = form
+        keep(state, kept, form)
     return block
 
 

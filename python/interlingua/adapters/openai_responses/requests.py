@@ -3,9 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import Wire, expect, gravity, malformed, report_foreign_options
+from interlingua.adapters._kit import STRUCTURE, Wire, expect, gravity, malformed, report_foreign_options
 from interlingua.adapters._openai_members import (
-    STRUCTURE,
     Members,
     asked_format,
     effort,
@@ -30,7 +29,7 @@ from interlingua.adapters._openai_members import (
     verbosity,
     word,
 )
-from interlingua.adapters._structured import CONVERSATION, guarded, recognised, speaks, written
+from interlingua.adapters._structured import CONVERSATION, guarded, recognised, written
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.messages import input_from_wire, input_to_wire, is_continued, is_foreign
 from interlingua.adapters.openai_responses.tables import (
@@ -59,7 +58,7 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     Raises `InvalidRequest` with a pointer for a conversation that has no valid wire: results without calls,
     calls without results that other turns follow, results twice.
     """
-    return guarded(request, endpoint, _with_format) if speaks(request) else _with_format(request, endpoint)
+    return guarded(request, endpoint, _with_format)
 
 
 def _with_format(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
