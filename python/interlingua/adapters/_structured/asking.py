@@ -263,7 +263,10 @@ def _with_text_at(messages: list[Any], text: str, form: dict[str, Any]) -> list[
         return _with_content(
             messages, position, [*content[:index], {**form["block"], "type": "text", "text": text}, *content[index:]]
         )
-    if told < len(messages) or content[index]["type"] != "text" or not content[index]["text"]:
+    if content[index]["type"] != "text" or not content[index]["text"]:
+        return None
+    behind = [content[index + 1 :], *(other["content"] for other in messages[position + 1 : told])]
+    if told < len(messages) and any(last_text(blocks) >= 0 for blocks in behind):
         return None
     return _with_content(messages, position, _ending(content, index, text))
 

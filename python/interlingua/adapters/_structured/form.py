@@ -47,6 +47,8 @@ _SCHEMA: Final = (
     " fence.\n"
 )
 _MEANING: Final = "Its meaning: "
+_FILLER: Final = "(empty)"
+"""What stands where a wire takes no empty message: its reader finds it where the caller said nothing."""
 INSTRUCTIONS: Final = frozenset(("system", "developer"))
 
 
@@ -99,9 +101,9 @@ def count_instructions(messages: list[Any]) -> int:
 
 
 def last_text(content: list[Block]) -> int:
-    """The last text that is not empty; -1 where there is none."""
+    """The last text that says something; -1 where there is none."""
     for index in reversed(range(len(content))):
         block = content[index]
-        if block["type"] == "text" and block["text"]:
+        if block["type"] == "text" and block["text"] and block["text"] != _FILLER:
             return index
     return -1

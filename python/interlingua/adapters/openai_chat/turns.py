@@ -548,7 +548,6 @@ def _legacy_from_wire(
         and isinstance(legacy.get("name"), str)
         and legacy["name"]
         and isinstance(legacy.get("arguments"), str)
-        and len(legacy) == 2
     )
     if calls or not readable:
         fields["function_call"] = legacy
@@ -563,5 +562,7 @@ def legacy_call(legacy: Wire, canonical: str, reading: Reading) -> Block:
     block: Block = {"type": "tool_use", "id": canonical, "name": legacy["name"]}
     spelling: dict[str, Any] = {"legacy": True}
     read_any_arguments(legacy, block, spelling)
-    block["provider_state"] = reading.state(form=spelling)
+    block["provider_state"] = state = reading.state(form=spelling)
+    if len(legacy) > 2 and (kept := {k: v for k, v in legacy.items() if k not in ("name", "arguments")}):
+        state["fields"] = {"function": kept}
     return block
