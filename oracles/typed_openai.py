@@ -52,7 +52,7 @@ def _metadata(draw: Maker) -> Any:
     return draw.rng.choice([{}, {"user_id": "u"}, {"a": "1", "trace": "x" * 512}, None])
 
 
-LATER = 0.05
+LATER = 0.1
 """How often an object has a member that its type does not know."""
 
 MEANT: dict[str, Override] = {
@@ -115,6 +115,8 @@ def _chat_messages(draw: Maker) -> list[Data]:
             messages.append(draw.named("ChatCompletionToolMessageParam", tool_call_id=call["id"]))
         if legacy := message.get("function_call"):
             messages.append(draw.named("ChatCompletionFunctionMessageParam", name=legacy["name"]))
+    if draw.chance(0.9):
+        messages.append(draw.named("ChatCompletionUserMessageParam", content="hello"))
     return messages
 
 
@@ -199,7 +201,7 @@ def _input(draw: Maker) -> Any:
         if owed and draw.chance(0.6):
             items += draw.rng.sample(owed, len(owed))
             owed = []
-    return items + owed
+    return items + owed + ([{"role": "user", "content": "hello"}] if draw.chance(0.7) else [])
 
 
 def _once(*names: str) -> Callable[[str], Override]:
@@ -265,6 +267,9 @@ def chat_answer(seed: int) -> Data:
         body["choices"] = [draw.named("Choice")]
     for index, choice in enumerate(body["choices"]):
         choice["index"] = index
+        if index and choice["message"].get("audio"):  # only of the first answer events say where a late block stands
+            choice["message"].pop("tool_calls", None)
+            choice["message"].pop("function_call", None)
     return body
 
 
@@ -304,13 +309,17 @@ def _deltas(choice: Data, rng: random.Random) -> Iterator[Data]:
         return {**around, "delta": delta, "finish_reason": finish, **more}
 
     told = ("content", "refusal", "annotations", "audio", "function_call", "tool_calls")
+    if logprobs and not any(logprobs.get(name) for name in ("content", "refusal")):
+        around["logprobs"] = logprobs
     yield piece({**beside(message, *told), **rng.choice([{}, {"content": ""}, {"content": None}, {"refusal": None}])})
+    given = logprobs
     for name in ("content", "refusal"):
-        text, tokens = message.get(name), logprobs.get(name) or []
+        text, tokens = message.get(name), given.get(name) or []
         pieces = [""] if text is None else cut(text, rng)
         for number, part in enumerate(pieces):
             share = tokens[number * len(tokens) // len(pieces) : (number + 1) * len(tokens) // len(pieces)]
             more = {"logprobs": {**logprobs, "content": None, "refusal": None, name: share}} if share else {}
+            logprobs = {} if share else logprobs
             yield piece({} if text is None else {name: part}, **more)
     if message.get("annotations"):
         yield piece({"annotations": message["annotations"]})

@@ -4,6 +4,7 @@ name, and a text at the end of the instructions (spec/2-requests.md#structured-o
 finds the form again.
 """
 
+from collections.abc import Container
 from typing import Any, Final
 
 from interlingua.adapters._kit import arguments_text, parse_arguments
@@ -107,3 +108,11 @@ def last_text(content: list[Block]) -> int:
         if block["type"] == "text" and block["text"] and block["text"] != _FILLER:
             return index
     return -1
+
+
+def goes_on(messages: list[Any], left_out: Container[str]) -> bool:
+    """Whether more instructions follow behind turns that a wire leaves out: there they are instructions like the first."""
+    position = told = count_instructions(messages)
+    while f"/messages/{position}" in left_out:
+        position += 1
+    return told < position < len(messages) and messages[position]["role"] in INSTRUCTIONS

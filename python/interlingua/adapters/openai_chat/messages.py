@@ -111,7 +111,7 @@ def _estranged(messages: list[Message], legacy: bool, writing: Writing) -> set[s
                 waiting = [call for call in waiting if call is not taken]
                 if writing.form(taken).get("legacy") and not form.get("legacy"):
                     found.add(answered)
-            elif _nameless(form) and (taken is not None or answered in asked):  # else it answers none, as it was read
+            elif _nameless(form) and not form.get("unasked") and (taken is not None or answered in asked):
                 found.add(answered)
     return found
 

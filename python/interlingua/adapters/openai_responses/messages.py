@@ -373,8 +373,9 @@ def input_from_wire(instructions: str | None, items: Any, reading: Reading) -> l
                     _note_last(turn)
                 turn, said = None, False
                 continue
-            said = "role" in item and is_message(item) and blocks[0].get("value") is not item
-            if said and turn is not None and "id" not in item and turn[-1]["type"] == "thinking":
+            spoken = "role" in item and is_message(item)
+            said = spoken and blocks[0].get("value") is not item
+            if spoken and turn is not None and "id" not in item and turn[-1]["type"] == "thinking":
                 _note_unproven(turn, reading)
             if turn is None:
                 turn = blocks
