@@ -148,6 +148,13 @@ def test_a_request_that_was_read_here_is_not_mended() -> None:
     again({"model": "m", "messages": [{"role": "tool", "tool_call_id": "nobody", "content": "x"}]})
 
 
+def test_a_legacy_call_that_is_answered_twice_comes_back_as_it_was() -> None:
+    asked = {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}}
+    answer = {"role": "function", "name": "f", "content": "x"}
+    again({"model": "m", "messages": [asked, answer, answer]})
+    again({"model": "m", "messages": [asked, answer, {"role": "user", "content": "u"}, answer, asked, answer]})
+
+
 # ---------------------------------------------------------------------------------------------------- edits
 
 
