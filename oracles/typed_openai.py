@@ -309,9 +309,9 @@ def _deltas(choice: Data, rng: random.Random) -> Iterator[Data]:
         return {**around, "delta": delta, "finish_reason": finish, **more}
 
     told = ("content", "refusal", "annotations", "audio", "function_call", "tool_calls")
-    if logprobs and not any(logprobs.get(name) for name in ("content", "refusal")):
-        around["logprobs"] = logprobs
-    yield piece({**beside(message, *told), **rng.choice([{}, {"content": ""}, {"content": None}, {"refusal": None}])})
+    untold = logprobs and not any(logprobs.get(name) for name in ("content", "refusal"))
+    first = {**beside(message, *told), **rng.choice([{}, {"content": ""}, {"content": None}, {"refusal": None}])}
+    yield piece(first, **({"logprobs": logprobs} if untold else {}))
     given = logprobs
     for name in ("content", "refusal"):
         text, tokens = message.get(name), given.get(name) or []
