@@ -76,6 +76,16 @@ MEANT: dict[str, Override] = {
     "*.file_url": one_of("https://example.com/a.pdf"),
     "*.url": one_of("https://example.com/a", "https://example.com/b?c=ü"),
     "*.id": fresh("id"),
+    **{
+        f"{kind}.id": fresh(prefix)
+        for prefix, kinds in {
+            "msg": ("ResponseOutputMessage", "ResponseOutputMessageParam"),
+            "rs": ("ResponseReasoningItem", "ResponseReasoningItemParam"),
+            "fc": ("ResponseFunctionToolCall", "ResponseFunctionToolCallParam"),
+            "ctc": ("ResponseCustomToolCall", "ResponseCustomToolCallParam"),
+        }.items()
+        for kind in kinds
+    },
     "*.call_id": fresh("call"),
     "*.temperature": one_of(0, 0.7, 1, 1.0, 2, None),
     "*.top_p": one_of(0.1, 1, 1.0, None),

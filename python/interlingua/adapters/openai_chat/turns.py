@@ -166,6 +166,7 @@ def _place(block: Block, index: int, content: list[Block], turn: Turn, request: 
             legacy = form.get("legacy") and block["id"] not in writing.estranged
             if legacy and turn.legacy is None and not turn.calls and call["type"] == "function":
                 turn.legacy = call["function"]
+                writing.legacy[block["id"]] = call["function"]["name"]
             else:
                 turn.calls.append(call)
             return
