@@ -154,13 +154,22 @@ def of_stream(adapter: str, body: Data, text: str) -> Iterator[tuple[str, Check]
     """The answer that it tells, whatever the cuts; and to every wire by the law."""
     endpoint = here(adapter, body["model"])
     entry = {"stream": text}
-    yield "read", lambda: corpus.check_stream(adapter, entry, endpoint)
-    yield "fold", lambda: _told(adapter, body, text, endpoint)
     if len(text) < LONG:
         yield "cuts", lambda: corpus.check_cuts(adapter, entry, endpoint)
     events = corpus._events([text.encode()], endpoint)
+    if body.get("status") == "failed":
+        yield "failure", lambda: _failed(events[-1])
+        return
+    yield "read", lambda: corpus.check_stream(adapter, entry, endpoint)
+    yield "fold", lambda: _told(adapter, body, text, endpoint)
     for other in adapters.names():
         yield other, lambda other=other: corpus.check_stream_law(events, there(adapter, other, endpoint))
+
+
+def _failed(last: Data) -> str | None:
+    """Whether an answer that failed ends as an error of a known kind."""
+    category = last["error"]["category"] if last["type"] == "error" else last["type"]
+    return f"ends as {category}, {last['error'].get('code')}" if category in ("other", "message_complete") else None
 
 
 def _told(adapter: str, body: Data, text: str, endpoint: Endpoint) -> str | None:

@@ -353,26 +353,46 @@ def beside(value: Data, *known: str) -> Data:
 
 
 def _calls(calls: list[Data], rng: random.Random) -> Iterator[Data]:
-    for number, call in enumerate(calls):
-        kind, said = ("function", "arguments") if call["type"] == "function" else ("custom", "input")
-        yield {"tool_calls": [{"index": number, **call, kind: {**call[kind], said: ""}}]}
-        for part in cut(call[kind][said], rng):
-            yield {"tool_calls": [{"index": number, kind: {said: part}}]}
+    """The pieces of calls, one after another, or all of them at once."""
+    told = [list(_pieces(number, call, rng)) for number, call in enumerate(calls)]
+    if rng.random() < 0.2:
+        for pieces in itertools.zip_longest(*told):
+            yield {"tool_calls": [piece for piece in pieces if piece is not None]}
+    else:
+        for piece in itertools.chain(*told):
+            yield {"tool_calls": [piece]}
+
+
+def _pieces(number: int, call: Data, rng: random.Random) -> Iterator[Data]:
+    kind, said = ("function", "arguments") if call["type"] == "function" else ("custom", "input")
+    if rng.random() < 0.2:
+        yield {"index": number, **call}
+        return
+    yield {"index": number, **call, kind: {**call[kind], said: ""}}
+    for part in cut(call[kind][said], rng):
+        yield {"index": number, kind: {said: part}}
 
 
 def chat_stream(body: Data, rng: random.Random) -> str:
     """An answer, as chunks."""
     around = {name: value for name, value in body.items() if name not in ("choices", "usage", "object")}
     around["object"] = "chat.completion.chunk"
+    if rng.random() < 0.3:
+        around["usage"] = None
     going = [_deltas(choice, rng) for choice in body["choices"]]
-    chunks = []
+    chunks: list[Data] = [{**around, "choices": []}] if rng.random() < 0.1 else []
+    together = rng.random() < 0.2
     while going:
         one = rng.choice(going)
         if (piece := next(one, None)) is None:
             going.remove(one)
+        elif together and chunks and all(other["index"] != piece["index"] for other in chunks[-1]["choices"]):
+            chunks[-1]["choices"].append(piece)
         else:
             chunks.append({**around, "choices": [piece]})
-    if body.get("usage") is not None:
+    if body.get("usage") is not None and rng.random() < 0.2:
+        chunks[-1]["usage"] = body["usage"]
+    elif body.get("usage") is not None:
         chunks.append({**around, "choices": [], "usage": body["usage"]})
     return "".join(f"data: {json.dumps(chunk, ensure_ascii=False)}\n\n" for chunk in chunks) + "data: [DONE]\n\n"
 
@@ -385,19 +405,18 @@ def responses_answer(seed: int) -> Data:
     meant = MEANT | {
         "ResponseUsage": _responses_usage,
         "Response.error": one_of(None),
-        "Response.status": one_of("completed", "completed", "incomplete"),
         "*.phase": one_of("commentary", "final_answer", None),
     }
     draw = Maker(Response, random.Random(seed), meant, later=LATER)
     body = draw.value()
     while not body["output"] and draw.chance(0.9):
         body["output"] = draw.value()["output"]
-    ended = draw.rng.choice(["completed"] * 4 + ["incomplete"])
-    body["status"] = ended
+    body["status"] = ended = draw.rng.choice(["completed"] * 4 + ["incomplete", "failed", "cancelled", "in_progress"])
+    body.pop("incomplete_details", None)
     if ended == "incomplete":
         body["incomplete_details"] = {"reason": draw.rng.choice(["max_output_tokens", "content_filter"])}
-    else:
-        body.pop("incomplete_details", None)
+    elif ended == "failed":
+        body["error"] = draw.named("ResponseError")
     return body
 
 
@@ -531,7 +550,8 @@ def responses_stream(body: Data, rng: random.Random) -> str:
             going.remove(one)
         else:
             events.append(event)
-    events.append({"type": f"response.{body['status']}", "response": body})
+    last = body["status"] if body["status"] in ("completed", "incomplete", "failed") else "completed"
+    events.append({"type": f"response.{last}", "response": body})
     for number, event in enumerate(events):
         event["sequence_number"] = number
     return "".join(f"event: {event['type']}\ndata: {json.dumps(event, ensure_ascii=False)}\n\n" for event in events)
