@@ -1,5 +1,6 @@
 """
-Traffic that nobody recorded: requests, answers and streams of the types of OpenAI's SDK, through every wire.
+Traffic that nobody recorded: requests, answers and streams of the types of the SDKs of OpenAI and of Mistral, which speaks
+a dialect of Chat, through every wire.
 
 What an adapter has to do with recorded traffic (`tools/corpus.py`), it has to do with all that the types allow.
 `TYPED_ROUNDS=5000 make oracles ARGS="-k typed_openai"` runs it at length, `TYPED_SEED` elsewhere.
@@ -10,10 +11,12 @@ import os
 import random
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+import typed_mistral
 import typed_openai
 
 from interlingua import adapters, difference, fold, registry
@@ -62,14 +65,39 @@ def quiet() -> Iterator[None]:
 Check = Callable[[], str | None]
 
 
-def here(adapter: str, model: str | None) -> Endpoint:
-    """The provider whose types they are."""
-    return registry.endpoint(adapter=adapter, provider="openai", model=model)
+@dataclass(frozen=True)
+class Wire:
+    """Whose types they are, and what is made of them."""
+
+    adapter: str
+    provider: str
+    request: Callable[..., Data]
+    answer: Callable[[int], Data]
+    stream: Callable[[Data, random.Random], str]
+
+    def __str__(self) -> str:
+        return f"{self.adapter}-{self.provider}"
+
+    def here(self, model: str | None) -> Endpoint:
+        """The provider."""
+        return registry.endpoint(adapter=self.adapter, provider=self.provider, model=model)
 
 
-def there(adapter: str, other: str, endpoint: Endpoint) -> Endpoint:
+CHAT = Wire("openai_chat", "openai", typed_openai.chat_request, typed_openai.chat_answer, typed_openai.chat_stream)
+RESPONSES = Wire(
+    "openai_responses",
+    "openai",
+    typed_openai.responses_request,
+    typed_openai.responses_answer,
+    typed_openai.responses_stream,
+)
+MISTRAL = Wire("openai_chat", "mistral", typed_mistral.request, typed_mistral.answer, typed_mistral.stream)
+ALL = [pytest.param(wire, id=str(wire)) for wire in (CHAT, RESPONSES, MISTRAL)]
+
+
+def there(wire: Wire, other: str, endpoint: Endpoint) -> Endpoint:
     """Whom the traffic is for."""
-    return endpoint if other == adapter else registry.endpoint(adapter=other, model=TARGETS.get(other, "a-model"))
+    return endpoint if other == wire.adapter else registry.endpoint(adapter=other, model=TARGETS.get(other, "a-model"))
 
 
 def problems(checks: Iterator[tuple[str, Check]], refusals: tuple[str, ...] | None = ()) -> Iterator[str]:
@@ -96,37 +124,34 @@ def run(rounds: int, found: Callable[[int], Iterator[str]]) -> None:
 # --- requests -----------------------------------------------------------------------------------------------------------
 
 
-REQUESTS = {"openai_chat": typed_openai.chat_request, "openai_responses": typed_openai.responses_request}
-
-
-def of_request(adapter: str, body: Data) -> Iterator[tuple[str, Check]]:
+def of_request(wire: Wire, body: Data) -> Iterator[tuple[str, Check]]:
     """There and back; and to every other wire by the law, as its provider takes it."""
-    endpoint = here(adapter, body.get("model") or None)
+    endpoint = wire.here(body.get("model") or None)
     entry = {"request": body}
-    yield "same wire", lambda: corpus.check_request(adapter, entry, endpoint)
-    request, _ = adapters.get(adapter).from_wire_request(corpus._wire(entry), endpoint, DERIVED_IDS)
+    yield "same wire", lambda: corpus.check_request(wire.adapter, entry, endpoint)
+    request, _ = adapters.get(wire.adapter).from_wire_request(corpus._wire(entry), endpoint, DERIVED_IDS)
     for other in adapters.names():
-        yield other, lambda other=other: _carried(request, adapter, other, endpoint)
+        yield other, lambda other=other: _carried(request, wire, other, endpoint)
 
 
-def _carried(request: Data, adapter: str, other: str, endpoint: Endpoint) -> str | None:
-    problem, wire = corpus.check_law(request, there(adapter, other, endpoint))
-    broken = corpus.oracles.violations(other, wire) if other != adapter and problem is None else []
+def _carried(request: Data, wire: Wire, other: str, endpoint: Endpoint) -> str | None:
+    problem, written = corpus.check_law(request, there(wire, other, endpoint))
+    broken = corpus.oracles.violations(other, written) if other != wire.adapter and problem is None else []
     return f"invalid: {broken[0]}" if broken else problem
 
 
-@pytest.mark.parametrize("adapter", REQUESTS)
-def test_requests(adapter: str) -> None:
-    run(ROUNDS, lambda seed: problems(of_request(adapter, REQUESTS[adapter](seed)), REFUSALS))
+@pytest.mark.parametrize("wire", ALL)
+def test_requests(wire: Wire) -> None:
+    run(ROUNDS, lambda seed: problems(of_request(wire, wire.request(seed)), REFUSALS))
 
 
-@pytest.mark.parametrize("adapter", REQUESTS)
-def test_requests_that_do_not_hang_together(adapter: str) -> None:
+@pytest.mark.parametrize("wire", ALL[:2])
+def test_requests_that_do_not_hang_together(wire: Wire) -> None:
     """A result or a typed error."""
 
     def found(seed: int) -> Iterator[str]:
         try:
-            checks = list(of_request(adapter, REQUESTS[adapter](seed, careful=False)))
+            checks = list(of_request(wire, wire.request(seed, careful=False)))
         except InterlinguaError:
             return
         yield from problems(iter(checks), None)
@@ -137,45 +162,77 @@ def test_requests_that_do_not_hang_together(adapter: str) -> None:
 # --- answers and streams ------------------------------------------------------------------------------------------------
 
 
-ANSWERS = {"openai_chat": typed_openai.chat_answer, "openai_responses": typed_openai.responses_answer}
-STREAMS = {"openai_chat": typed_openai.chat_stream, "openai_responses": typed_openai.responses_stream}
-
-
-def of_answer(adapter: str, body: Data) -> Iterator[tuple[str, Check]]:
-    """There and back; and to every wire by the law."""
-    endpoint = here(adapter, body["model"])
-    yield "same wire", lambda: corpus.check_response(adapter, {"response": body}, endpoint)
-    response, _ = adapters.get(adapter).from_wire_response(body, endpoint, DERIVED_IDS)
+def of_answer(wire: Wire, body: Data) -> Iterator[tuple[str, Check]]:
+    """There and back; to every wire by the law; and into the next request."""
+    endpoint = wire.here(body["model"])
+    yield "same wire", lambda: corpus.check_response(wire.adapter, {"response": body}, endpoint)
+    response, _ = adapters.get(wire.adapter).from_wire_response(body, endpoint, DERIVED_IDS)
     for other in adapters.names():
-        yield other, lambda other=other: corpus.check_answer_law(response, there(adapter, other, endpoint))
+        yield other, lambda other=other: corpus.check_answer_law(response, there(wire, other, endpoint))
+    if (request := _next_request(response)) is not None:
+        for other in adapters.names():
+            yield f"{other}, next", lambda other=other: corpus.check_law(request, there(wire, other, endpoint))[0]
 
 
-def of_stream(adapter: str, body: Data, text: str) -> Iterator[tuple[str, Check]]:
+def _next_request(response: Data) -> Data | None:
+    """The request that goes on with an answer; None where its calls share an id, or it said nothing."""
+    message = response["message"]
+    calls = [block["id"] for block in message["content"] if block["type"] == "tool_use"]
+    if len(set(calls)) < len(calls) or not message["content"]:
+        return None
+    said = [{"type": "text", "text": "ok"}]
+    results = [{"type": "tool_result", "tool_use_id": call, "content": said} for call in calls]
+    told = [{"role": "tool", "content": [block]} for block in results]
+    question = {"role": "user", "content": [{"type": "text", "text": "hello"}]}
+    return {"messages": [question, message, *told, question]}
+
+
+def of_stream(wire: Wire, body: Data, text: str) -> Iterator[tuple[str, Check]]:
     """The answer that it tells, whatever the cuts; and to every wire by the law."""
-    endpoint = here(adapter, body["model"])
+    endpoint = wire.here(body["model"])
     entry = {"stream": text}
     if len(text) < LONG:
-        yield "cuts", lambda: corpus.check_cuts(adapter, entry, endpoint)
+        yield "cuts", lambda: corpus.check_cuts(wire.adapter, entry, endpoint)
     events = corpus._events([text.encode()], endpoint)
     if body.get("status") == "failed":
         yield "failure", lambda: _failed(events[-1])
         return
-    yield "read", lambda: corpus.check_stream(adapter, entry, endpoint)
-    yield "fold", lambda: _told(adapter, body, text, endpoint)
+    yield "read", lambda: corpus.check_stream(wire.adapter, entry, endpoint)
+    yield "deltas", lambda: _added_up(events)
+    if not any(_is_listed(choice) for choice in body.get("choices", ())):
+        yield "fold", lambda: _told(wire, body, events, endpoint)
     for other in adapters.names():
-        yield other, lambda other=other: corpus.check_stream_law(events, there(adapter, other, endpoint))
+        yield other, lambda other=other: corpus.check_stream_law(events, there(wire, other, endpoint))
+
+
+def _added_up(events: list[Data]) -> str | None:
+    """Whether the deltas of texts and of reasoning are their words."""
+    told: dict[tuple[int, int], str] = {}
+    for event in events:
+        place = (event.get("choice", 0), event.get("index", 0))
+        if event["type"] in ("text_delta", "thinking_delta"):
+            told[place] = told.get(place, "") + event["text"]
+        elif event["type"] == "block_stop" and event["block"]["type"] in ("text", "thinking"):
+            if told.get(place, "") != event["block"]["text"]:
+                return f"deltas of {place} are not the text of their block"
+    return None
+
+
+def _is_listed(choice: Data) -> bool:
+    """Whether content is a list: of that, what comes in pieces adds up to one part."""
+    return isinstance(choice["message"].get("content"), list)
+
+
+def _told(wire: Wire, body: Data, events: list[Data], endpoint: Endpoint) -> str | None:
+    """Whether a stream tells what the whole answer says."""
+    whole, _ = adapters.get(wire.adapter).from_wire_response(body, endpoint, DERIVED_IDS)
+    return difference(_meant(whole), _meant(fold(events)))
 
 
 def _failed(last: Data) -> str | None:
     """Whether an answer that failed ends as an error of a known kind."""
     category = last["error"]["category"] if last["type"] == "error" else last["type"]
     return f"ends as {category}, {last['error'].get('code')}" if category in ("other", "message_complete") else None
-
-
-def _told(adapter: str, body: Data, text: str, endpoint: Endpoint) -> str | None:
-    """Whether a stream tells what the whole answer says."""
-    whole, _ = adapters.get(adapter).from_wire_response(body, endpoint, DERIVED_IDS)
-    return difference(_meant(whole), _meant(fold(corpus._events([text.encode()], endpoint))))
 
 
 def _meant(response: Data) -> Any:
@@ -196,15 +253,15 @@ def _bare(value: Any) -> Any:
     return made
 
 
-@pytest.mark.parametrize("adapter", ANSWERS)
-def test_answers(adapter: str) -> None:
-    run(ROUNDS, lambda seed: problems(of_answer(adapter, ANSWERS[adapter](seed))))
+@pytest.mark.parametrize("wire", ALL)
+def test_answers(wire: Wire) -> None:
+    run(ROUNDS, lambda seed: problems(of_answer(wire, wire.answer(seed)), REFUSALS))
 
 
-@pytest.mark.parametrize("adapter", ANSWERS)
-def test_streams(adapter: str) -> None:
+@pytest.mark.parametrize("wire", ALL)
+def test_streams(wire: Wire) -> None:
     def found(seed: int) -> Iterator[str]:
-        body = ANSWERS[adapter](seed)
-        yield from problems(of_stream(adapter, body, STREAMS[adapter](body, random.Random(seed))))
+        body = wire.answer(seed)
+        yield from problems(of_stream(wire, body, wire.stream(body, random.Random(seed))))
 
     run(ROUNDS, found)
