@@ -266,51 +266,6 @@ def test_any_error_is_written_or_refused(adapter: str, own: bool) -> None:
             assert list(interlingua.write_stream([{"type": "error", "error": {**base, name: odd}}], adapter))
 
 
-TOLD = [
-    {"type": "message_start"},
-    {"type": "block_start", "index": 0, "block": {"type": "text", "text": ""}},
-    {"type": "text_delta", "index": 0, "text": "Hello."},
-    {"type": "block_stop", "index": 0, "block": {"type": "text", "text": "Hello."}},
-]
-MADE_BY_HAND = [
-    (1, {"type": "block_start", "index": 0}, "/1/block"),
-    (1, {"type": "block_start", "index": 0, "block": {"text": ""}}, "/1/block/type"),
-    (1, {"index": 0}, "/1/type"),
-    (1, "block_start", "/1"),
-    (2, {"type": "text_delta", "index": 0, "text": 7}, "/2/text"),
-    (2, {"type": "text_delta", "index": "0"}, "/2/index"),
-]
-
-
-@pytest.mark.parametrize("adapter", adapters.names())
-@pytest.mark.parametrize("report", [True, False])
-@pytest.mark.parametrize(("place", "event", "path"), MADE_BY_HAND)
-def test_an_event_that_is_malformed_is_refused_by_its_place(
-    adapter: str, report: bool, place: int, event: Any, path: str
-) -> None:
-    """What can be written of it all the same is; nothing else is raised than a typed error."""
-    events = [*TOLD[:place], event, *TOLD[place + 1 :]]
-    for given, where in ((events, path), (iter(events), path.removeprefix(f"/{place}"))):
-        try:
-            list(interlingua.write_stream(given, adapter, loss=[] if report else None))
-        except InvalidRequest as refusal:
-            assert (refusal.path or "").startswith(where), refusal
-            assert "Hello" not in refusal.message
-
-
-def test_events_that_belong_nowhere_are_refused_and_an_error_of_their_source_is_its_own() -> None:
-    with pytest.raises(InvalidRequest, match="follow each other"):
-        list(interlingua.write_stream(iter(TOLD[2:3]), "ollama_chat"))
-
-    def broken() -> Iterable[dict[str, Any]]:
-        yield TOLD[0]
-        raise KeyError("mine")
-
-    for adapter in adapters.names():
-        with pytest.raises(KeyError, match="mine"):
-            list(interlingua.write_stream(broken(), adapter))
-
-
 def test_an_adapter_may_write_none() -> None:
     """An adapter from outside that writes no errors says so."""
     endpoint = registry.endpoint(adapter="openai_chat")
