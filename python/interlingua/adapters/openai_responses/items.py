@@ -645,10 +645,12 @@ def _texts(
         for name in part:
             if name in _TEXT_PART:
                 continue
-            place = [member, at, name]
+            place: list[Any] = [member, at, name]
+            field = name
             if name in fields or name in item:
-                place.append(f"{member}/{at}/{name}")
-            fields[place[-1]] = part[name]
+                field = f"{member}/{at}/{name}"
+                place.append(field)
+            fields[field] = part[name]
             of_parts.append(place)
         texts.append(text)
     return texts
