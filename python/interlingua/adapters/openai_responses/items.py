@@ -353,8 +353,8 @@ def _reasoning_text(text: str, fields: Mapping[str, Any], form: Mapping[str, Any
             item["summary"] = [{"type": "summary_text", "text": said} for said in summary]
         if content is not None:
             item["content"] = [{"type": "reasoning_text", "text": said} for said in content]
-        for member, at, name, *kept in form.get("of_parts", ()):
-            item[member][at][name] = fields[kept[0] if kept else name]
+        for place in form.get("of_parts", ()):
+            item[place[0]][place[1]][place[2]] = fields[place[-1]]
         return item
     if form.get("summary_absent") and not text:
         return {}
