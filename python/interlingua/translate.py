@@ -25,7 +25,7 @@ from interlingua.canonical.errors import (
 )
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import PLACEHOLDER, SEVERITIES, Entry
-from interlingua.canonical.validate import check_numbers, validate
+from interlingua.canonical.validate import check_plain, said, validate
 from interlingua.wire import eventstream, jsonl, sse, sse_or_array, sse_or_messages
 
 _FRAMINGS: Final[dict[str, ModuleType]] = {
@@ -66,17 +66,16 @@ def load(value: Any, name: str = "Request") -> dict[str, Any]:
     data: Any
     if isinstance(value, (bytes, str)):
         data = json.loads(value)
-    elif isinstance(value, dict):
+    elif isinstance(value, dict) or callable(getattr(value, "plain", None)):
+        data = json.plain(value)  # one of the generated types, or plain data already
         try:
-            check_numbers(value)
+            check_plain(data)
         except RecursionError:
             raise too_deep() from None
-        data = value
-    elif callable(plain := getattr(value, "plain", None)):
-        data = plain()  # one of the generated types
     else:
+        kind = type(value).__name__
         raise InvalidRequest(
-            f"a {name.lower()} is JSON text, plain data or one of the types, not {type(value).__name__}"
+            f"not a canonical {said(name)}: give JSON text, plain data or one of the types, not {kind}"
         )
     validate(data, name)
     return data
@@ -146,6 +145,13 @@ def _wire_data(wire: Any) -> dict[str, Any]:
     data = json.loads(wire) if isinstance(wire, (bytes, str)) else wire
     if not isinstance(data, dict):
         raise InvalidWire("the body must be an object", path="")
+    if data is wire:
+        try:
+            check_plain(data)
+        except InvalidRequest as problem:
+            raise InvalidWire(problem.message, path=problem.path) from None
+        except RecursionError:
+            raise too_deep() from None
     return data
 
 
