@@ -88,7 +88,6 @@ def refusal(call: Call, answer: Answer, body: bytes) -> dict[str, Any]:
         error["message"] = (
             f"{_name(call.endpoint)} answered {answer.status}: redirects are not followed; check its address"
         )
-        error["status"] = answer.status
     elif answer.status >= 400:
         error["message"] = f"{_name(call.endpoint)} answered {answer.status}: {error['message']}"
     if error["category"] in _ABOUT_KEYS and call.key:
