@@ -7,6 +7,7 @@ this module checks the input and feeds streams, and gives each loss report to `a
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from types import ModuleType
 from typing import Any, Final
 
@@ -78,7 +79,21 @@ def load(value: Any, name: str = "Request") -> dict[str, Any]:
             f"not a canonical {said(name)}: give JSON text, plain data or one of the types, not {kind}"
         )
     validate(data, name)
-    return data
+    return _counted(data) if name == "Request" else data
+
+
+_COUNTS: Final = ("max_output_tokens", "seed", "n", "top_logprobs")
+
+
+def _counted(request: dict[str, Any]) -> dict[str, Any]:
+    """The request with its counts as integers: 100.0 is the integer 100 in JSON, and no wire is asked to know that."""
+    counts: dict[str, Any] = {
+        name: int(request[name]) for name in _COUNTS if isinstance(request.get(name), (float, Decimal))
+    }
+    reasoning = request.get("reasoning")
+    if reasoning is not None and isinstance(budget := reasoning.get("budget_tokens"), (float, Decimal)):
+        counts["reasoning"] = {**reasoning, "budget_tokens": int(budget)}
+    return {**request, **counts} if counts else request
 
 
 def project(request: dict[str, Any], endpoint: Endpoint) -> Projection:

@@ -395,7 +395,11 @@ def _schema_node(
                     _schema_node(inner, (*here, position), keywords, extended, report)
             case "additionalProperties" if isinstance(value, bool):
                 pass
-            case _ if keyword not in keywords or keyword == "additionalProperties":
+            case "additionalProperties":
+                report(
+                    _broken("tool_schema", here, "additionalProperties is taken as true or false, and not as a schema")
+                )
+            case _ if keyword not in keywords:
                 report(
                     _broken(
                         "tool_schema", here, f"the keyword {keyword} is not in the subset that every provider takes"
