@@ -102,6 +102,7 @@ def project(request: dict[str, Any], endpoint: Endpoint) -> Projection:
     Raises `LossRefused` when the request's `loss_policy` forbids what would be lost, `CannotAdapt` when a critical block
     cannot be carried, `InvalidRequest` when no valid wire exists for the conversation.
     """
+    request = _counted(request)
     try:
         wire, loss = adapters.get(endpoint.adapter).to_wire(request, endpoint)
     except RecursionError:

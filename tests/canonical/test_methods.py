@@ -69,3 +69,14 @@ def test_three_lists_may_hold_plain_data() -> None:
     assert (said.text, result.tool_use_id) == ("one", "tu_1")
     with pytest.raises(ValidationError):
         Message.from_lists("assistant", tool_results=["4.1 bar"])
+
+
+def test_messages_that_differ_in_more_than_content_are_not_joined() -> None:
+    """Joined, the hint of one would be that of all, or of none; and what is split comes back as it was."""
+    said = Message.assistant("one")
+    hinted = Message.assistant("two").cacheable("1h")
+
+    assert Message.join([said, hinted]) == [said, hinted]
+    assert Message.join([said, hinted])[1].cache is not None
+    assert [one.text for one in Message.join([said, Message.assistant("three"), hinted])] == ["onethree", "two"]
+    assert Message.join(Message.assistant(["a", "b"], name="x").split()) == [Message.assistant(["a", "b"], name="x")]

@@ -115,10 +115,13 @@ class MessageMethods:
 
     @classmethod
     def join(cls, messages: "Sequence[Message]") -> "list[Message]":
-        """Groups neighbouring assistant messages of single content into one message each; the inverse of `split`."""
+        """Groups neighbouring assistant messages into one message each; the inverse of `split`.
+
+        Those that differ in more than their content stay apart: a hint or a name of one is not that of the others.
+        """
         joined: list[Message] = []
         for message in messages:
-            if joined and message.role == joined[-1].role == "assistant":
+            if joined and message.role == "assistant" and _envelope(message) == _envelope(joined[-1]):
                 joined[-1] = joined[-1].model_copy(update={"content": [*joined[-1].content, *message.content]})
             else:
                 joined.append(message)
@@ -204,6 +207,10 @@ def _changed(value: T, **members: Any) -> T:
     model: Any = value
     kept = {name: given for name, given in _set_members(model).items() if name not in members}
     return type(model)(**kept, **{name: given for name, given in members.items() if given is not None})
+
+
+def _envelope(message: Any) -> dict[str, Any]:
+    return {name: value for name, value in message.plain().items() if name != "content"}
 
 
 def _set_members(model: Any) -> dict[str, Any]:
