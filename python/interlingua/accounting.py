@@ -15,7 +15,7 @@ from interlingua.canonical import carriage
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import CannotAdapt, LossRefused
 from interlingua.canonical.ids import DERIVED_IDS
-from interlingua.canonical.loss import SEVERITIES, Entry, apply, parse_pointer
+from interlingua.canonical.loss import SEVERITIES, Entry, apply, difference, parse_pointer, pointer, visible
 
 Policy = dict[str, Any]
 Dropped = tuple[Entry, dict[str, Any], dict[str, Any]]
@@ -101,17 +101,17 @@ def accounted(
     """
     refuses = "strict" in policy or policy.get("on_drop") == "error"
     blocks: dict[int, dict[str, Any]] = {}
-    cut: dict[int, _Cut] = {}  # those that have not ended
+    tale = _Tale()
     known: list[Entry] = []
     for event in events:
         kind = event["type"]
-        if kind == "block_start" or kind == "block_stop":
+        if kind in _PIECES:
+            if (tale.mixed or kind not in _PROSE) and not event.get("choice"):
+                tale.events.append(event)
+        elif kind == "block_start" or kind == "block_stop":
             if not event.get("choice"):
                 blocks[event["index"]] = event["block"]
-                if kind == "block_start":
-                    cut[event["index"]] = (event, [])
-                else:
-                    cut.pop(event["index"], None)
+                tale.turn(event)
                 if refuses or event["block"].get("critical"):
                     found = _block_loss(event, endpoint)
                     if found:
@@ -119,9 +119,6 @@ def accounted(
                         _refuse({"message": {"content": blocks}}, policy, found, endpoint, known)
                     if kind == "block_stop":
                         known += found
-        elif kind == "tool_use_input_delta":
-            if not event.get("choice") and event["index"] in cut:
-                cut[event["index"]][1].append(event["text"])
         elif kind == "message_complete":
             loss += _stream_loss(event["response"], endpoint)
             account_for(event["response"], policy, loss, endpoint)
@@ -131,7 +128,7 @@ def accounted(
             arrived: dict[str, Any] = event.get("response") or {"message": {"content": []}}
             if arrived["message"]["content"]:
                 found = _of_the_message(_stream_loss(arrived, endpoint))
-                loss += _with_the_cut(found, cut.values(), arrived["message"]["content"], endpoint)
+                loss += _as_it_came(found, tale.told(arrived), arrived["message"]["content"], endpoint)
             loss += _error_loss(event["error"], endpoint)
             account_for(arrived, policy, loss, endpoint)
             blocks = {}
@@ -139,7 +136,7 @@ def accounted(
     if blocks:
         order = sorted(blocks)
         broken = {"message": {"role": "assistant", "content": [blocks[index] for index in order]}}
-        ended = {f"/message/content/{place}" for place, index in enumerate(order) if index not in cut}
+        ended = {f"/message/content/{place}" for place, index in enumerate(order) if index not in tale.open}
         found = _stream_loss({**broken, "finish_reason": "other"}, endpoint)
         loss += [entry for entry in found if "/".join(entry["path"].split("/")[:4]) in ended]
 
@@ -156,63 +153,254 @@ def _of_the_message(loss: list[Entry]) -> list[Entry]:
     return [entry for entry in loss if entry["path"].startswith("/message/content/")]
 
 
-_Cut = tuple[dict[str, Any], list[str]]
-"""A block that has begun and not ended: the event that began it, and what was told of its arguments."""
+# ------------------------------------------------------------------------------------------- streams that fail
 
-_SAID: Final = ("type", "kind", "name", "text", "input", "input_raw", "signature", "citations")
+_PROSE: Final = ("text_delta", "thinking_delta")
+_PIECES: Final = frozenset((*_PROSE, "tool_use_start", "tool_use_input_delta", "tool_use_end"))
+
+
+class _Tale:
+    """How an answer was told, as far as its end cannot say: in which order its blocks began and ended, and, where several
+    were open at once or are open still, in which pieces. What blocks said that were told one by one they say themselves."""
+
+    __slots__ = ("_mark", "events", "mixed", "open")
+
+    def __init__(self) -> None:
+        self.events: list[dict[str, Any]] = []
+        self.open: set[int] = set()
+        self.mixed = False
+        self._mark = 0
+
+    def turn(self, event: dict[str, Any]) -> None:
+        """A block begins or ends."""
+        if event["type"] == "block_start":
+            self.mixed = self.mixed or bool(self.open)
+            self.open.add(event["index"])
+            self.events.append(event)
+            if not self.mixed:
+                self._mark = len(self.events)
+            return
+        self.open.discard(event["index"])
+        if not self.mixed:
+            del self.events[self._mark :]
+        elif not self.open:
+            self.mixed = False
+        self.events.append(event)
+
+    def told(self, arrived: dict[str, Any]) -> list[dict[str, Any]]:
+        """Events that tell what had arrived in the same order."""
+        content: list[dict[str, Any]] = arrived["message"]["content"]
+        ended = {event["index"]: event["block"] for event in self.events if event["type"] == "block_stop"}
+        begun = {event["index"]: event["block"] for event in self.events if event["type"] == "block_start"}
+        said: dict[int, str] = {}
+        for event in self.events:
+            if "text" in event:
+                said[event["index"]] = said.get(event["index"], "") + event["text"]
+        whole = _places(begun, ended, content)
+        events: list[dict[str, Any]] = [{"type": "message_start"}]
+        seen: set[tuple[str, int]] = set()  # of calls: whether they have said who they are, and what they were
+        for event in self.events:
+            index, kind = event["index"], event["type"]
+            seen.add((kind, index))
+            if kind == "block_stop" and event["block"]["type"] == "tool_use":
+                events += [one for one in _call(event) if (one["type"], index) not in seen]
+            events.append(event)
+            if kind == "block_start":
+                arrived_of = whole[index] if index in whole else event["block"]
+                events += _beginning(event, arrived_of, said.get(index, ""))
+        return events
+
+
+def _places(
+    begun: dict[int, dict[str, Any]], ended: dict[int, dict[str, Any]], content: list[dict[str, Any]]
+) -> dict[int, dict[str, Any]]:
+    """What had arrived of each block. Blocks that said nothing may have no place in the message."""
+    found = dict(ended)
+    place = 0
+    for index, block in sorted(begun.items()):
+        if place < len(content) and content[place]["type"] == ended.get(index, block)["type"]:
+            found.setdefault(index, content[place])
+            place += 1
+    return found
+
+
+def _beginning(start: dict[str, Any], block: dict[str, Any], said: str) -> list[dict[str, Any]]:
+    """What a text told before `said`, as the event behind the one that begins it."""
+    begun = start["block"]
+    text: str = block.get("text") or ""
+    if begun["type"] not in ("text", "thinking") or not text.endswith(said):
+        return []
+    first = text.removesuffix(said).removeprefix(begun["text"])
+    return [{"type": f"{begun['type']}_delta", "index": start["index"], "text": first}] if first else []
+
+
+def _call(stop: dict[str, Any]) -> list[dict[str, Any]]:
+    """The events of a call itself."""
+    block, index = stop["block"], stop["index"]
+    start: dict[str, Any] = {"index": index, "id": block["id"], "name": block["name"]}
+    end = {name: block[name] for name in ("input", "input_raw") if name in block}
+    return [{"type": "tool_use_start", **start}, {"type": "tool_use_end", **start, **end}]
+
+
+_SAID: Final = ("type", "kind", "name", "text", "refusal", "input", "input_raw", "signature", "citations")
 _FAILED: Final[dict[str, Any]] = {"category": "server_error", "message": "it failed", "retryable": True}
 
 
-def _with_the_cut(
-    loss: list[Entry], cut: Iterable[_Cut], content: list[dict[str, Any]], endpoint: Endpoint
+def _as_it_came(
+    loss: list[Entry], told: list[dict[str, Any]], content: list[dict[str, Any]], endpoint: Endpoint
 ) -> list[Entry]:
-    """What is lost of what had arrived when blocks had not ended: a wire may tell of them when they are whole, or in pieces
-    that a reader takes for less or for more."""
-    for begins, arguments in cut:
-        at = _place(begins, content)
-        here = f"/message/content/{at}"
-        if at >= len(content) or any(entry["path"] == here for entry in loss):
-            continue
-        # of arguments the whole answer says nothing here: they go as they came
-        loss = [entry for entry in loss if not entry["path"].startswith(f"{here}/input")]
-        seen = _as_far(begins["block"], content[at], "".join(arguments), endpoint)
-        inside = [entry for entry in loss if entry["path"].startswith(f"{here}/")]
-        of_block = [{**entry, "path": entry["path"].removeprefix(here)} for entry in inside]
-        told = apply(content[at], of_block) if of_block else content[at]
-        if seen is None:
-            loss = [entry for entry in loss if entry not in inside]
-            loss.append(_gone(here, "unsupported_block", "the wire says nothing of such a block before it has ended"))
-        elif any(seen.get(name) != told.get(name) for name in _SAID):
-            rest = {name: value for name, value in content[at].items() if name not in _SAID}
-            message = "what had arrived of a block that was cut off reads otherwise in the pieces of this wire"
-            changed = {"op": "replace", "path": here, "code": "unsupported_value", "severity": "weakened"}
-            kept = [entry for entry in loss if entry["path"].removeprefix(f"{here}/").partition("/")[0] not in _SAID]
-            loss = [{**changed, "message": message, "value": {**rest, **seen}}, *kept]
+    """What is lost of what had arrived: what the whole answer loses, unless a reader of the stream finds something else. A
+    wire may tell of blocks when they are whole, or in pieces of which a reader makes less, more or others without an end."""
+    end = _read_back([*told, {"type": "error", "error": _FAILED}], endpoint)
+    found: list[dict[str, Any]] = ((end or {}).get("response") or {"message": {"content": []}})["message"]["content"]
+    if endpoint.state_in_ids:
+        content, found = _without_state(content), _without_state(found)
+    if not _reads_as(loss, content, found):
+        loss = _matched(loss, content, found)
+        if not _reads_as(loss, content, found):
+            message = "what had arrived reads otherwise in the pieces of this wire"
+            entry = {"op": "replace", "path": "/message/content", "code": "unsupported_value", "severity": "weakened"}
+            loss = [{**entry, "message": message, "value": found}]
     return loss
+
+
+def _without_state(content: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The blocks but for what rides in the ids of calls."""
+    return [{name: value for name, value in block.items() if name != "provider_state"} for block in content]
+
+
+def _reads_as(loss: list[Entry], content: list[dict[str, Any]], found: list[dict[str, Any]]) -> bool:
+    """Whether a reader finds what the report says."""
+    reported = apply({"message": {"content": content}}, loss)["message"]["content"] if loss else content
+    return difference(_seen(reported), _seen(found)) is None
+
+
+def _seen(content: list[dict[str, Any]]) -> Any:
+    return visible({"messages": [{"role": "assistant", "content": content}]})["messages"][0]["content"]
+
+
+def _matched(loss: list[Entry], content: list[dict[str, Any]], found: list[dict[str, Any]]) -> list[Entry]:
+    """The report by which the content reads as what was found: for each block where it went, alone or with others."""
+    inside: list[list[Entry]] = [[] for _ in content]  # what the whole answer loses of each, but for merges
+    gone: dict[int, Entry] = {}
+    for entry in loss:
+        steps = parse_pointer(entry["path"])
+        if entry["code"] == _MERGED:
+            continue
+        if entry["op"] == "drop" and len(steps) == len(_CONTENT) + 1:
+            gone[int(steps[-1])] = entry
+        elif entry["op"] in ("drop", "replace"):
+            inside[int(steps[len(_CONTENT)])].append({**entry, "path": pointer(tuple(steps[len(_CONTENT) + 1 :]))})
+    places = _Places(found)
+    homes: dict[int, list[int]] = {}
+    report: list[Entry] = []
+    for place, block in enumerate(content):
+        if place in gone:
+            report.append(gone[place])
+            continue
+        at = places.take(_alone(block, inside[place]))
+        if at is None:
+            message = "the wire says nothing of such a block before it has ended"
+            report.append(_gone(pointer((*_CONTENT, place)), "unsupported_block", message))
+        else:
+            homes.setdefault(at, []).append(place)
+    for at, (home, *others) in homes.items():
+        here = pointer((*_CONTENT, home))
+        local = _at_home(content[home], inside[home], found[at])
+        report += [{**entry, "path": here + entry["path"]} for entry in local]
+        report += [{**_gone(pointer((*_CONTENT, one)), _MERGED, _ONE_TEXT), "severity": "shape"} for one in others]
+    return report + _moved([homes[at][0] for at in sorted(homes)], len(content))
+
+
+_CONTENT: Final = ("message", "content")
+_MERGED: Final = "merged_turn"
+_ONE_TEXT: Final = "pieces of a stream do not say where a text ends and another begins"
+
+
+def _alone(block: dict[str, Any], loss: list[Entry]) -> dict[str, Any]:
+    """A block with the entries that concern it alone; their pointers begin at it."""
+    if not loss:
+        return block
+    return apply({"block": block}, [{**entry, "path": f"/block{entry['path']}"} for entry in loss])["block"]
+
+
+class _Places:
+    """The blocks that a reader found, and how much of each is explained by now."""
+
+    def __init__(self, found: list[dict[str, Any]]) -> None:
+        self._found = found
+        self._rest: list[str | None] = [block.get("text") for block in found]
+        self._free = set(range(len(found)))
+
+    def take(self, block: dict[str, Any]) -> int | None:
+        """Where a block was found; a text also behind another one of its kind."""
+        kind, text = block["type"], block.get("text")
+        for place, other in enumerate(self._found):
+            if other["type"] != kind or bool(other.get("refusal")) is not bool(block.get("refusal")):
+                continue
+            rest = self._rest[place]
+            if rest is None or text is None:
+                fits = place in self._free
+            else:
+                fits = rest.startswith(text) if text else (rest == "" and place in self._free)
+            if fits:
+                self._rest[place] = None if rest is None or text is None else rest[len(text) :]
+                self._free.discard(place)
+                return place
+        return None
+
+
+def _at_home(block: dict[str, Any], loss: list[Entry], found: dict[str, Any]) -> list[Entry]:
+    """The entries by which a block reads as what was found of it, those of the whole answer among them where they hold;
+    their pointers begin at the block."""
+    wanted = _seen([found])
+    merged: Entry = {"op": "replace", "path": "/text", "code": _MERGED, "severity": "shape", "message": _ONE_TEXT}
+    message = "what had arrived of a block that was cut off reads otherwise in the pieces of this wire"
+    changed: Entry = {"op": "replace", "path": "", "code": "unsupported_value", "severity": "weakened"}
+    changed["message"] = message
+    outside = [entry for entry in loss if entry["path"][1:].partition("/")[0] not in _SAID]
+    said = {name: value for name, value in found.items() if name in _SAID}
+    rest = {name: value for name, value in block.items() if name not in _SAID}
+    for candidate in (
+        loss,
+        [*loss, {**merged, "value": found.get("text")}],
+        [*loss, *_untold(_alone(block, loss), found)],
+        [{**changed, "value": {**rest, **said}}, *outside],
+    ):
+        if difference(_seen([_alone(block, candidate)]), wanted) is None:
+            return candidate
+    return [{**changed, "value": found}]
+
+
+def _untold(block: dict[str, Any], found: dict[str, Any]) -> list[Entry]:
+    """The members without canonical meaning that come with the end of a block alone."""
+    fields = (block.get("provider_state") or {}).get("fields") or {}
+    told = (found.get("provider_state") or {}).get("fields") or {}
+    message = "the wire says this of a block when it has ended"
+    return [
+        {**_gone(pointer(("provider_state", "fields", name)), "unsupported_field", message), "severity": "weakened"}
+        for name in fields
+        if name not in told
+    ]
+
+
+def _moved(homes: list[int], end: int) -> list[Entry]:
+    """The moves that bring blocks into the order in which they were found."""
+    ahead = end
+    moves: list[Entry] = []
+    for home in reversed(homes):
+        if home < ahead:
+            ahead = home
+            continue
+        message = "pieces that interleave are told in the order of the wire"
+        to = pointer((*_CONTENT, ahead))
+        moved: Entry = {"op": "move", "path": pointer((*_CONTENT, home)), "to": to, "code": "reordered"}
+        moves.insert(0, {**moved, "severity": "shape", "message": message})
+    return moves
 
 
 def _gone(path: str, code: str, message: str) -> Entry:
     return {"op": "drop", "path": path, "code": code, "severity": "lost", "message": message}
-
-
-def _place(begins: dict[str, Any], content: list[dict[str, Any]]) -> int:
-    """Where a block stands in the message: a call where its id does."""
-    identity, index = begins["block"].get("id"), begins["index"]
-    return next((place for place, block in enumerate(content) if identity and block.get("id") == identity), index)
-
-
-def _as_far(begun: dict[str, Any], block: dict[str, Any], arguments: str, endpoint: Endpoint) -> dict[str, Any] | None:
-    """What a reader of the wire finds of a block that has not ended; None when it finds nothing."""
-    events: list[dict[str, Any]] = [{"type": "message_start"}, {"type": "block_start", "index": 0, "block": begun}]
-    if block["type"] == "tool_use":
-        events.append({"type": "tool_use_start", "index": 0, "id": block["id"], "name": block["name"]})
-        if arguments:
-            events.append({"type": "tool_use_input_delta", "index": 0, "id": block["id"], "text": arguments})
-    elif block.get("text"):
-        events.append({"type": f"{block['type']}_delta", "index": 0, "text": block["text"]})
-    end = _read_back([*events, {"type": "error", "error": _FAILED}], endpoint)
-    found = [] if end is None else (end.get("response") or {"message": {"content": []}})["message"]["content"]
-    return {name: found[0][name] for name in _SAID if name in found[0]} if found else None
 
 
 def _error_loss(failure: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
