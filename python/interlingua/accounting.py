@@ -120,7 +120,10 @@ def accounted(
                     if kind == "block_stop":
                         known += found
         elif kind == "message_complete":
-            loss += _stream_loss(event["response"], endpoint)
+            found = _stream_loss(event["response"], endpoint)
+            if "places" in event:
+                found = _as_it_came_late(found, event, tale, blocks, endpoint)
+            loss += found
             account_for(event["response"], policy, loss, endpoint)
             blocks = {}
         elif kind == "error":
@@ -251,8 +254,7 @@ def _as_it_came(
 ) -> list[Entry]:
     """What is lost of what had arrived: what the whole answer loses, unless a reader of the stream finds something else. A
     wire may tell of blocks when they are whole, or in pieces of which a reader makes less, more or others without an end."""
-    end = _read_back([*told, {"type": "error", "error": _FAILED}], endpoint)
-    found: list[dict[str, Any]] = ((end or {}).get("response") or {"message": {"content": []}})["message"]["content"]
+    found = _read_content([*told, {"type": "error", "error": _FAILED}], endpoint)
     if endpoint.state_in_ids:
         content, found = _without_state(content), _without_state(found)
     if not _reads_as(loss, content, found):
@@ -262,6 +264,31 @@ def _as_it_came(
             entry = {"op": "replace", "path": "/message/content", "code": "unsupported_value", "severity": "weakened"}
             loss = [{**entry, "message": message, "value": found}]
     return loss
+
+
+def _as_it_came_late(
+    loss: list[Entry], end: dict[str, Any], tale: _Tale, blocks: dict[int, dict[str, Any]], endpoint: Endpoint
+) -> list[Entry]:
+    """What is lost where a text went on in an earlier block (spec/4-streams.md#places): what the whole answer loses, when
+    its reader joins the pieces again; else what they lose, one by one."""
+    response: dict[str, Any] = end["response"]
+    message: dict[str, Any] = response["message"]
+    found = _read_content([*tale.told(response), end], endpoint)
+    content: list[dict[str, Any]] = message["content"]
+    if endpoint.state_in_ids:
+        content, found = _without_state(content), _without_state(found)
+    if _reads_as(_of_the_message(loss), content, found):
+        return loss
+    pieces = [blocks[index] for index in sorted(blocks)]
+    in_pieces = {"op": "replace", "path": pointer(_CONTENT), "code": "reordered", "severity": "shape"}
+    in_pieces |= {"message": "what goes on in an earlier block is told where it comes", "value": pieces}
+    return [in_pieces, *_stream_loss({**response, "message": {**message, "content": pieces}}, endpoint)]
+
+
+def _read_content(events: list[dict[str, Any]], endpoint: Endpoint) -> list[dict[str, Any]]:
+    """The blocks that a reader of the wire finds in a stream of these events."""
+    end = _read_back(events, endpoint) or {}
+    return (end.get("response") or {"message": {"content": []}})["message"]["content"]
 
 
 def _without_state(content: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -406,13 +433,13 @@ def _gone(path: str, code: str, message: str) -> Entry:
 def _error_loss(failure: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
     """What a stream does not say of the error that ends it, by what a reader of the wire finds in its frames."""
     end = _read_back([{"type": "error", "error": failure}], endpoint)
-    if end is None:
+    if end is None or "error" not in end:
         return [_gone("/error", "unsupported_field", "the wire has no frame for an error")]
     return [{**entry, "path": f"/error{entry['path']}"} for entry in failures.account(failure, end["error"], endpoint)]
 
 
 def _read_back(events: list[dict[str, Any]], endpoint: Endpoint) -> dict[str, Any] | None:
-    """The error that a reader of the wire finds in a stream of these events."""
+    """The last event that a reader of the wire finds in a stream of these events."""
     adapter = adapters.get(endpoint.adapter)
     decoder = adapter.stream_decoder(endpoint, DERIVED_IDS)
     next(decoder)
@@ -423,7 +450,7 @@ def _read_back(events: list[dict[str, Any]], endpoint: Endpoint) -> dict[str, An
         read += decoder.send(None)
     except StopIteration:
         pass  # for its reader the stream has ended
-    return read[-1] if read and read[-1]["type"] == "error" else None
+    return read[-1] if read else None
 
 
 _PROBE: Final = "…"
