@@ -120,11 +120,12 @@ def accounted(
                     if kind == "block_stop":
                         known += found
         elif kind == "message_complete":
-            found = _stream_loss(event["response"], endpoint)
+            answer: dict[str, Any] = event["response"]
+            found = _stream_loss(answer, endpoint)
             if "places" in event:
-                found = _as_it_came_late(found, event, tale, blocks, endpoint)
+                answer, found = _as_it_came_late(found, event, tale, blocks, endpoint)
             loss += found
-            account_for(event["response"], policy, loss, endpoint)
+            account_for(answer, policy, loss, endpoint)
             blocks = {}
         elif kind == "error":
             # what had arrived was written, and what had not nobody can lose
@@ -268,9 +269,9 @@ def _as_it_came(
 
 def _as_it_came_late(
     loss: list[Entry], end: dict[str, Any], tale: _Tale, blocks: dict[int, dict[str, Any]], endpoint: Endpoint
-) -> list[Entry]:
+) -> tuple[dict[str, Any], list[Entry]]:
     """What is lost where a text went on in an earlier block (spec/4-streams.md#places): what the whole answer loses, when
-    its reader joins the pieces again; else what they lose, one by one."""
+    its reader joins the pieces again; else what they lose, one by one, with the answer in which they stand so."""
     response: dict[str, Any] = end["response"]
     message: dict[str, Any] = response["message"]
     found = _read_content([*tale.told(response), end], endpoint)
@@ -278,11 +279,12 @@ def _as_it_came_late(
     if endpoint.state_in_ids:
         content, found = _without_state(content), _without_state(found)
     if _reads_as(_of_the_message(loss), content, found):
-        return loss
+        return response, loss
     pieces = [blocks[index] for index in sorted(blocks)]
     in_pieces = {"op": "replace", "path": pointer(_CONTENT), "code": "reordered", "severity": "shape"}
     in_pieces |= {"message": "what goes on in an earlier block is told where it comes", "value": pieces}
-    return [in_pieces, *_stream_loss({**response, "message": {**message, "content": pieces}}, endpoint)]
+    response = {**response, "message": {**message, "content": pieces}}
+    return response, [in_pieces, *_stream_loss(response, endpoint)]
 
 
 def _read_content(events: list[dict[str, Any]], endpoint: Endpoint) -> list[dict[str, Any]]:

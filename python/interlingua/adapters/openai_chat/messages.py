@@ -32,7 +32,7 @@ from interlingua.adapters.openai_chat.parts import (
 )
 from interlingua.adapters.openai_chat.tables import NAME
 from interlingua.adapters.openai_chat.tools import CALLS
-from interlingua.adapters.openai_chat.turns import assistant_from_wire, assistant_to_wire
+from interlingua.adapters.openai_chat.turns import OF_THE_MODEL, assistant_from_wire, assistant_to_wire
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.loss import Path
 
@@ -93,7 +93,7 @@ def _mark_begun(wire: Wire, position: int, writing: Writing) -> None:
 def _estranged(messages: list[Message], legacy: bool, writing: Writing) -> set[str]:
     """The calls that would no longer be found by name and place after an edit; `legacy` is a request of that time."""
     found: set[str] = set()
-    if not legacy and not any(message["role"] == "tool" and _nameless(writing.form(message)) for message in messages):
+    if not legacy and not any(_is_told_by_name(message, writing) for message in messages):
         return found
     waiting: list[Block] = []
     asked: set[str] = set()
@@ -114,6 +114,16 @@ def _estranged(messages: list[Message], legacy: bool, writing: Writing) -> set[s
             elif _nameless(form) and (taken is not None or answered in asked):  # else it answers none, as it was read
                 found.add(answered)
     return found
+
+
+def _is_told_by_name(message: Message, writing: Writing) -> bool:
+    """Whether a message holds a call or a result that has no id of its own."""
+    if message["role"] == "tool":
+        return _nameless(writing.form(message))
+    return any(
+        block["type"] == "tool_use" and "provider_state" in block and writing.form(block).get("legacy")
+        for block in message["content"]
+    )
 
 
 def _is_text(content: list[Block]) -> bool:
@@ -172,6 +182,23 @@ class _Runs:
             self.writing.loss.move(path, to, "media_moved", "weakened", message, left=value)
 
 
+def _own_state(message: Message, role: str, path: Path, writing: Writing) -> Mapping[str, Any]:
+    """The own state of a message of this role. What was said in another one, as which an edit found it, is not said again:
+    emptiness, and the members that a turn of the model alone has."""
+    state = writing.owns(message)
+    form = state.get("form") or _NOTHING
+    if not state or form.get("said_by") == role:
+        return state
+    fields = state.get("fields") or _NOTHING
+    for name in fields:
+        if name in OF_THE_MODEL:
+            at = (*path, "provider_state", "fields", name)
+            writing.loss.drop(at, "unsupported_field", "weakened", "a turn of the model alone has this member")
+    kept = {name: value for name, value in fields.items() if name not in OF_THE_MODEL}
+    spelling = {name: value for name, value in form.items() if name not in ("empty", "absent")}
+    return {**state, "fields": kept, "form": spelling}
+
+
 def _plain_to_wire(message: Message, position: int, writing: Writing, runs: _Runs) -> Wire:
     role, content = message["role"], message["content"]
     if len(message) == 2 and len(content) == 1 and len(content[0]) == 2 and not runs.moved and role != "developer":
@@ -183,7 +210,7 @@ def _plain_to_wire(message: Message, position: int, writing: Writing, runs: _Run
         role = "system"
         writing.loss.replace((*path, "role"), role, "role_folded", "shape", "the provider knows no developer role")
     _refuse_results(content, path)
-    state = writing.owns(message)
+    state = _own_state(message, role, path, writing)
     written = content_to_wire(
         content, (*path, "content"), writing, USER if role == USER else SYSTEM, state.get("form") or _NOTHING
     )
@@ -313,7 +340,10 @@ def message_from_wire(message: Wire, reading: Reading) -> Message:
         return {"role": role, "content": [{"type": "text", "text": content}]}
     form: dict[str, Any] = {}
     read: Message = {"role": role, "content": content_from_wire(message, reading, form)}
-    return finish_reading(message, read, _PLAIN, None, form, reading)
+    read = finish_reading(message, read, _PLAIN, None, form, reading)
+    if "provider_state" in read:
+        read["provider_state"].setdefault("form", {})["said_by"] = role
+    return read
 
 
 _PLAIN: Final = frozenset(("role", "content", "name"))
