@@ -257,13 +257,15 @@ def _with_text_at(messages: list[Any], text: str, form: dict[str, Any]) -> list[
     content: list[Block] = messages[position]["content"]
     if "block" in form:
         alone = told == len(messages)
-        last = (position + 1 if index else position) if alone else told
+        last = (position + 1 if index else position) if alone else (told if position else 1)
         if index > len(content) or any(last_text(other["content"]) >= 0 for other in messages[position:last]):
             return None
         return _with_content(
             messages, position, [*content[:index], {**form["block"], "type": "text", "text": text}, *content[index:]]
         )
-    if told < len(messages) or content[index]["type"] != "text" or not content[index]["text"]:
+    if content[index]["type"] != "text" or not content[index]["text"]:
+        return None
+    if told < len(messages) and (position or last_text(content) != index):
         return None
     return _with_content(messages, position, _ending(content, index, text))
 

@@ -62,7 +62,8 @@ def _note(request: Request, form: dict[str, Any]) -> None:
 
 
 def _recognise_text(request: Request, messages: list[Any]) -> None:
-    """Looks for the form where it is written: behind the last text of the instructions, or alone before all of them."""
+    """Looks for the form where it is written: behind the last text of the instructions, or of the first of them:
+    a wire that takes no empty message fills those that follow."""
     told = count_instructions(messages)
     for position in reversed(range(told)):
         content: list[Block] = messages[position]["content"]
@@ -74,9 +75,9 @@ def _recognise_text(request: Request, messages: list[Any]) -> None:
             if _is_told(request, messages, position, index):
                 return
             break
-    first: list[Block] = messages[0]["content"]
-    if len(first) == 1 and first[0]["type"] == "text":
-        _is_told(request, messages, 0, 0)
+    index = last_text(messages[0]["content"])
+    if index >= 0:
+        _is_told(request, messages, 0, index)
 
 
 def _is_told(request: Request, messages: list[Any], position: int, index: int) -> bool:
