@@ -104,7 +104,7 @@ def _address_from_wire(wire: Wire, body: Wire, endpoint: Endpoint, request: Requ
         name = name or said.rpartition("/")[2]
     if name:
         request["model"] = endpoint.model_id(name) or ""
-    if body.get("cachedContent") is not None and not _CACHED.isdisjoint(body):
+    if body.get("cachedContent") is not None and any(body.get(member) is not None for member in _CACHED):
         form["cached"] = True
     if found and found[2] == "streamGenerateContent":
         request["stream"] = True
