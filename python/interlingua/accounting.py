@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from interlingua import adapters
 from interlingua.adapters import _failures as failures
+from interlingua.adapters._kit import MALFORMED, refuse_event
 from interlingua.canonical import carriage
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import CannotAdapt, LossRefused
@@ -103,40 +104,44 @@ def accounted(
     blocks: dict[int, dict[str, Any]] = {}
     tale = _Tale()
     known: list[Entry] = []
-    for event in events:
-        kind = event["type"]
-        if kind in _PIECES:
-            if (tale.mixed or kind not in _PROSE) and not event.get("choice"):
-                tale.events.append(event)
-        elif kind == "block_start" or kind == "block_stop":
-            if not event.get("choice"):
-                blocks[event["index"]] = event["block"]
-                tale.turn(event)
-                if refuses or event["block"].get("critical"):
-                    found = _block_loss(event, endpoint)
-                    if found:
-                        # by index, as in a list: to make one for each block would cost more the longer the answer is
-                        _refuse({"message": {"content": blocks}}, policy, found, endpoint, known)
-                    if kind == "block_stop":
-                        known += found
-        elif kind == "message_complete":
-            answer: dict[str, Any] = event["response"]
-            found = _stream_loss(answer, endpoint)
-            if "places" in event:
-                answer, found = _as_it_came_late(found, event, tale, blocks, endpoint)
-            loss += found
-            account_for(answer, policy, loss, endpoint)
-            blocks = {}
-        elif kind == "error":
-            # what had arrived was written, and what had not nobody can lose
-            arrived: dict[str, Any] = event.get("response") or {"message": {"content": []}}
-            if arrived["message"]["content"]:
-                found = _of_the_message(_stream_loss(arrived, endpoint))
-                loss += _as_it_came(found, tale.told(arrived), arrived["message"]["content"], endpoint)
-            loss += _error_loss(event["error"], endpoint)
-            account_for(arrived, policy, loss, endpoint)
-            blocks = {}
-        yield event
+    event: dict[str, Any] = {}
+    try:
+        for event in events:
+            kind = event["type"]
+            if kind in _PIECES:
+                if (tale.mixed or kind not in _PROSE) and not event.get("choice"):
+                    tale.events.append(event)
+            elif kind == "block_start" or kind == "block_stop":
+                if not event.get("choice"):
+                    blocks[event["index"]] = event["block"]
+                    tale.turn(event)
+                    if refuses or event["block"].get("critical"):
+                        found = _block_loss(event, endpoint)
+                        if found:
+                            # by index, as in a list: to make one for each block would cost more the longer the answer is
+                            _refuse({"message": {"content": blocks}}, policy, found, endpoint, known)
+                        if kind == "block_stop":
+                            known += found
+            elif kind == "message_complete":
+                answer: dict[str, Any] = event["response"]
+                found = _stream_loss(answer, endpoint)
+                if "places" in event:
+                    answer, found = _as_it_came_late(found, event, tale, blocks, endpoint)
+                loss += found
+                account_for(answer, policy, loss, endpoint)
+                blocks = {}
+            elif kind == "error":
+                # what had arrived was written, and what had not nobody can lose
+                arrived: dict[str, Any] = event.get("response") or {"message": {"content": []}}
+                if arrived["message"]["content"]:
+                    found = _of_the_message(_stream_loss(arrived, endpoint))
+                    loss += _as_it_came(found, tale.told(arrived), arrived["message"]["content"], endpoint)
+                loss += _error_loss(event["error"], endpoint)
+                account_for(arrived, policy, loss, endpoint)
+                blocks = {}
+            yield event
+    except MALFORMED as problem:
+        refuse_event(problem, event)
     if blocks:
         order = sorted(blocks)
         broken = {"message": {"role": "assistant", "content": [blocks[index] for index in order]}}

@@ -259,6 +259,57 @@ def test_any_error_is_written_or_refused(adapter: str, own: bool) -> None:
             assert list(interlingua.write_stream([{"type": "error", "error": {**base, name: odd}}], adapter))
 
 
+TOLD = [
+    {"type": "message_start"},
+    {"type": "block_start", "index": 0, "block": {"type": "text", "text": ""}},
+    {"type": "text_delta", "index": 0, "text": "Hello."},
+    {"type": "block_stop", "index": 0, "block": {"type": "text", "text": "Hello."}},
+]
+MADE_BY_HAND = [
+    (1, {"type": "block_start", "index": 0}, "/1"),
+    (1, {"type": "block_start", "index": 0, "block": {"text": ""}}, "/1/block"),
+    (1, {"index": 0}, "/1"),
+    (1, "block_start", "/1"),
+    (2, {"type": "text_delta", "index": 0, "text": 7}, "/2/text"),
+    (2, {"type": "text_delta", "index": [], "text": "Hello."}, "/2/index"),
+]
+
+
+@pytest.mark.parametrize("adapter", adapters.names())
+@pytest.mark.parametrize("report", [True, False])
+@pytest.mark.parametrize(("place", "event", "path"), MADE_BY_HAND)
+def test_an_event_that_is_malformed_is_refused_by_its_place(
+    adapter: str, report: bool, place: int, event: Any, path: str
+) -> None:
+    """What can be written of it all the same is; nothing else is raised than a typed error."""
+    events = [*TOLD[:place], event, *TOLD[place + 1 :]]
+    refusal = refusal_of(events, adapter, report)
+    assert refusal is None or (refusal.path or "").startswith(path)
+    refusal = refusal_of(iter(events), adapter, report)
+    assert refusal is None or refusal.path in ("", path.removeprefix(f"/{place}"))
+
+
+def refusal_of(events: Iterable[Any], adapter: str, report: bool) -> InvalidRequest | None:
+    try:
+        list(interlingua.write_stream(events, adapter, loss=[] if report else None))
+    except InvalidRequest as refusal:
+        return refusal
+    return None
+
+
+def test_events_that_belong_nowhere_are_refused_and_an_error_of_their_source_is_its_own() -> None:
+    with pytest.raises(InvalidRequest, match="of one stream"):
+        list(interlingua.write_stream(iter(TOLD[2:3]), "ollama_chat"))
+
+    def broken() -> Iterable[dict[str, Any]]:
+        yield TOLD[0]
+        raise KeyError("mine")
+
+    for adapter in adapters.names():
+        with pytest.raises(KeyError, match="mine"):
+            list(interlingua.write_stream(broken(), adapter))
+
+
 def test_an_adapter_may_write_none() -> None:
     """An adapter from outside that writes no errors says so."""
     endpoint = registry.endpoint(adapter="openai_chat")

@@ -87,6 +87,20 @@ def validate(value: Any, name: str = "Request") -> None:
         _check_media(value)
 
 
+def malformed_event(event: Any, index: int | None = None) -> InvalidRequest | None:
+    """The error for an event of a stream, which stands at this place in it; None when nothing is wrong with the event."""
+    where = "" if index is None else f"/{index}"
+    which = "an event" if index is None else f"event {index}"
+    try:
+        found = violations(event, "StreamEvent")
+    except InvalidRequest as problem:
+        return InvalidRequest(f"{which} is malformed: {problem.message}", path=where)
+    if not found:
+        return None
+    wrong = [{**violation, "path": where + violation["path"]} for violation in found]
+    return InvalidRequest(f"{which} is malformed: {wrong[0]['message']}", path=wrong[0]["path"], violations=wrong)
+
+
 def _unreadable(problem: Exception) -> InvalidRequest:
     """Why the validator could not read a value: it is too deep, or no plain data."""
     why = str(problem)

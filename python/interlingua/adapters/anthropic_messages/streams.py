@@ -15,7 +15,7 @@ from interlingua.adapters._claude.streams import (
     unsaid_arguments,
 )
 from interlingua.adapters._claude.values import ASSISTANT, UNREADABLE, string, wire_model
-from interlingua.adapters._kit import Repetition, Wire, arguments_text, parse_arguments
+from interlingua.adapters._kit import MALFORMED, Repetition, Wire, arguments_text, parse_arguments, refuse_event
 from interlingua.adapters.anthropic_messages.blocks import block_from_wire, block_to_wire
 from interlingua.adapters.anthropic_messages.errors import error as error_from_wire
 from interlingua.adapters.anthropic_messages.errors import error_in_stream
@@ -358,31 +358,35 @@ def encode_stream(events: Iterable[Event], endpoint: Endpoint) -> Iterator[Frame
     encoder = _Encoder(endpoint)
     open_block: int | None = None
     waiting: dict[int, list[Event]] = {}
-    for event in events:
-        if event.get("choice"):
-            continue
-        kind = event["type"]
-        index = event.get("index")
-        if index is not None and open_block is not None and index != open_block:
-            waiting.setdefault(index, []).append(event)
-            continue
-        if kind in _DELTA_EVENTS and encoder.begun:
-            if (frame := encoder.delta(event)) is not None:
-                yield frame
-            continue
-        if kind in _LAST_EVENTS:
-            yield from _caught_up(encoder, waiting)
-        yield from encoder.event(event)
-        if kind == "block_start":
-            open_block = index
-        elif kind == "block_stop":
-            open_block = None
-            while waiting and open_block is None:
-                open_block = next(iter(waiting))
-                held = waiting.pop(open_block)
-                yield from _caught_up(encoder, {open_block: held})
-                if held[-1]["type"] == "block_stop":
-                    open_block = None
+    event: Event = {}
+    try:
+        for event in events:
+            if event.get("choice"):
+                continue
+            kind = event["type"]
+            index = event.get("index")
+            if index is not None and open_block is not None and index != open_block:
+                waiting.setdefault(index, []).append(event)
+                continue
+            if kind in _DELTA_EVENTS and encoder.begun:
+                if (frame := encoder.delta(event)) is not None:
+                    yield frame
+                continue
+            if kind in _LAST_EVENTS:
+                yield from _caught_up(encoder, waiting)
+            yield from encoder.event(event)
+            if kind == "block_start":
+                open_block = index
+            elif kind == "block_stop":
+                open_block = None
+                while waiting and open_block is None:
+                    open_block = next(iter(waiting))
+                    held = waiting.pop(open_block)
+                    yield from _caught_up(encoder, {open_block: held})
+                    if held[-1]["type"] == "block_stop":
+                        open_block = None
+    except MALFORMED as problem:
+        refuse_event(problem, event)
 
 
 def stream_loss(response: Wire, endpoint: Endpoint) -> list[Entry]:

@@ -10,7 +10,7 @@ from collections.abc import Generator, Iterable, Iterator
 from typing import Any, Final
 
 from interlingua.adapters._answers import joined
-from interlingua.adapters._kit import Wire, arguments_text, in_turn
+from interlingua.adapters._kit import MALFORMED, Wire, arguments_text, in_turn, refuse_event
 from interlingua.adapters._structured import Told
 from interlingua.adapters.ollama_chat.blocks import Block
 from interlingua.adapters.ollama_chat.errors import error_from_body, error_in_stream
@@ -251,37 +251,41 @@ def encode_stream(events: Iterable[Event], endpoint: Endpoint, *, created_at: st
             told[index] = told.get(index, "") + text
             yield line(content=text) if kind == "text" else line(content="", thinking=text)
 
-    for event in in_turn(events):
-        if event.get("choice"):
-            continue
-        match event["type"]:
-            case "message_start":
-                named: str | None = event.get("model")
-                model = model if named is None else named.partition(":")[2] or named
-            case "block_start":
-                blocks[event["index"]] = event["block"]
-                yield from piece(event["index"], event["block"].get("text", ""))
-            case "text_delta" | "thinking_delta":
-                yield from piece(event["index"], event["text"])
-            case "block_stop":
-                index, block = event["index"], event["block"]
-                if block["type"] in _DELTAS:
-                    yield from piece(index, block["text"].removeprefix(told.get(index, "")))
-                elif block["type"] == "tool_use":
-                    yield line(content="", tool_calls=[call_to_wire(block, (), writing)])
-                else:
-                    message = {"role": "assistant", "content": [block]}
-                    whole = message_to_wire(message, (), writing, answer=True)
-                    if said := {name: whole[name] for name in ("images", "tool_calls") if name in whole}:
-                        yield line(content="", **said)
-            case "message_complete":
-                yield _frame(_last(event["response"], endpoint, writing, created_at))
-                return
-            case "error":
-                yield _frame(error_in_stream(event["error"], endpoint))
-                return
-            case _:
-                pass
+    event: Event = {}
+    try:
+        for event in in_turn(events):
+            if event.get("choice"):
+                continue
+            match event["type"]:
+                case "message_start":
+                    named: str | None = event.get("model")
+                    model = model if named is None else named.partition(":")[2] or named
+                case "block_start":
+                    blocks[event["index"]] = event["block"]
+                    yield from piece(event["index"], event["block"].get("text", ""))
+                case "text_delta" | "thinking_delta":
+                    yield from piece(event["index"], event["text"])
+                case "block_stop":
+                    index, block = event["index"], event["block"]
+                    if block["type"] in _DELTAS:
+                        yield from piece(index, block["text"].removeprefix(told.get(index, "")))
+                    elif block["type"] == "tool_use":
+                        yield line(content="", tool_calls=[call_to_wire(block, (), writing)])
+                    else:
+                        message = {"role": "assistant", "content": [block]}
+                        whole = message_to_wire(message, (), writing, answer=True)
+                        if said := {name: whole[name] for name in ("images", "tool_calls") if name in whole}:
+                            yield line(content="", **said)
+                case "message_complete":
+                    yield _frame(_last(event["response"], endpoint, writing, created_at))
+                    return
+                case "error":
+                    yield _frame(error_in_stream(event["error"], endpoint))
+                    return
+                case _:
+                    pass
+    except MALFORMED as problem:
+        refuse_event(problem, event)
 
 
 def _last(response: dict[str, Any], endpoint: Endpoint, writing: Writing, created_at: str) -> Wire:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import DELTAS, InTurn, Wire, arguments_text, own_state
+from interlingua.adapters._kit import DELTAS, MALFORMED, InTurn, Wire, arguments_text, own_state, refuse_event
 from interlingua.adapters.openai_chat.citations import annotations_to_wire
 from interlingua.adapters.openai_chat.context import Writing
 from interlingua.adapters.openai_chat.errors import error_in_stream
@@ -150,18 +150,22 @@ class _Encoder:
     def frames(self, events: Iterable[Event]) -> Iterator[Frame]:
         """One event gives no frame, one or more."""
         turns = InTurn("prose" if self._endpoint.dialect.get("reasoning_replay") == "content" else "kind")
-        for event in events:
-            kind: str = event["type"]
-            if kind in DELTAS and not turns.waiting:
-                # nearly all events are these
-                told = self._more(event.get("choice") or 0, event["index"], event["text"])
-                if told is not None:
-                    yield told
-                continue
-            for due in turns.due(event):
-                yield from self._told_of(due)
-                if due["type"] in _LAST:
-                    return
+        event: Event = {}
+        try:
+            for event in events:
+                kind: str = event["type"]
+                if kind in DELTAS and not turns.waiting:
+                    # nearly all events are these
+                    told = self._more(event.get("choice") or 0, event["index"], event["text"])
+                    if told is not None:
+                        yield told
+                    continue
+                for due in turns.due(event):
+                    yield from self._told_of(due)
+                    if due["type"] in _LAST:
+                        return
+        except MALFORMED as problem:
+            refuse_event(problem, event)
 
     def _told_of(self, event: Event) -> Iterator[Frame]:
         number: int = event.get("choice") or 0
