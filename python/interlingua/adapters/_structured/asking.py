@@ -79,7 +79,7 @@ def written(request: Request, endpoint: Endpoint, write: Writer, word: str = "")
         return wire, entries  # the target can be asked for all that is left of the form
     if word == CONVERSATION and not said:
         beside = None  # what stands in the instructions does not count
-    wire, entries = write(_with_text(request, text, beside), endpoint)
+    wire, entries = _told(request, text, beside, endpoint, write)
     if seen == beside == wanted:
         loss = Loss()
         loss.replace(
@@ -233,11 +233,26 @@ def _moved(entries: Entries) -> Entries:
 # -- in the instructions
 
 
-def _with_text(request: Request, text: str, beside: dict[str, Any] | None) -> Request:
-    """The request with a text at the end of its instructions: of the last text in them, or as instructions of its own."""
+def _told(
+    request: Request, text: str, beside: dict[str, Any] | None, endpoint: Endpoint, write: Writer
+) -> tuple[Wire, Entries]:
+    """The request as it is written with a text at the end of its instructions. Those that travel in a turn of a user, since
+    they did when they were read, are passed by."""
+    before: int | None = None
+    while True:
+        wire, entries = write(_with_text(request, text, beside, before), endpoint)
+        position, _ = place_of_end(request["messages"], before)
+        if position < 0 or not any(entry["code"] == "marker" and _is_about(entry, position) for entry in entries):
+            return wire, entries
+        before = position
+
+
+def _with_text(request: Request, text: str, beside: dict[str, Any] | None, before: int | None = None) -> Request:
+    """The request with a text at the end of its instructions, of those before a position: of the last text in them, or as
+    instructions of their own."""
     asked = _asking(request, beside)
     messages: list[Any] = request["messages"]
-    position, index = place_of_end(messages)
+    position, index = place_of_end(messages, before)
     if position >= 0:
         asked["messages"] = _with_content(messages, position, _ending(messages[position]["content"], index, text))
         return asked
