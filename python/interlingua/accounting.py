@@ -16,7 +16,7 @@ from interlingua.canonical import carriage
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import CannotAdapt, LossRefused
 from interlingua.canonical.ids import DERIVED_IDS
-from interlingua.canonical.loss import SEVERITIES, Entry, apply, difference, parse_pointer, pointer, visible
+from interlingua.canonical.loss import SEVERITIES, Entry, Path, apply, difference, parse_pointer, pointer, visible
 
 Policy = dict[str, Any]
 Dropped = tuple[Entry, dict[str, Any], dict[str, Any]]
@@ -102,15 +102,16 @@ def accounted(
     """
     refuses = "strict" in policy or policy.get("on_drop") == "error"
     blocks: dict[int, dict[str, Any]] = {}
-    tale = _Tale()
+    tale = _Tale(0)
+    tales = {0: tale}
     known: list[Entry] = []
     event: dict[str, Any] = {}
     try:
         for event in events:
             kind = event["type"]
             if kind in _PIECES:
-                if (tale.mixed or kind not in _PROSE) and not event.get("choice"):
-                    tale.events.append(event)
+                if kind not in _PROSE or tale.mixed or len(tales) > 1:
+                    tales.get(event.get("choice") or 0, tale).told(event)
             elif kind == "block_start" or kind == "block_stop":
                 if not event.get("choice"):
                     blocks[event["index"]] = event["block"]
@@ -122,11 +123,18 @@ def accounted(
                             _refuse({"message": {"content": blocks}}, policy, found, endpoint, known)
                         if kind == "block_stop":
                             known += found
+                else:
+                    number: int = event["choice"]
+                    if number not in tales:
+                        tales[number] = _Tale(number)
+                    tales[number].turn(event)
             elif kind == "message_complete":
                 answer: dict[str, Any] = event["response"]
                 found = _stream_loss(answer, endpoint)
                 if "places" in event:
                     answer, found = _as_it_came_late(found, event, tale, blocks, endpoint)
+                elif _holds_own(answer, endpoint):
+                    found = _as_it_is_read(found, event, tales, endpoint)
                 loss += found
                 account_for(answer, policy, loss, endpoint)
                 blocks = {}
@@ -135,7 +143,7 @@ def accounted(
                 arrived: dict[str, Any] = event.get("response") or {"message": {"content": []}}
                 if arrived["message"]["content"]:
                     found = _of_the_message(_stream_loss(arrived, endpoint))
-                    loss += _as_it_came(found, tale.told(arrived), arrived["message"]["content"], endpoint)
+                    loss += _as_it_came(found, tale.again(arrived), arrived["message"]["content"], endpoint)
                 loss += _error_loss(event["error"], endpoint)
                 account_for(arrived, policy, loss, endpoint)
                 blocks = {}
@@ -172,9 +180,10 @@ class _Tale:
     """How an answer was told, as far as its end cannot say: in which order its blocks began and ended, and, where several
     were open at once or are open still, in which pieces. What blocks said that were told one by one they say themselves."""
 
-    __slots__ = ("_mark", "events", "mixed", "open")
+    __slots__ = ("_choice", "_mark", "events", "mixed", "open")
 
-    def __init__(self) -> None:
+    def __init__(self, choice: int) -> None:
+        self._choice = choice
         self.events: list[dict[str, Any]] = []
         self.open: set[int] = set()
         self.mixed = False
@@ -196,7 +205,12 @@ class _Tale:
             self.mixed = False
         self.events.append(event)
 
-    def told(self, arrived: dict[str, Any]) -> list[dict[str, Any]]:
+    def told(self, event: dict[str, Any]) -> None:
+        """A block goes on."""
+        if self.mixed or event["type"] not in _PROSE:
+            self.events.append(event)
+
+    def again(self, arrived: dict[str, Any]) -> list[dict[str, Any]]:
         """Events that tell what had arrived in the same order."""
         content: list[dict[str, Any]] = arrived["message"]["content"]
         ended = {event["index"]: event["block"] for event in self.events if event["type"] == "block_stop"}
@@ -206,7 +220,7 @@ class _Tale:
             if "text" in event:
                 said[event["index"]] = said.get(event["index"], "") + event["text"]
         whole = _places(begun, ended, content)
-        events: list[dict[str, Any]] = [{"type": "message_start"}]
+        events: list[dict[str, Any]] = [] if self._choice else [{"type": "message_start"}]
         seen: set[tuple[str, int]] = set()  # of calls: whether they have said who they are, and what they were
         for event in self.events:
             index, kind = event["index"], event["type"]
@@ -217,7 +231,7 @@ class _Tale:
             if kind == "block_start":
                 arrived_of = whole[index] if index in whole else event["block"]
                 events += _beginning(event, arrived_of, said.get(index, ""))
-        return events
+        return [{**event, "choice": self._choice} for event in events] if self._choice else events
 
 
 def _places(
@@ -263,12 +277,68 @@ def _as_it_came(
     found = _read_content([*told, {"type": "error", "error": _FAILED}], endpoint)
     if endpoint.state_in_ids:
         content, found = _without_state(content), _without_state(found)
-    if not _reads_as(loss, content, found):
-        loss = _matched(loss, content, found)
-        if not _reads_as(loss, content, found):
-            message = "what had arrived reads otherwise in the pieces of this wire"
-            entry = {"op": "replace", "path": "/message/content", "code": "unsupported_value", "severity": "weakened"}
-            loss = [{**entry, "message": message, "value": found}]
+    return _as_found(loss, content, found, _CONTENT)
+
+
+def _as_found(loss: list[Entry], content: list[dict[str, Any]], found: list[dict[str, Any]], at: Path) -> list[Entry]:
+    """The report on the content at a place by which it reads as what was found."""
+    if _reads_as(loss, content, found, at):
+        return loss
+    loss = _matched(loss, content, found, at)
+    if not _reads_as(loss, content, found, at):
+        message = "what was told reads otherwise in the pieces of this wire"
+        entry: Entry = {"op": "replace", "path": pointer(at), "code": "unsupported_value", "severity": "weakened"}
+        loss = [{**entry, "message": message, "value": found}]
+    return loss
+
+
+def _holds_own(response: dict[str, Any], endpoint: Endpoint) -> bool:
+    """Whether an answer holds something of the endpoint's own provider: how its pieces say that, a reader knows best."""
+    for choice in (response, *(response.get("alternatives") or ())):
+        message = choice["message"]
+        if endpoint.owns(choice.get("provider_state") or _NOBODY) or endpoint.owns(
+            message.get("provider_state") or _NOBODY
+        ):
+            return True
+        if any(
+            _is_own(block, endpoint) or (block["type"] == "opaque" and endpoint.owns(block))
+            for block in message["content"]
+        ):
+            return True
+    return False
+
+
+_NOBODY: Final[dict[str, Any]] = {"adapter": ""}
+
+
+def _as_it_is_read(loss: list[Entry], end: dict[str, Any], tales: dict[int, _Tale], endpoint: Endpoint) -> list[Entry]:
+    """What is lost of an answer: what the whole of it loses, unless a reader of the stream finds something else."""
+    response: dict[str, Any] = end["response"]
+    choices: list[dict[str, Any]] = [response, *(response.get("alternatives") or ())]
+    told = [
+        event
+        for number, tale in sorted(tales.items())
+        if number < len(choices)
+        for event in tale.again(choices[number])
+    ]
+    last = _read_back([*told, end], endpoint)
+    if last is None or last["type"] != "message_complete":
+        return loss  # an answer that failed is an error on this wire
+    read = last["response"]
+    for number, (choice, seen) in enumerate(zip(choices, [read, *(read.get("alternatives") or ())], strict=False)):
+        at: Path = ("message",) if number == 0 else ("alternatives", number - 1, "message")
+        message, found = choice["message"], seen["message"]
+        content, told_content = message["content"], found["content"]
+        if endpoint.state_in_ids:
+            content, told_content = _without_state(content), _without_state(told_content)
+        here = pointer((*at, "content"))
+        of_content = [entry for entry in loss if entry["path"].startswith(f"{here}/")]
+        others = [entry for entry in loss if not entry["path"].startswith(f"{here}/")]
+        loss = [*_as_found(of_content, content, told_content, (*at, "content")), *others]
+        name = pointer((*at, "name"))
+        if message.get("name") and not found.get("name") and all(entry["path"] != name for entry in loss):
+            why = "a stream has no names of participants"
+            loss.append({**_gone(name, "unsupported_field", why), "severity": "weakened"})
     return loss
 
 
@@ -279,11 +349,11 @@ def _as_it_came_late(
     its reader joins the pieces again; else what they lose, one by one, with the answer in which they stand so."""
     response: dict[str, Any] = end["response"]
     message: dict[str, Any] = response["message"]
-    found = _read_content([*tale.told(response), end], endpoint)
+    found = _read_content([*tale.again(response), end], endpoint)
     content: list[dict[str, Any]] = message["content"]
     if endpoint.state_in_ids:
         content, found = _without_state(content), _without_state(found)
-    if _reads_as(_of_the_message(loss), content, found):
+    if _reads_as(_of_the_message(loss), content, found, _CONTENT):
         return response, loss
     pieces = [blocks[index] for index in sorted(blocks)]
     in_pieces = {"op": "replace", "path": pointer(_CONTENT), "code": "reordered", "severity": "shape"}
@@ -303,9 +373,19 @@ def _without_state(content: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{name: value for name, value in block.items() if name != "provider_state"} for block in content]
 
 
-def _reads_as(loss: list[Entry], content: list[dict[str, Any]], found: list[dict[str, Any]]) -> bool:
+def _reads_as(loss: list[Entry], content: list[dict[str, Any]], found: list[dict[str, Any]], at: Path) -> bool:
     """Whether a reader finds what the report says."""
-    reported = apply({"message": {"content": content}}, loss)["message"]["content"] if loss else content
+    reported = content
+    if loss:
+        here = pointer(at)
+        moved = [
+            {
+                **entry,
+                **{name: _CONTENT_PATH + entry[name].removeprefix(here) for name in ("path", "to") if name in entry},
+            }
+            for entry in loss
+        ]
+        reported = apply({"message": {"content": content}}, moved)["message"]["content"]
     return difference(_seen(reported), _seen(found)) is None
 
 
@@ -313,7 +393,9 @@ def _seen(content: list[dict[str, Any]]) -> Any:
     return visible({"messages": [{"role": "assistant", "content": content}]})["messages"][0]["content"]
 
 
-def _matched(loss: list[Entry], content: list[dict[str, Any]], found: list[dict[str, Any]]) -> list[Entry]:
+def _matched(
+    loss: list[Entry], content: list[dict[str, Any]], found: list[dict[str, Any]], at_content: Path
+) -> list[Entry]:
     """The report by which the content reads as what was found: for each block where it went, alone or with others."""
     inside: list[list[Entry]] = [[] for _ in content]  # what the whole answer loses of each, but for merges
     gone: dict[int, Entry] = {}
@@ -321,32 +403,33 @@ def _matched(loss: list[Entry], content: list[dict[str, Any]], found: list[dict[
         steps = parse_pointer(entry["path"])
         if entry["code"] == _MERGED:
             continue
-        if entry["op"] == "drop" and len(steps) == len(_CONTENT) + 1:
+        if entry["op"] == "drop" and len(steps) == len(at_content) + 1:
             gone[int(steps[-1])] = entry
         elif entry["op"] in ("drop", "replace"):
-            inside[int(steps[len(_CONTENT)])].append({**entry, "path": pointer(tuple(steps[len(_CONTENT) + 1 :]))})
+            inside[int(steps[len(at_content)])].append({**entry, "path": pointer(tuple(steps[len(at_content) + 1 :]))})
     places = _Places(found)
     homes: dict[int, list[int]] = {}
     report: list[Entry] = []
-    for place, block in enumerate(content):
-        if place in gone:
-            report.append(gone[place])
-            continue
-        at = places.take(_alone(block, inside[place]))
-        if at is None:
-            message = "the wire says nothing of such a block before it has ended"
-            report.append(_gone(pointer((*_CONTENT, place)), "unsupported_block", message))
-        else:
+    # what the whole answer would lose altogether is looked for last
+    for place in sorted(range(len(content)), key=gone.__contains__):
+        at = places.take(_alone(content[place], inside[place]))
+        if at is not None:
             homes.setdefault(at, []).append(place)
+        elif place in gone:
+            report.append(gone[place])
+        else:
+            message = "the wire says nothing of such a block before it has ended"
+            report.append(_gone(pointer((*at_content, place)), "unsupported_block", message))
     for at, (home, *others) in homes.items():
-        here = pointer((*_CONTENT, home))
+        here = pointer((*at_content, home))
         local = _at_home(content[home], inside[home], found[at])
         report += [{**entry, "path": here + entry["path"]} for entry in local]
-        report += [{**_gone(pointer((*_CONTENT, one)), _MERGED, _ONE_TEXT), "severity": "shape"} for one in others]
-    return report + _moved([homes[at][0] for at in sorted(homes)], len(content))
+        report += [{**_gone(pointer((*at_content, one)), _MERGED, _ONE_TEXT), "severity": "shape"} for one in others]
+    return report + _moved([homes[at][0] for at in sorted(homes)], len(content), at_content)
 
 
-_CONTENT: Final = ("message", "content")
+_CONTENT: Final[Path] = ("message", "content")
+_CONTENT_PATH: Final = "/message/content"
 _MERGED: Final = "merged_turn"
 _ONE_TEXT: Final = "pieces of a stream do not say where a text ends and another begins"
 
@@ -397,6 +480,7 @@ def _at_home(block: dict[str, Any], loss: list[Entry], found: dict[str, Any]) ->
     rest = {name: value for name, value in block.items() if name not in _SAID}
     for candidate in (
         loss,
+        [entry for entry in loss if entry["op"] != "drop" or not _holds(found, entry["path"])],
         [*loss, {**merged, "value": found.get("text")}],
         [*loss, *_untold(_alone(block, loss), found)],
         [{**changed, "value": {**rest, **said}}, *outside],
@@ -404,6 +488,15 @@ def _at_home(block: dict[str, Any], loss: list[Entry], found: dict[str, Any]) ->
         if difference(_seen([_alone(block, candidate)]), wanted) is None:
             return candidate
     return [{**changed, "value": found}]
+
+
+def _holds(value: Any, path: str) -> bool:
+    """Whether there is something at a place."""
+    for step in parse_pointer(path):
+        if not isinstance(value, dict) or step not in value:
+            return False
+        value = value[step]
+    return True
 
 
 def _untold(block: dict[str, Any], found: dict[str, Any]) -> list[Entry]:
@@ -418,7 +511,7 @@ def _untold(block: dict[str, Any], found: dict[str, Any]) -> list[Entry]:
     ]
 
 
-def _moved(homes: list[int], end: int) -> list[Entry]:
+def _moved(homes: list[int], end: int, at: Path) -> list[Entry]:
     """The moves that bring blocks into the order in which they were found."""
     ahead = end
     moves: list[Entry] = []
@@ -427,8 +520,8 @@ def _moved(homes: list[int], end: int) -> list[Entry]:
             ahead = home
             continue
         message = "pieces that interleave are told in the order of the wire"
-        to = pointer((*_CONTENT, ahead))
-        moved: Entry = {"op": "move", "path": pointer((*_CONTENT, home)), "to": to, "code": "reordered"}
+        to = pointer((*at, ahead))
+        moved: Entry = {"op": "move", "path": pointer((*at, home)), "to": to, "code": "reordered"}
         moves.insert(0, {**moved, "severity": "shape", "message": message})
     return moves
 

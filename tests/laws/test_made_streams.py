@@ -49,7 +49,7 @@ def told(answer: Data) -> Iterator[Data]:
 
 
 @pytest.mark.parametrize("adapter", adapters.names())
-@settings(max_examples=150, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck), print_blob=True)
 @given(answer=answers())
 def test_what_a_client_reads_is_what_was_reported(adapter: str, answer: Data) -> None:
     answer.pop("alternatives", None)
@@ -110,7 +110,7 @@ def interleaved(answer: Data, rng: random.Random) -> Iterator[Data]:
 
 
 @pytest.mark.parametrize("adapter", adapters.names())
-@settings(max_examples=150, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck), print_blob=True)
 @given(answer=answers(), rng=st.randoms(use_true_random=False))
 def test_blocks_and_answers_that_interleave_keep_their_order(adapter: str, answer: Data, rng: random.Random) -> None:
     if not all(is_sound(one["message"]) for one in [answer, *answer.get("alternatives", [])]):
@@ -150,7 +150,7 @@ def broken_off(events: list[Data], answer: Data) -> list[Data]:
 
 
 @pytest.mark.parametrize("adapter", adapters.names())
-@settings(max_examples=150, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck), print_blob=True)
 @given(answer=answers(), rng=st.randoms(use_true_random=False))
 def test_what_is_cut_off_is_reported_as_it_came(adapter: str, answer: Data, rng: random.Random) -> None:
     """Blocks that are open at once are cut off together."""

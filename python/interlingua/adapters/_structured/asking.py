@@ -15,6 +15,7 @@ from interlingua.adapters._structured.form import (
     as_text,
     as_tool,
     count_instructions,
+    is_filled,
     last_text,
     of_text,
     of_tool,
@@ -272,17 +273,23 @@ def _with_text_at(messages: list[Any], text: str, form: dict[str, Any]) -> list[
     content: list[Block] = messages[position]["content"]
     if "block" in form:
         alone = told == len(messages)
-        last = (position + 1 if index else position) if alone else (told if position else 1)
-        if index > len(content) or any(last_text(other["content"]) >= 0 for other in messages[position:last]):
+        last = (position + 1 if index else position) if alone else told
+        if index > len(content) or any(_speaks(other["content"]) for other in messages[position:last]):
             return None
         return _with_content(
             messages, position, [*content[:index], {**form["block"], "type": "text", "text": text}, *content[index:]]
         )
     if content[index]["type"] != "text" or not content[index]["text"]:
         return None
-    if told < len(messages) and (position or last_text(content) != index):
+    if told < len(messages) and (
+        last_text(content) != index or any(_speaks(other["content"]) for other in messages[position + 1 : told])
+    ):
         return None
     return _with_content(messages, position, _ending(content, index, text))
+
+
+def _speaks(content: list[Block]) -> bool:
+    return last_text(content) >= 0 and not is_filled(content)
 
 
 def _with_content(messages: list[Any], position: int, content: list[Block]) -> list[Any]:

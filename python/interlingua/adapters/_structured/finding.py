@@ -12,6 +12,7 @@ from interlingua.adapters._structured.form import (
     NOTE,
     TOOLS,
     count_instructions,
+    is_filled,
     last_text,
     of_text,
     of_tool,
@@ -62,8 +63,8 @@ def _note(request: Request, form: dict[str, Any]) -> None:
 
 
 def _recognise_text(request: Request, messages: list[Any]) -> None:
-    """Looks for the form where it is written: behind the last text of the instructions, or of the first of them:
-    a wire that takes no empty message fills those that follow."""
+    """Looks for the form where it is written: behind the last text of the instructions, or alone before all of them.
+    What a wire filled because it was empty is no text."""
     told = count_instructions(messages)
     for position in reversed(range(told)):
         content: list[Block] = messages[position]["content"]
@@ -71,13 +72,13 @@ def _recognise_text(request: Request, messages: list[Any]) -> None:
             for index in reversed(range(len(content))):
                 if content[index]["type"] == "text" and _is_told(request, messages, position, index):
                     return
-        elif (index := last_text(content)) >= 0:
+        elif (index := last_text(content)) >= 0 and not is_filled(content):
             if _is_told(request, messages, position, index):
                 return
             break
-    index = last_text(messages[0]["content"])
-    if index >= 0:
-        _is_told(request, messages, 0, index)
+    first: list[Block] = messages[0]["content"]
+    if len(first) == 1 and first[0]["type"] == "text":
+        _is_told(request, messages, 0, 0)
 
 
 def _is_told(request: Request, messages: list[Any], position: int, index: int) -> bool:

@@ -99,6 +99,15 @@ def count_instructions(messages: list[Any]) -> int:
     return count
 
 
+_FILLER: Final = "(empty)"
+"""Stands in a message of which nothing is left, where a wire takes no empty one."""
+
+
+def is_filled(content: list[Block]) -> bool:
+    """Whether a message holds what stands for nothing, and that alone."""
+    return len(content) == 1 and content[0].get("text") == _FILLER
+
+
 def last_text(content: list[Block]) -> int:
     """The last text that is not empty; -1 where there is none."""
     for index in reversed(range(len(content))):

@@ -425,6 +425,7 @@ class _Encoder:
         self.free: set[int] = set()  # calls whose arguments are free text
         self.late: set[int] = set()  # blocks that are written whole when they end
         self.count = 0
+        self.open: int | None = None  # the block of the wire that has begun and not ended
         self.begun = False
         self.writing = Writing({}, endpoint, Loss())
         self.writing.own = True
@@ -527,13 +528,19 @@ class _Encoder:
                 return
             case _:
                 return  # answers of this wire hold nothing else
-        yield self._opened(index, begun)
+        yield from self._opened(index, begun)
 
-    def _opened(self, index: int, begun: Wire) -> Frame:
-        self.indexes[index] = number = self.count
+    def _opened(self, index: int, begun: Wire) -> Iterator[Frame]:
+        if self.open is not None:  # it was cut off, and another waited for its end
+            yield _frame("content_block_stop", index=self.open)
+        self.indexes[index] = self.open = number = self.count
         self.count += 1
         self.sent[index] = 0
-        return _frame("content_block_start", index=number, content_block=begun)
+        yield _frame("content_block_start", index=number, content_block=begun)
+
+    def _closed(self, index: int) -> Frame:
+        self.open = None
+        return _frame("content_block_stop", index=self.indexes[index])
 
     def _grow(self, index: int, delta: Wire, text: str) -> Iterator[Frame]:
         if text and index in self.indexes:
@@ -557,7 +564,7 @@ class _Encoder:
                 yield from self._arguments(index, block)
             case _:
                 pass
-        yield _frame("content_block_stop", index=self.indexes[index])
+        yield self._closed(index)
 
     def _rest(self, index: int, text: str, kind: str, member: str) -> Iterator[Frame]:
         """What the deltas did not say; sources that give blocks whole send none."""
@@ -595,11 +602,11 @@ class _Encoder:
         if wire is None:
             return
         arguments = wire.get("input") if wire["type"].endswith("_use") else None
-        yield self._opened(index, {**wire, "input": {}} if arguments else wire)
+        yield from self._opened(index, {**wire, "input": {}} if arguments else wire)
         if arguments:
             text = arguments_text(arguments)
             yield from self._grow(index, {"type": "input_json_delta", "partial_json": text}, text)
-        yield _frame("content_block_stop", index=self.indexes[index])
+        yield self._closed(index)
 
     # ------------------------------------------------------------------------------------------ the end
 

@@ -27,7 +27,7 @@ from interlingua.adapters.gemini_generate.responses import (
     usage_from_wire,
 )
 from interlingua.adapters.gemini_generate.state import MODEL, Block
-from interlingua.adapters.gemini_generate.tables import UNREADABLE
+from interlingua.adapters.gemini_generate.tables import FINISH_WORD, UNREADABLE
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InterlinguaError, InvalidRequest
@@ -532,7 +532,11 @@ class _Encoder:
         if alternatives:
             bare["alternatives"] = [ending(choice) for choice in alternatives]
         body, _ = to_wire_response(bare, self.endpoint)
+        blocked = "promptFeedback" in body
+        choices = [response, *(alternatives or ())]
         for number, candidate in enumerate(body.get("candidates") or ()):
+            if not blocked and candidate.get("finishReason") is None:  # without a word the stream has no end
+                candidate["finishReason"] = FINISH_WORD.get(choices[number]["finish_reason"], "OTHER")
             last = self.held.get(number, {"text": ""})
             candidate["content"] = {**(candidate.get("content") or {"role": MODEL}), "parts": [last]}
         return _frame({**body, **self.identity})
