@@ -274,7 +274,9 @@ def _with_text_at(messages: list[Any], text: str, form: dict[str, Any]) -> list[
     if "block" in form:
         alone = told == len(messages)
         last = (position + 1 if index else position) if alone else told
-        if index > len(content) or any(_speaks(other["content"]) for other in messages[position:last]):
+        if index > len(content) or (last > position and last_text(content) >= 0):
+            return None
+        if any(_speaks(other["content"]) for other in messages[position + 1 : last]):
             return None
         return _with_content(
             messages, position, [*content[:index], {**form["block"], "type": "text", "text": text}, *content[index:]]
