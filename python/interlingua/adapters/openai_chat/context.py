@@ -91,11 +91,12 @@ class Writing(Target):
 
     `from_another` says that it was read from this wire, but from another provider of it.
     `answering` says that an answer is written, so that reasoning is shown and not replayed.
-    `called` are the names of own calls, by canonical id; `estranged` are the calls that need an id to find their results.
+    `called` are the names of own calls, by canonical id; `estranged` are the calls that need an id to find their results,
+    `by_name` those of the old way, with their names, of which the result is told so too though it does not say how.
     `moved` are the messages that leave their place, and `place` is the role that is being written.
     """
 
-    __slots__ = ("answering", "called", "estranged", "from_another", "moved", "place")
+    __slots__ = ("answering", "by_name", "called", "estranged", "from_another", "moved", "place")
 
     def __init__(self, endpoint: Endpoint, loss: Loss, *, own: bool, answering: bool = False) -> None:
         super().__init__(endpoint, loss, LONGEST_TOOL_ID, own=own)
@@ -103,6 +104,7 @@ class Writing(Target):
         self.from_another = False
         self.place = ""
         self.called: dict[str, str] = {}
+        self.by_name: dict[str, str] = {}
         self.estranged: frozenset[str] = _NO_CALLS
         self.moved: frozenset[int] = _NO_MESSAGES
 

@@ -96,11 +96,13 @@ def _estranged(messages: list[Message], legacy: bool, writing: Writing) -> set[s
     if not legacy and not any(_is_told_by_name(message, writing) for message in messages):
         return found
     waiting: list[Block] = []
+    calls_alone = False
     asked: set[str] = set()
     for message in messages:
         calls = [block for block in message["content"] if block["type"] == "tool_use"]
         if calls:
             waiting = calls
+            calls_alone = len(calls) == 1  # the old way knows one call
             asked.update(call["id"] for call in calls)
         elif message["role"] == "tool":
             answered, form = message["content"][0].get("tool_use_id"), writing.form(message)
@@ -110,7 +112,10 @@ def _estranged(messages: list[Message], legacy: bool, writing: Writing) -> set[s
             if taken is not None and taken["id"] == answered:
                 waiting = [call for call in waiting if call is not taken]
                 if writing.form(taken).get("legacy") and not form.get("legacy"):
-                    found.add(answered)
+                    if not form and calls_alone and _is_text(message["content"][0]["content"]):
+                        writing.by_name[taken["id"]] = taken["name"]
+                    else:
+                        found.add(taken["id"])
             elif _nameless(form) and (taken is not None or answered in asked):  # else it answers none, as it was read
                 found.add(answered)
     return found
@@ -238,7 +243,8 @@ def _refuse_results(content: list[Block], path: Path) -> None:
 def _tool_to_wire(message: Message, position: int, writing: Writing, runs: _Runs) -> Wire:
     block = result_of(message, ("messages", position), NAME)
     trivial = len(message) == 2 or (len(message) == 3 and "metadata" in message)
-    if trivial and len(block) == 3:
+    name = writing.by_name.get(block["tool_use_id"]) if writing.by_name else None
+    if trivial and len(block) == 3 and name is None:
         content = block["content"]
         if len(content) == 1 and content[0]["type"] == "text" and len(content[0]) == 2:
             text = content[0]["text"]
@@ -246,7 +252,9 @@ def _tool_to_wire(message: Message, position: int, writing: Writing, runs: _Runs
                 return {"role": "tool", "tool_call_id": writing.result_id(block), "content": text}
     path: Path = ("messages", position, "content", 0)
     state = writing.owns(message)
-    form = state.get("form") or _NOTHING
+    form: Mapping[str, Any] = state.get("form") or _NOTHING
+    if name is not None:
+        form = {"legacy": True, "name": name}
     apart = block["tool_use_id"] in writing.estranged
     if form.get("legacy") and not apart:
         wire: Wire = {"role": "function"}
