@@ -7,11 +7,13 @@ from interlingua.adapters._envelope import MARK, envelop, open_envelope
 from interlingua.adapters._kit import (
     RESULT_MEMBERS,
     Wire,
+    is_plain_name,
     malformed,
     report_foreign_state,
     report_own_state,
     report_unknown,
 )
+from interlingua.adapters._openai_writing import LONGEST_TOOL_NAME
 from interlingua.adapters._results import note_disorder, ordered, result_of
 from interlingua.adapters.openai_chat.contents import (
     content_from_wire,
@@ -112,7 +114,8 @@ def _estranged(messages: list[Message], legacy: bool, writing: Writing) -> set[s
             if taken is not None and taken["id"] == answered:
                 waiting = [call for call in waiting if call is not taken]
                 if writing.form(taken).get("legacy") and not form.get("legacy"):
-                    if not form and calls_alone and _is_text(message["content"][0]["content"]):
+                    plain = is_plain_name(taken["name"], LONGEST_TOOL_NAME)  # any other is told otherwise
+                    if plain and not form and calls_alone and _is_text(message["content"][0]["content"]):
                         writing.by_name[taken["id"]] = taken["name"]
                     else:
                         found.add(taken["id"])
