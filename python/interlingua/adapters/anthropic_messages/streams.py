@@ -221,8 +221,10 @@ class _Answer(Answer):
         events = started(position, begun)
         match block.kind:
             case "tool_use":
-                if raw["input"]:
+                if raw["input"] or type(raw["input"]) is not dict:
                     text = arguments_text(raw["input"])
+                    if type(raw["input"]) is not dict:
+                        block.json.append(text)  # read as what it is when the block ends
                     events.append({"type": "tool_use_input_delta", "index": position, "id": block.id, "text": text})
                 elif given:
                     events += self._delta(block, {"type": "input_json_delta", "partial_json": given})
