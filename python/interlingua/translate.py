@@ -26,7 +26,7 @@ from interlingua.canonical.errors import (
 )
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import PLACEHOLDER, SEVERITIES, Entry
-from interlingua.canonical.validate import check_plain, said, validate
+from interlingua.canonical.validate import check_plain, malformed_event, said, validate
 from interlingua.wire import eventstream, jsonl, sse, sse_or_array, sse_or_messages
 
 _FRAMINGS: Final[dict[str, ModuleType]] = {
@@ -337,7 +337,9 @@ def write_stream(
 ) -> Iterator[bytes]:
     """The bytes with which a provider of this wire would have streamed these events, a chunk for each frame.
 
-    The events are plain data as `read_stream` gives them; `load(event, "StreamEvent")` checks those from elsewhere.
+    The events are plain data as `read_stream` gives them. Those from elsewhere are not checked one by one: what fails to be
+    written raises `InvalidRequest` with the place in the event, and, where the events are a list, in the list.
+    `load(event, "StreamEvent")` checks an event.
     `loss` is a list that holds, when the stream has ended, what the wire did not say: the report of the whole answer.
     `strict` (shape, weakened or lost) ends the stream with `LossRefused` as soon as a loss of that gravity is known.
     """
@@ -354,11 +356,24 @@ def encode_stream(
 ) -> Iterator[bytes]:
     """The same for an endpoint and a loss policy. Where nobody asks for a report, none is made."""
     policy = _policy_of_answers(policy)
+    told = events
     if loss is not None or policy:
-        events = accounted(events, endpoint, policy, [] if loss is None else loss)
+        told = accounted(told, endpoint, policy, [] if loss is None else loss)
     if endpoint.state_in_ids:
-        events = carriage.load_events(events, endpoint)
-    return map(_FRAMINGS[framing(endpoint)].encode, adapters.get(endpoint.adapter).encode_stream(events, endpoint))
+        told = carriage.load_events(told, endpoint)
+    chunks = map(_FRAMINGS[framing(endpoint)].encode, adapters.get(endpoint.adapter).encode_stream(told, endpoint))
+    return _refused_by_place(chunks, events) if isinstance(events, (list, tuple)) else chunks
+
+
+def _refused_by_place(chunks: Iterable[bytes], events: Iterable[Any]) -> Iterator[bytes]:
+    """The chunks; a refusal names the place of the first event that is malformed."""
+    try:
+        yield from chunks
+    except InvalidRequest as refusal:
+        for index, event in enumerate(events):
+            if (found := malformed_event(event, index)) is not None:
+                raise found from refusal
+        raise
 
 
 # ---------------------------------------------------------------------------------------------------- failures

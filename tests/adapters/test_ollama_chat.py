@@ -485,9 +485,10 @@ def test_reasoning_and_text_may_take_turns() -> None:
     events = stream(*lines, {"model": "m", "done": True, "done_reason": "stop"})
 
     content = events[-1]["response"]["message"]["content"]
-    assert [(block["type"], block["text"]) for block in content] == [
-        ("thinking", "A"), ("text", "b"), ("thinking", "CD"), ("text", "e")
-    ]  # fmt: skip
+    assert [(block["type"], block["text"]) for block in content] == [("thinking", "ACD"), ("text", "be")]
+    assert events[-1]["places"] == [0, 1, 0, 1]
+    told = [event["block"]["text"] for event in events if event["type"] == "block_stop"]
+    assert told == ["A", "b", "CD", "e"]
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from interlingua import adapters
+
 Data = dict[str, Any]
 
 words = st.text(st.characters(exclude_categories=("Cs",)), max_size=12)
@@ -20,8 +22,8 @@ free = st.recursive(
 objects = st.dictionaries(words, free, max_size=3)
 states = st.fixed_dictionaries(
     {
-        "adapter": st.sampled_from(["anthropic_messages", "openai_chat", "elsewhere"]),
-        "provider": st.sampled_from(["anthropic", "openai", "deepseek", None]),
+        "adapter": st.sampled_from([*adapters.names(), "elsewhere"]),
+        "provider": st.sampled_from(["anthropic", "openai", "gemini", "ollama", "bedrock", "deepseek", None]),
     },
     optional={
         "signature": words,
@@ -288,6 +290,10 @@ def answers(draw: st.DrawFn) -> Data:
         answer["usage"] = draw(usages)
     if draw(st.integers(0, 3)) == 0:
         answer["alternatives"] = draw(st.lists(choices_of_answers(), max_size=2))
+        for number, choice in enumerate(answer["alternatives"], 1):
+            for block in choice["message"]["content"]:
+                if block["type"] == "tool_use":
+                    block["id"] += f"of{number}"  # two answers have no call in common
     if draw(st.integers(0, 5)) == 0:
         answer["hologram"] = draw(small)
     return answer

@@ -152,22 +152,15 @@ def test_an_error_in_a_stream_is_written_from_the_same_table(adapter: str, categ
 
 
 def failed_streams(path: Path) -> Iterable[list[dict[str, Any]]]:
-    """The events of a stream of the suite that is cut off at a third and at two thirds of its bytes."""
+    """The events of a stream of the suite that is cut off at each sixth of its bytes."""
     provider = json.loads((path.parent / "case.json").read_bytes()).get("provider")
     data = path.read_bytes()
-    for part in (1, 2):
+    for part in range(1, 6):
         events = list(
-            interlingua.read_stream([data[: len(data) * part // 3]], path.parent.parent.name, provider=provider)
+            interlingua.read_stream([data[: len(data) * part // 6]], path.parent.parent.name, provider=provider)
         )
-        if events[-1]["type"] == "error" and "response" in events[-1] and few_open(events):
+        if events[-1]["type"] == "error" and "response" in events[-1]:
             yield events
-
-
-def few_open(events: list[dict[str, Any]]) -> bool:
-    """Whether no more than one block of the first answer is cut off: of several the report tells one by one."""
-    begun = {event["index"] for event in events if event["type"] == "block_start" and not event.get("choice")}
-    ended = {event["index"] for event in events if event["type"] == "block_stop" and not event.get("choice")}
-    return len(begun - ended) < 2
 
 
 @pytest.mark.parametrize("adapter", adapters.names())
@@ -264,6 +257,57 @@ def test_any_error_is_written_or_refused(adapter: str, own: bool) -> None:
             assert 400 <= wire["status"] <= 599
             assert all(value.isprintable() for pair in wire["headers"].items() for value in pair)
             assert list(interlingua.write_stream([{"type": "error", "error": {**base, name: odd}}], adapter))
+
+
+TOLD = [
+    {"type": "message_start"},
+    {"type": "block_start", "index": 0, "block": {"type": "text", "text": ""}},
+    {"type": "text_delta", "index": 0, "text": "Hello."},
+    {"type": "block_stop", "index": 0, "block": {"type": "text", "text": "Hello."}},
+]
+MADE_BY_HAND = [
+    (1, {"type": "block_start", "index": 0}, "/1"),
+    (1, {"type": "block_start", "index": 0, "block": {"text": ""}}, "/1/block"),
+    (1, {"index": 0}, "/1"),
+    (1, "block_start", "/1"),
+    (2, {"type": "text_delta", "index": 0, "text": 7}, "/2/text"),
+    (2, {"type": "text_delta", "index": [], "text": "Hello."}, "/2/index"),
+]
+
+
+@pytest.mark.parametrize("adapter", adapters.names())
+@pytest.mark.parametrize("report", [True, False])
+@pytest.mark.parametrize(("place", "event", "path"), MADE_BY_HAND)
+def test_an_event_that_is_malformed_is_refused_by_its_place(
+    adapter: str, report: bool, place: int, event: Any, path: str
+) -> None:
+    """What can be written of it all the same is; nothing else is raised than a typed error."""
+    events = [*TOLD[:place], event, *TOLD[place + 1 :]]
+    refusal = refusal_of(events, adapter, report)
+    assert refusal is None or (refusal.path or "").startswith(path)
+    refusal = refusal_of(iter(events), adapter, report)
+    assert refusal is None or refusal.path in ("", path.removeprefix(f"/{place}"))
+
+
+def refusal_of(events: Iterable[Any], adapter: str, report: bool) -> InvalidRequest | None:
+    try:
+        list(interlingua.write_stream(events, adapter, loss=[] if report else None))
+    except InvalidRequest as refusal:
+        return refusal
+    return None
+
+
+def test_events_that_belong_nowhere_are_refused_and_an_error_of_their_source_is_its_own() -> None:
+    with pytest.raises(InvalidRequest, match="of one stream"):
+        list(interlingua.write_stream(iter(TOLD[2:3]), "ollama_chat"))
+
+    def broken() -> Iterable[dict[str, Any]]:
+        yield TOLD[0]
+        raise KeyError("mine")
+
+    for adapter in adapters.names():
+        with pytest.raises(KeyError, match="mine"):
+            list(interlingua.write_stream(broken(), adapter))
 
 
 def test_an_adapter_may_write_none() -> None:

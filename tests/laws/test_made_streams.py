@@ -4,6 +4,7 @@ Streams of answers that nobody gave: any blocks in any order, whatever wire they
 The recorded streams of the suite hold what providers say together; a gateway may be asked to stream anything else.
 """
 
+import copy
 import random
 from collections.abc import Iterator
 from typing import Any
@@ -15,11 +16,11 @@ from strategies import answers
 from test_answers import is_sound, without_fields
 
 from interlingua import adapters, apply
+from interlingua.canonical import json
 from interlingua.canonical.loss import same_answer
 from interlingua.translate import read_stream, write_stream
 
 Data = dict[str, Any]
-WIRES = ("anthropic_messages", "bedrock_converse")
 
 
 def told(answer: Data) -> Iterator[Data]:
@@ -47,8 +48,8 @@ def told(answer: Data) -> Iterator[Data]:
     yield {"type": "message_complete", "response": answer}
 
 
-@pytest.mark.parametrize("adapter", WIRES)
-@settings(max_examples=150, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+@pytest.mark.parametrize("adapter", adapters.names())
+@settings(suppress_health_check=list(HealthCheck), print_blob=True)
 @given(answer=answers())
 def test_what_a_client_reads_is_what_was_reported(adapter: str, answer: Data) -> None:
     answer.pop("alternatives", None)
@@ -62,9 +63,21 @@ def test_what_a_client_reads_is_what_was_reported(adapter: str, answer: Data) ->
 
 def pieces(block: Data, index: int) -> list[Data]:
     """The events of one block, what it says in two pieces."""
-    return [
-        event for event in told({"message": {"content": [block]}}) if "index" in event and not event.update(index=index)
-    ]
+    events: list[Data] = []
+    for event in told({"message": {"content": [block]}}):
+        if "index" not in event:
+            continue
+        event["index"] = index
+        if event["type"] == "tool_use_end" and event["input"]:
+            said = {"type": "tool_use_input_delta", "index": index, "id": event["id"]}
+            events += halves(said, json.dumps(event["input"]).decode())
+        events += halves(event, event["text"]) if "text" in event else [event]
+    return events
+
+
+def halves(event: Data, text: str) -> list[Data]:
+    cut = len(text) // 2
+    return [{**event, "text": part} for part in (text[:cut], text[cut:]) if part] or [{**event, "text": text}]
 
 
 def at_once(answer: Data, rng: random.Random, choice: int = 0) -> Iterator[Data]:
@@ -96,27 +109,12 @@ def interleaved(answer: Data, rng: random.Random) -> Iterator[Data]:
     yield {"type": "message_complete", "response": answer}
 
 
-def foreign(value: Any, adapter: str) -> Any:
-    """The value without states of the adapter."""
-    if isinstance(value, list):
-        return [foreign(item, adapter) for item in value]
-    if not isinstance(value, dict):
-        return value
-    return {
-        name: foreign(item, adapter)
-        for name, item in value.items()
-        if name != "provider_state" or item.get("adapter") != adapter
-    }
-
-
 @pytest.mark.parametrize("adapter", adapters.names())
-@settings(max_examples=150, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck), print_blob=True)
 @given(answer=answers(), rng=st.randoms(use_true_random=False))
 def test_blocks_and_answers_that_interleave_keep_their_order(adapter: str, answer: Data, rng: random.Random) -> None:
     if not all(is_sound(one["message"]) for one in [answer, *answer.get("alternatives", [])]):
         return
-    if adapter == "openai_chat":
-        answer = foreign(answer, adapter)  # nothing that came from this wire is of such a kind
     loss: list[Data] = []
     last = list(read_stream(list(write_stream(interleaved(answer, rng), adapter, loss=loss)), adapter))[-1]
     if last["type"] == "error":
@@ -124,6 +122,58 @@ def test_blocks_and_answers_that_interleave_keep_their_order(adapter: str, answe
         return
     reported, read = (without_fields(one) for one in (apply(answer, loss), last["response"]))
     assert same_answer(reported, read) is None
+
+
+def broken_off(events: list[Data], answer: Data) -> list[Data]:
+    """The events with an error behind them, and what had arrived."""
+    content: dict[int, Data] = {}
+    arguments: dict[int, str] = {}
+    for event in events:
+        match event["type"]:
+            case _ if event.get("choice") or "index" not in event:
+                pass
+            case "block_start" | "block_stop":
+                content[event["index"]] = copy.deepcopy(event["block"])
+                arguments.pop(event["index"], None)
+            case "tool_use_input_delta":
+                arguments[event["index"]] = arguments.get(event["index"], "") + event["text"]
+            case "text_delta" | "thinking_delta":
+                content[event["index"]]["text"] += event["text"]
+            case _:
+                pass
+    for index, text in arguments.items():
+        content[index]["input_raw"] = text
+    message = {"role": "assistant", "content": [content[index] for index in sorted(content)]}
+    error = {"category": "server_error", "message": "it failed", "retryable": True}
+    response = {"message": {**message, "metadata": {"status": "error"}}, "finish_reason": "error"}
+    return [*events, {"type": "error", "error": error, "response": response}]
+
+
+@pytest.mark.parametrize("adapter", adapters.names())
+@settings(suppress_health_check=list(HealthCheck), print_blob=True)
+@given(answer=answers(), rng=st.randoms(use_true_random=False))
+def test_what_is_cut_off_is_reported_as_it_came(adapter: str, answer: Data, rng: random.Random) -> None:
+    """Blocks that are open at once are cut off together."""
+    if not all(is_sound(one["message"]) for one in [answer, *answer.get("alternatives", [])]):
+        return
+    whole = list(interleaved(answer, rng))[:-1]
+    events = broken_off(whole[: rng.randint(1, len(whole))], answer)
+    loss: list[Data] = []
+    last = list(read_stream(list(write_stream(events, adapter, loss=loss)), adapter))[-1]
+    assert last["type"] == "error"
+    reported, read = (
+        arrived(one) for one in (apply(events[-1]["response"], in_the_message(loss)), last.get("response"))
+    )
+    assert same_answer(reported, read) is None
+
+
+def arrived(response: Data | None) -> Data:
+    content = response["message"]["content"] if response else []
+    return {"message": {"role": "assistant", "content": content}, "finish_reason": "error"}
+
+
+def in_the_message(loss: list[Data]) -> list[Data]:
+    return [entry for entry in loss if entry["path"].startswith("/message")]
 
 
 @pytest.mark.parametrize(

@@ -87,8 +87,6 @@ def check_streamed(session: Session, case: Case, adapter: str) -> Note:
         return "a failed answer is an error on this wire"
     if end.get("type") != "message_complete":
         raise Failure(f"the stream ends with {end.get('type')}")
-    if "places" in last:
-        return "what belongs to an earlier block was said when it came"
     _obeys(last["response"], output["loss"], end["response"], around=False)
     return None
 

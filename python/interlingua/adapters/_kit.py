@@ -5,13 +5,14 @@ import re
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, NoReturn, TypeVar
 
 from interlingua.canonical import json
 from interlingua.canonical.carriage import rides
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidRequest, InvalidWire
+from interlingua.canonical.errors import InvalidRequest, InvalidWire, too_deep
 from interlingua.canonical.loss import Loss, Path, pointer
+from interlingua.canonical.validate import malformed_event
 
 Wire = dict[str, Any]
 Event = dict[str, Any]
@@ -450,6 +451,33 @@ class Repetition:
         return text if text.isprintable() and '"' not in text and "\\" not in text else None
 
 
+MALFORMED: Final = (KeyError, TypeError, AttributeError, IndexError, ValueError, RecursionError)
+"""What it raises to write events that are not those of the schema."""
+
+
+def refuse_event(problem: Exception, event: Any) -> NoReturn:
+    """Raises the error for a stream that cannot be written: the event at hand is malformed, or does not belong where it
+    stands. Events are not checked one by one, only when they fail."""
+    if isinstance(problem, RecursionError):
+        raise too_deep() from None
+    if (found := malformed_event(event)) is not None:
+        raise found from problem
+    if not _is_ours(problem):
+        raise problem  # that of whoever gives the events
+    message = "the events are not those of one stream: one of them is malformed, or a block goes on that has not begun"
+    raise InvalidRequest(message, path="") from problem
+
+
+def _is_ours(problem: Exception) -> bool:
+    """Whether an exception was raised in this package, and not where the events come from."""
+    trace = problem.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is None or str(trace.tb_frame.f_globals.get("__name__")).partition(".")[0] == _PACKAGE
+
+
+_PACKAGE: Final = __name__.partition(".")[0]
+
 DELTAS: Final = frozenset(("text_delta", "thinking_delta", "tool_use_input_delta"))
 _PROSE: Final = frozenset(("text", "thinking"))
 
@@ -458,11 +486,15 @@ def in_turn(events: Iterable[Event]) -> Iterator[Event]:
     """The events, with one block of an answer after another, for wires that have one place for all that is said and tell
     calls whole."""
     turns = InTurn("all")
-    for event in events:
-        if event["type"] in DELTAS and not turns.waiting:
-            yield event
-        else:
-            yield from turns.due(event)
+    event: Event = {}
+    try:
+        for event in events:
+            if event["type"] in DELTAS and not turns.waiting:
+                yield event
+            else:
+                yield from turns.due(event)
+    except MALFORMED as problem:
+        refuse_event(problem, event)
 
 
 class InTurn:

@@ -90,6 +90,20 @@ def validate(value: Any, name: str = "Request") -> None:
         _check_media(value)
 
 
+def malformed_event(event: Any, index: int | None = None) -> InvalidRequest | None:
+    """The error for an event of a stream, which stands at this place in it; None when nothing is wrong with the event."""
+    where = "" if index is None else f"/{index}"
+    which = "an event" if index is None else f"event {index}"
+    try:
+        found = violations(event, "StreamEvent")
+    except InvalidRequest as problem:
+        return InvalidRequest(f"{which} is malformed: {problem.message}", path=where)
+    if not found:
+        return None
+    wrong = [{**violation, "path": where + violation["path"]} for violation in found]
+    return InvalidRequest(f"{which} is malformed: {wrong[0]['message']}", path=wrong[0]["path"], violations=wrong)
+
+
 def said(name: str) -> str:
     """The name of a type as it is said in a sentence: StreamEvent is a stream event."""
     return _CAPITAL.sub(" ", name).lower()

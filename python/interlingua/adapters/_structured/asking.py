@@ -83,7 +83,7 @@ def written(request: Request, endpoint: Endpoint, write: Writer, word: str = "")
     if word == CONVERSATION and not said:
         beside = None  # what stands in the instructions does not count
     left_out = {str(entry["path"]) for entry in entries if entry["op"] == "drop"}
-    wire, entries = write(_with_text(request, text, beside, left_out), endpoint)
+    wire, entries = _told(request, text, beside, left_out, endpoint, write)
     if seen == beside == wanted:
         loss = Loss()
         loss.replace(
@@ -166,7 +166,8 @@ def _as_it_came(request: Request, wanted: dict[str, Any], endpoint: Endpoint) ->
             asked["messages"] = messages
             return asked, text, form["at"][0]
         if "message" not in form or request.get("system"):  # which stands before it now
-            return _with_text(request, text, form.get("beside")), text, -1
+            place = place_of_end(request["messages"])
+            return _with_text(request, text, form.get("beside"), *place), text, -1
         message: dict[str, Any] = form["message"]
         asked["messages"] = [{**message, "content": [{**message["content"][0], "text": text}]}, *request["messages"]]
         return asked, _ALONE, 0
@@ -237,17 +238,36 @@ def _moved(entries: Entries) -> Entries:
 # -- in the instructions
 
 
-def _with_text(
-    request: Request, text: str, beside: dict[str, Any] | None, left_out: Container[str] = frozenset()
-) -> Request:
-    """The request with a text at the end of its instructions: of the last text in them, or as instructions of its own.
+def _told(
+    request: Request,
+    text: str,
+    beside: dict[str, Any] | None,
+    left_out: Container[str],
+    endpoint: Endpoint,
+    write: Writer,
+) -> tuple[Wire, Entries]:
+    """The request as it is written with a text at the end of its instructions. Those that travel in a turn of a user, since
+    they did when they were read, are passed by.
 
     `left_out` are the pointers of what does not go onto the wire.
     """
+    messages: list[Any] = request["messages"]
+    if not request.get("system") and goes_on(messages, left_out):
+        return write(_with_text(request, text, beside, -1, -1), endpoint)
+    before: int | None = None
+    while True:
+        position, index = place_of_end(messages, before)
+        wire, entries = write(_with_text(request, text, beside, position, index), endpoint)
+        if position < 0 or not any(entry["code"] == "marker" and _is_about(entry, position) for entry in entries):
+            return wire, entries
+        before = position
+
+
+def _with_text(request: Request, text: str, beside: dict[str, Any] | None, position: int, index: int) -> Request:
+    """The request with a text behind a text of its instructions; at the position -1, at the end of its own or as such."""
     asked = _asking(request, beside)
     messages: list[Any] = request["messages"]
     system: list[Block] = request.get("system") or []
-    position, index = place_of_end(messages) if system or not goes_on(messages, left_out) else (-1, -1)
     if position >= 0:
         asked["messages"] = _with_content(messages, position, _ending(messages[position]["content"], index, text))
         return asked

@@ -62,7 +62,8 @@ def _note(request: Request, form: dict[str, Any]) -> None:
 
 
 def _recognise_text(request: Request, messages: list[Any]) -> None:
-    """Looks for the form where it is written: behind the last text of the instructions, or alone before all of them."""
+    """Looks for the form where it is written: behind the last text of the instructions, or alone before all of them.
+    What a wire filled because it was empty is no text."""
     told = count_instructions(messages)
     for position in reversed(range(told)):
         content: list[Block] = messages[position]["content"]

@@ -81,12 +81,13 @@ def of_text(text: str) -> dict[str, Any] | None:
     return wanted if as_text(wanted) == text else None
 
 
-def place_of_end(messages: list[Any]) -> tuple[int, int]:
-    """The message and block with the last text of the instructions; -1 where they hold none.
+def place_of_end(messages: list[Any], before: int | None = None) -> tuple[int, int]:
+    """The message and block with the last text of the instructions, of those before a position; -1 where they hold none.
 
     Of instructions alone, the last may become the words of a user.
     """
-    for position in reversed(range(min(count_instructions(messages), len(messages) - 1))):
+    end = len(messages) - 1 if before is None else min(before, len(messages) - 1)
+    for position in reversed(range(min(count_instructions(messages), end))):
         index = last_text(messages[position]["content"])
         if index >= 0:
             return position, index

@@ -15,7 +15,7 @@ from interlingua.adapters._claude.streams import (
     unsaid_arguments,
 )
 from interlingua.adapters._claude.values import ASSISTANT, UNREADABLE, string, wire_model
-from interlingua.adapters._kit import Repetition, Wire, arguments_text, parse_arguments
+from interlingua.adapters._kit import MALFORMED, Repetition, Wire, arguments_text, parse_arguments, refuse_event
 from interlingua.adapters.anthropic_messages.blocks import block_from_wire, block_to_wire
 from interlingua.adapters.anthropic_messages.errors import error as error_from_wire
 from interlingua.adapters.anthropic_messages.errors import error_in_stream
@@ -360,31 +360,35 @@ def encode_stream(events: Iterable[Event], endpoint: Endpoint) -> Iterator[Frame
     encoder = _Encoder(endpoint)
     open_block: int | None = None
     waiting: dict[int, list[Event]] = {}
-    for event in events:
-        if event.get("choice"):
-            continue
-        kind = event["type"]
-        index = event.get("index")
-        if index is not None and open_block is not None and index != open_block:
-            waiting.setdefault(index, []).append(event)
-            continue
-        if kind in _DELTA_EVENTS and encoder.begun:
-            if (frame := encoder.delta(event)) is not None:
-                yield frame
-            continue
-        if kind in _LAST_EVENTS:
-            yield from _caught_up(encoder, waiting)
-        yield from encoder.event(event)
-        if kind == "block_start":
-            open_block = index
-        elif kind == "block_stop":
-            open_block = None
-            while waiting and open_block is None:
-                open_block = next(iter(waiting))
-                held = waiting.pop(open_block)
-                yield from _caught_up(encoder, {open_block: held})
-                if held[-1]["type"] == "block_stop":
-                    open_block = None
+    event: Event = {}
+    try:
+        for event in events:
+            if event.get("choice"):
+                continue
+            kind = event["type"]
+            index = event.get("index")
+            if index is not None and open_block is not None and index != open_block:
+                waiting.setdefault(index, []).append(event)
+                continue
+            if kind in _DELTA_EVENTS and encoder.begun:
+                if (frame := encoder.delta(event)) is not None:
+                    yield frame
+                continue
+            if kind in _LAST_EVENTS:
+                yield from _caught_up(encoder, waiting)
+            yield from encoder.event(event)
+            if kind == "block_start":
+                open_block = index
+            elif kind == "block_stop":
+                open_block = None
+                while waiting and open_block is None:
+                    open_block = next(iter(waiting))
+                    held = waiting.pop(open_block)
+                    yield from _caught_up(encoder, {open_block: held})
+                    if held[-1]["type"] == "block_stop":
+                        open_block = None
+    except MALFORMED as problem:
+        refuse_event(problem, event)
 
 
 def stream_loss(response: Wire, endpoint: Endpoint) -> list[Entry]:
@@ -423,6 +427,7 @@ class _Encoder:
         self.free: set[int] = set()  # calls whose arguments are free text
         self.late: set[int] = set()  # blocks that are written whole when they end
         self.count = 0
+        self.open: int | None = None  # the block of the wire that has begun and not ended
         self.begun = False
         self.writing = Writing({}, endpoint, Loss())
         self.writing.own = True
@@ -525,13 +530,19 @@ class _Encoder:
                 return
             case _:
                 return  # answers of this wire hold nothing else
-        yield self._opened(index, begun)
+        yield from self._opened(index, begun)
 
-    def _opened(self, index: int, begun: Wire) -> Frame:
-        self.indexes[index] = number = self.count
+    def _opened(self, index: int, begun: Wire) -> Iterator[Frame]:
+        if self.open is not None:  # it was cut off, and another waited for its end
+            yield _frame("content_block_stop", index=self.open)
+        self.indexes[index] = self.open = number = self.count
         self.count += 1
         self.sent[index] = 0
-        return _frame("content_block_start", index=number, content_block=begun)
+        yield _frame("content_block_start", index=number, content_block=begun)
+
+    def _closed(self, index: int) -> Frame:
+        self.open = None
+        return _frame("content_block_stop", index=self.indexes[index])
 
     def _grow(self, index: int, delta: Wire, text: str) -> Iterator[Frame]:
         if text and index in self.indexes:
@@ -555,7 +566,7 @@ class _Encoder:
                 yield from self._arguments(index, block)
             case _:
                 pass
-        yield _frame("content_block_stop", index=self.indexes[index])
+        yield self._closed(index)
 
     def _rest(self, index: int, text: str, kind: str, member: str) -> Iterator[Frame]:
         """What the deltas did not say; sources that give blocks whole send none."""
@@ -593,11 +604,11 @@ class _Encoder:
         if wire is None:
             return
         arguments = wire.get("input") if wire["type"].endswith("_use") else None
-        yield self._opened(index, {**wire, "input": {}} if arguments else wire)
+        yield from self._opened(index, {**wire, "input": {}} if arguments else wire)
         if arguments:
             text = arguments_text(arguments)
             yield from self._grow(index, {"type": "input_json_delta", "partial_json": text}, text)
-        yield _frame("content_block_stop", index=self.indexes[index])
+        yield self._closed(index)
 
     # ------------------------------------------------------------------------------------------ the end
 

@@ -19,7 +19,7 @@ from interlingua.adapters._claude.streams import (
     unsaid_arguments,
 )
 from interlingua.adapters._claude.values import ASSISTANT, UNREADABLE, string
-from interlingua.adapters._kit import Wire, arguments_text, parse_arguments
+from interlingua.adapters._kit import MALFORMED, Wire, arguments_text, parse_arguments, refuse_event
 from interlingua.adapters.bedrock_converse.blocks import block_from_wire
 from interlingua.adapters.bedrock_converse.errors import in_band, to_wire_exception
 from interlingua.adapters.bedrock_converse.responses import assembled, played_block, to_wire_response, usage_from_wire
@@ -310,9 +310,13 @@ _OPENED_BY: Final = {"text": "text", "reasoningContent": "reasoningContent", "ci
 def encode_stream(events: Iterable[Event], endpoint: Endpoint) -> Iterator[Frame]:
     """Streams an answer as this provider would, whatever its origin. Only the first of several answers is written."""
     encoder = _Encoder(endpoint)
-    for event in events:
-        if not event.get("choice"):
-            yield from encoder.event(event)
+    event: Event = {}
+    try:
+        for event in events:
+            if not event.get("choice"):
+                yield from encoder.event(event)
+    except MALFORMED as problem:
+        refuse_event(problem, event)
 
 
 def stream_loss(response: Wire, endpoint: Endpoint) -> list[Entry]:

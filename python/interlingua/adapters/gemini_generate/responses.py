@@ -12,7 +12,7 @@ from interlingua.adapters._answers import (
     report_usage,
     same_counts,
 )
-from interlingua.adapters._kit import THINKING_MEMBERS, Wire, report_foreign_state, report_unknown
+from interlingua.adapters._kit import THINKING_MEMBERS, Wire, report_foreign_state, report_own_state, report_unknown
 from interlingua.adapters._structured import answered
 from interlingua.adapters.gemini_generate.citations import cite, report_citations
 from interlingua.adapters.gemini_generate.context import Reading, Writing
@@ -302,11 +302,10 @@ def _candidate(choice: dict[str, Any], position: int, writing: Writing, path: Pa
         report_logprobs(choice, writing.loss, path)
     report_stop_sequence(choice, writing.loss, path)
     report_message(message, writing.loss, (*path, "message"))
-    if not writing.own:
-        report_foreign_state(message, writing.endpoint, writing.loss, (*path, "message"))
-        if path:
-            report_foreign_state(choice, writing.endpoint, writing.loss, path)
+    report_foreign_state(message, writing.endpoint, writing.loss, (*path, "message"))
+    report_own_state(writing.owned(message), writing.loss, (*path, "message"))
     if path:
+        report_foreign_state(choice, writing.endpoint, writing.loss, path)
         report_rest(choice, writing.loss, path)
     for name, value in fields.items():
         candidate.setdefault(name, value)

@@ -11,7 +11,7 @@ from collections.abc import Generator, Iterable, Iterator
 from typing import Any, Final
 
 from interlingua.adapters._answers import ending, joined
-from interlingua.adapters._kit import Wire, arguments_text, in_turn, stream_error
+from interlingua.adapters._kit import MALFORMED, Wire, arguments_text, in_turn, refuse_event, stream_error
 from interlingua.adapters._structured import Told
 from interlingua.adapters.gemini_generate.citations import cite
 from interlingua.adapters.gemini_generate.context import Reading, Writing
@@ -27,7 +27,7 @@ from interlingua.adapters.gemini_generate.responses import (
     usage_from_wire,
 )
 from interlingua.adapters.gemini_generate.state import MODEL, Block
-from interlingua.adapters.gemini_generate.tables import UNREADABLE
+from interlingua.adapters.gemini_generate.tables import FINISH_WORD, UNREADABLE
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InterlinguaError, InvalidRequest
@@ -424,8 +424,12 @@ def _steps(path: str) -> list[Any]:
 def encode_stream(events: Iterable[Event], endpoint: Endpoint) -> Iterator[Frame]:
     """Streams an answer as this provider would, whatever its origin: text in pieces, every other part whole."""
     encoder = _Encoder(endpoint)
-    for event in in_turn(events):
-        yield from encoder.event(event)
+    event: Event = {}
+    try:
+        for event in in_turn(events):
+            yield from encoder.event(event)
+    except MALFORMED as problem:
+        refuse_event(problem, event)
 
 
 def stream_loss(response: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
@@ -528,7 +532,11 @@ class _Encoder:
         if alternatives:
             bare["alternatives"] = [ending(choice) for choice in alternatives]
         body, _ = to_wire_response(bare, self.endpoint)
+        blocked = "promptFeedback" in body
+        choices = [response, *(alternatives or ())]
         for number, candidate in enumerate(body.get("candidates") or ()):
+            if not blocked and candidate.get("finishReason") is None:  # without a word the stream has no end
+                candidate["finishReason"] = FINISH_WORD.get(choices[number]["finish_reason"], "OTHER")
             last = self.held.get(number, {"text": ""})
             candidate["content"] = {**(candidate.get("content") or {"role": MODEL}), "parts": [last]}
         return _frame({**body, **self.identity})

@@ -49,7 +49,8 @@ def messages_to_wire(request: dict[str, Any], writing: Writing) -> list[Wire]:
     messages: list[Message] = request["messages"]
     body: list[Wire] = []
     order, moves = ordered(messages, NAME, writing.form if writing.own else None)
-    writing.with_ids = writing.own and not _find_their_calls([messages[position] for position in order], writing)
+    if writing.own or _are_of_this_wire(messages):
+        writing.with_ids = not _find_their_calls([messages[position] for position in order], writing)
     if request.get("system"):
         said = _Said(("system",), writing)
         for index, block in enumerate(request["system"]):
@@ -290,6 +291,18 @@ def _find_their_calls(messages: list[Message], writing: Writing) -> bool:
             if reading.result(None if "tool_call_id" in absent else named, name)[0] != call[0]:
                 return False
     return True
+
+
+def _are_of_this_wire(messages: list[Message]) -> bool:
+    """Whether calls or results may have been read from this wire, though the request was not."""
+    for message in messages:
+        if message["role"] == "tool":
+            if "provider_state" in message or "provider_state" in message["content"][0]:
+                return True
+        elif message["role"] == "assistant":
+            if any(block["type"] == "tool_use" and "provider_state" in block for block in message["content"]):
+                return True
+    return False
 
 
 def _answered(message: Message) -> str | None:

@@ -9,8 +9,8 @@ end, so that a stream gives the same response as the body that says the same.
 from collections.abc import Generator, Iterable, Iterator
 from typing import Any, Final
 
-from interlingua.adapters._answers import joined
-from interlingua.adapters._kit import Wire, arguments_text, in_turn
+from interlingua.adapters._kit import MALFORMED, Wire, arguments_text, in_turn, refuse_event
+from interlingua.adapters._order import longest_rising, moves_to
 from interlingua.adapters._structured import Told
 from interlingua.adapters.ollama_chat.blocks import Block
 from interlingua.adapters.ollama_chat.errors import error_from_body, error_in_stream
@@ -23,13 +23,13 @@ from interlingua.adapters.ollama_chat.responses import (
     salt_of,
     to_wire_response,
 )
-from interlingua.adapters.ollama_chat.tables import CREATED, NAME, NOTHING, Reading, Writing
+from interlingua.adapters.ollama_chat.tables import CALLS, CREATED, NAME, NOTHING, Reading, Writing
 from interlingua.adapters.ollama_chat.tools import call_from_wire, call_to_wire
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InterlinguaError
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
-from interlingua.canonical.loss import Entry, Loss
+from interlingua.canonical.loss import Entry, Loss, Path, pointer
 from interlingua.wire.sse import Frame
 
 Event = dict[str, Any]
@@ -56,6 +56,11 @@ def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Generator
     yield told.events(answer.end_of_input())
 
 
+_RANKS: Final = {"thinking": 0, "image": 1, "text": 2, "tool_use": 3}
+"""The members of a message in their order, by the blocks that they hold."""
+_IMAGES: Final = 1
+_CALLS: Final = 3
+_JOINED: Final = (0, 2)
 _SAID: Final = frozenset(("content", "thinking", "tool_calls", "images"))
 _DELTAS: Final = {"text": "text_delta", "thinking": "thinking_delta"}
 
@@ -63,7 +68,18 @@ _DELTAS: Final = {"text": "text_delta", "thinking": "thinking_delta"}
 class _Answer:
     """What has arrived of one answer, and the block that is being told."""
 
-    __slots__ = ("_blocks", "_kind", "_logprobs", "_message", "_pieces", "_reading", "_started", "_whole", "ended")
+    __slots__ = (
+        "_blocks",
+        "_kind",
+        "_logprobs",
+        "_message",
+        "_pieces",
+        "_ranks",
+        "_reading",
+        "_started",
+        "_whole",
+        "ended",
+    )
 
     def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
         self.ended = False
@@ -73,6 +89,7 @@ class _Answer:
         self._message: Wire = {}
         self._logprobs: list[Any] = []
         self._blocks: list[Block] = []
+        self._ranks: list[int] = []  # of the blocks: the member of a whole answer that holds each
         self._kind = ""
         self._pieces: list[str] = []
 
@@ -118,7 +135,7 @@ class _Answer:
         if text := message.get("thinking"):
             self._more("thinking", text, events)
         for image in message.get("images") or ():
-            self._whole_block(image_from_wire(image, self._reading), events)
+            self._whole_block(image_from_wire(image, self._reading), _IMAGES, events)
         if text := message.get("content"):
             self._more("text", text, events)
         for call in message.get("tool_calls") or ():
@@ -137,6 +154,7 @@ class _Answer:
             if kind == "thinking":
                 block["provider_state"] = self._reading.endpoint.state()
             self._blocks.append(block)
+            self._ranks.append(_RANKS[kind])
             events.append({"type": "block_start", "index": len(self._blocks) - 1, "block": dict(block)})
         self._pieces.append(text)
         events.append({"type": _DELTAS[kind], "index": len(self._blocks) - 1, "text": text})
@@ -152,19 +170,21 @@ class _Answer:
         self._blocks[-1] = {**self._blocks[-1], "text": "".join(self._pieces)}
         self._pieces = []
 
-    def _whole_block(self, block: Block, events: list[Event]) -> None:
+    def _whole_block(self, block: Block, rank: int, events: list[Event]) -> None:
         self._close(events)
         self._blocks.append(block)
+        self._ranks.append(rank)
         index = len(self._blocks) - 1
         events.append({"type": "block_start", "index": index, "block": block})
         events.append({"type": "block_stop", "index": index, "block": block})
 
     def _call(self, block: Block, events: list[Event]) -> None:
         if block["type"] != "tool_use":
-            self._whole_block(block, events)
+            self._whole_block(block, _CALLS, events)
             return
         self._close(events)
         self._blocks.append(block)
+        self._ranks.append(_CALLS)
         index = len(self._blocks) - 1
         raw = block.get("input_raw")
         text = arguments_text(block["input"]) if raw is None else raw
@@ -186,8 +206,30 @@ class _Answer:
         response = self._response()
         if "usage" in response:
             events.append({"type": "usage_update", "usage": response["usage"]})
-        events.append({"type": "message_complete", "response": response})
-        return events
+        complete: Event = {"type": "message_complete", "response": response}
+        places = self._places()
+        if places != list(range(len(places))):
+            complete["places"] = places
+            response["message"]["content"] = self._in_places(places)
+        return [*events, complete]
+
+    def _places(self) -> list[int]:
+        """Where a whole answer has each block: reasoning and text are one each, however they came."""
+        places = [0] * len(self._blocks)
+        place, last = -1, -1
+        for index in sorted(range(len(self._blocks)), key=self._ranks.__getitem__):
+            rank = self._ranks[index]
+            if rank != last or rank not in _JOINED:
+                place += 1
+            places[index], last = place, rank
+        return places
+
+    def _in_places(self, places: list[int]) -> list[Block]:
+        content: dict[int, Block] = {}
+        for block, place in zip(self._blocks, places, strict=True):
+            before = content.get(place)
+            content[place] = block if before is None else {**before, "text": before["text"] + block["text"]}
+        return [content[place] for place in sorted(content)]
 
     def _response(self) -> dict[str, Any]:
         """What the body that says the same would read as, with the blocks that have been told."""
@@ -222,10 +264,41 @@ class _Answer:
 
 
 def stream_loss(response: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
-    """What a stream of this answer does not say: its lines keep the order of blocks, but not where a text ends."""
+    """What a stream of this answer does not say: what a whole answer does not, but that pieces have nothing between them."""
     _, loss = to_wire_response(response, endpoint)
     loss = [entry for entry in loss if entry["code"] not in _TOLD_IN_LINES]
-    return loss + joined(response["message"]["content"], loss, ("message", "content"))
+    return loss + _in_members(response["message"]["content"], loss)
+
+
+def _in_members(content: list[Block], told: list[Entry]) -> list[Entry]:
+    """What becomes of the blocks of an answer in the members of the wire, whatever the order of its lines."""
+    gone = {entry["path"] for entry in told if entry["op"] == "drop"}
+    loss = Loss()
+    members: list[list[int]] = [[], [], [], []]
+    for position, block in enumerate(content):
+        where: Path = ("message", "content", position)
+        if pointer(where) in gone:
+            continue
+        if block["type"] in _DELTAS and not block["text"]:
+            loss.drop(where, "empty_content", "shape", "a stream has no empty pieces")
+            continue
+        of_calls = block["type"] == "opaque" and block.get("kind") == CALLS
+        members[_CALLS if of_calls else _RANKS.get(block["type"], _IMAGES)].append(position)
+    for rank in _JOINED:
+        kept, *others = members[rank] or [-1]
+        if others:
+            message = "pieces of a stream are one text on this wire"
+            whole = "".join([content[position]["text"] for position in members[rank]])
+            loss.replace(("message", "content", kept, "text"), whole, "merged_turn", "shape", message)
+            for position in others:
+                loss.drop(("message", "content", position), "merged_turn", "shape", message)
+            members[rank] = [kept]
+    target = [position for member in members for position in member]
+    if target != sorted(target):
+        for position, to in moves_to(target, longest_rising(target), max(target) + 1):
+            message = "the wire puts reasoning first, then images, then text, and calls last"
+            loss.move(("message", "content", position), ("message", "content", to), "reordered", "shape", message)
+    return loss.entries
 
 
 _TOLD_IN_LINES: Final = frozenset(("reordered", "merged_turn", "empty_content"))
@@ -251,37 +324,41 @@ def encode_stream(events: Iterable[Event], endpoint: Endpoint, *, created_at: st
             told[index] = told.get(index, "") + text
             yield line(content=text) if kind == "text" else line(content="", thinking=text)
 
-    for event in in_turn(events):
-        if event.get("choice"):
-            continue
-        match event["type"]:
-            case "message_start":
-                named: str | None = event.get("model")
-                model = model if named is None else named.partition(":")[2] or named
-            case "block_start":
-                blocks[event["index"]] = event["block"]
-                yield from piece(event["index"], event["block"].get("text", ""))
-            case "text_delta" | "thinking_delta":
-                yield from piece(event["index"], event["text"])
-            case "block_stop":
-                index, block = event["index"], event["block"]
-                if block["type"] in _DELTAS:
-                    yield from piece(index, block["text"].removeprefix(told.get(index, "")))
-                elif block["type"] == "tool_use":
-                    yield line(content="", tool_calls=[call_to_wire(block, (), writing)])
-                else:
-                    message = {"role": "assistant", "content": [block]}
-                    whole = message_to_wire(message, (), writing, answer=True)
-                    if said := {name: whole[name] for name in ("images", "tool_calls") if name in whole}:
-                        yield line(content="", **said)
-            case "message_complete":
-                yield _frame(_last(event["response"], endpoint, writing, created_at))
-                return
-            case "error":
-                yield _frame(error_in_stream(event["error"], endpoint))
-                return
-            case _:
-                pass
+    event: Event = {}
+    try:
+        for event in in_turn(events):
+            if event.get("choice"):
+                continue
+            match event["type"]:
+                case "message_start":
+                    named: str | None = event.get("model")
+                    model = model if named is None else named.partition(":")[2] or named
+                case "block_start":
+                    blocks[event["index"]] = event["block"]
+                    yield from piece(event["index"], event["block"].get("text", ""))
+                case "text_delta" | "thinking_delta":
+                    yield from piece(event["index"], event["text"])
+                case "block_stop":
+                    index, block = event["index"], event["block"]
+                    if block["type"] in _DELTAS:
+                        yield from piece(index, block["text"].removeprefix(told.get(index, "")))
+                    elif block["type"] == "tool_use":
+                        yield line(content="", tool_calls=[call_to_wire(block, (), writing)])
+                    else:
+                        message = {"role": "assistant", "content": [block]}
+                        whole = message_to_wire(message, (), writing, answer=True)
+                        if said := {name: whole[name] for name in ("images", "tool_calls") if name in whole}:
+                            yield line(content="", **said)
+                case "message_complete":
+                    yield _frame(_last(event["response"], endpoint, writing, created_at))
+                    return
+                case "error":
+                    yield _frame(error_in_stream(event["error"], endpoint))
+                    return
+                case _:
+                    pass
+    except MALFORMED as problem:
+        refuse_event(problem, event)
 
 
 def _last(response: dict[str, Any], endpoint: Endpoint, writing: Writing, created_at: str) -> Wire:

@@ -191,7 +191,7 @@ def finish_reading(
     if not message.keys() <= known or ("name" in message and not isinstance(name, str)):
         kept, empty = extras(message, known)
         if kept:
-            form = cache_from_wire(kept, read, form) or form
+            form = cache_from_wire(kept, read, form, reading) or form
             fields = {**(fields or {}), **kept}
         if "name" in message and not isinstance(name, str):
             empty = {**(empty or {}), "name": name}

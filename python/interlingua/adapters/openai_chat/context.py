@@ -16,11 +16,12 @@ class Reading:
     Results find their call by id, by name, or, when they say neither, by their order among the calls of the last turn.
     """
 
-    __slots__ = ("_adapter", "_ids", "_latest", "_met", "_waiting", "_whose", "endpoint", "names")
+    __slots__ = ("_adapter", "_ids", "_latest", "_met", "_waiting", "_whose", "breakpoints", "endpoint", "names")
 
     def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
         self.endpoint = endpoint
         self.names: dict[str, str] = {}
+        self.breakpoints = 0  # cache marks that the wire has a limit for
         self._adapter = endpoint.adapter
         self._whose = endpoint.state()
         self._ids = ids

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import DELTAS, InTurn, Wire, arguments_text, own_state
+from interlingua.adapters._kit import DELTAS, MALFORMED, InTurn, Wire, arguments_text, own_state, refuse_event
 from interlingua.adapters.openai_chat.citations import annotations_to_wire
 from interlingua.adapters.openai_chat.context import Writing
 from interlingua.adapters.openai_chat.errors import error_in_stream
@@ -15,6 +15,7 @@ from interlingua.adapters.openai_chat.responses import (
     finish_to_wire,
     is_logprobs,
     logprobs_to_wire,
+    message_path,
     stop_to_wire,
     to_wire_response,
     usage_to_wire,
@@ -59,19 +60,75 @@ class _Told:
 
 
 def stream_loss(response: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
-    """What a stream of this answer does not say: names of calls go as they come, and who speaks has none."""
-    _, loss = to_wire_response(response, endpoint)
-    found = [entry for entry in loss if entry["code"] != "name_rewritten"]
-    unsaid = Loss()
+    """What a stream of this answer does not say: names of calls go as they come, who speaks has none, and content is told
+    in pieces, whoever gave it."""
+    loss = Loss()
+    own = own_state(response, endpoint)
+    _, found = to_wire_response(_in_pieces(response, endpoint, loss), endpoint)
+    if own:
+        _, kept = to_wire_response(response, endpoint)
+        found = [
+            *(entry for entry in kept if not _of_content(entry)),
+            *(entry for entry in found if _of_content(entry)),
+        ]
+    found = [entry for entry in found if entry["code"] != "name_rewritten"]
     told = {entry["path"] for entry in found}
+    gone = {entry["path"] for entry in found if entry["op"] == "drop"}
+    unsaid = [
+        e for e in loss.entries if e["path"] not in told and e["path"].partition("/provider_state")[0] not in gone
+    ]
+    loss = Loss()
     for number, choice in enumerate([response, *response.get("alternatives", ())]):
         message = choice["message"]
-        if message.get("name") is None or own_state(response, endpoint) or own_state(message, endpoint):
+        if message.get("name") is None or own or own_state(message, endpoint):
             continue
-        where: Path = ("message", "name") if number == 0 else ("alternatives", number - 1, "message", "name")
-        if pointer(where) not in told:
-            unsaid.drop(where, "unsupported_field", "weakened", "a stream has no names of participants")
-    return found + unsaid.entries
+        where = message_path(number)
+        if pointer((*where, "name")) not in told:
+            loss.drop((*where, "name"), "unsupported_field", "weakened", "a stream has no names of participants")
+    return [*unsaid, *found, *loss.entries]
+
+
+def _of_content(entry: Entry) -> bool:
+    return entry["path"].partition("message/")[2].startswith("content/")
+
+
+def _in_pieces(response: dict[str, Any], endpoint: Endpoint, loss: Loss) -> dict[str, Any]:
+    """The answer as one that is told in pieces: nobody says in what parts its content was given."""
+    made = {name: value for name, value in response.items() if name != "provider_state"}
+    made["message"] = _message_in_pieces(response["message"], 0, endpoint, loss)
+    if "alternatives" in response:
+        made["alternatives"] = [
+            {**choice, "message": _message_in_pieces(choice["message"], number, endpoint, loss)}
+            for number, choice in enumerate(response["alternatives"], 1)
+        ]
+    return made
+
+
+def _message_in_pieces(message: dict[str, Any], number: int, endpoint: Endpoint, loss: Loss) -> dict[str, Any]:
+    content = [
+        _block_in_pieces(block, (*message_path(number), "content", place), endpoint, loss)
+        for place, block in enumerate(message["content"])
+    ]
+    return {**message, "content": content}
+
+
+def _block_in_pieces(block: Block, path: Path, endpoint: Endpoint, loss: Loss) -> Block:
+    state = block.get("provider_state")
+    if block["type"] not in _PARTS or state is None or not endpoint.owns(state):
+        return block
+    if (state.get("form") or _NOTHING).get("member") == "images" or (block["type"] == "audio" and "id" in state):
+        return block  # told whole, in a member of its own
+    for name in state.get("fields") or ():
+        at = (*path, "provider_state", "fields", name)
+        loss.drop(at, "unsupported_field", "weakened", "a stream has no place for members of a part")
+    if state.get("signature") is not None:
+        at = (*path, "provider_state", "signature")
+        loss.drop(at, "unsupported_field", "weakened", "a stream has no place for members of a part")
+    return {name: value for name, value in block.items() if name != "provider_state"}
+
+
+_PARTS: Final = frozenset(("text", "image", "audio", "document", "video"))
+"""Blocks that are parts of the content of a whole answer."""
 
 
 class _Encoder:
@@ -93,18 +150,22 @@ class _Encoder:
     def frames(self, events: Iterable[Event]) -> Iterator[Frame]:
         """One event gives no frame, one or more."""
         turns = InTurn("prose" if self._endpoint.dialect.get("reasoning_replay") == "content" else "kind")
-        for event in events:
-            kind: str = event["type"]
-            if kind in DELTAS and not turns.waiting:
-                # nearly all events are these
-                told = self._more(event.get("choice") or 0, event["index"], event["text"])
-                if told is not None:
-                    yield told
-                continue
-            for due in turns.due(event):
-                yield from self._told_of(due)
-                if due["type"] in _LAST:
-                    return
+        event: Event = {}
+        try:
+            for event in events:
+                kind: str = event["type"]
+                if kind in DELTAS and not turns.waiting:
+                    # nearly all events are these
+                    told = self._more(event.get("choice") or 0, event["index"], event["text"])
+                    if told is not None:
+                        yield told
+                    continue
+                for due in turns.due(event):
+                    yield from self._told_of(due)
+                    if due["type"] in _LAST:
+                        return
+        except MALFORMED as problem:
+            refuse_event(problem, event)
 
     def _told_of(self, event: Event) -> Iterator[Frame]:
         number: int = event.get("choice") or 0

@@ -7,11 +7,13 @@ from interlingua.adapters._envelope import MARK, envelop, open_envelope
 from interlingua.adapters._kit import (
     RESULT_MEMBERS,
     Wire,
+    is_plain_name,
     malformed,
     report_foreign_state,
     report_own_state,
     report_unknown,
 )
+from interlingua.adapters._openai_writing import LONGEST_TOOL_NAME
 from interlingua.adapters._results import note_disorder, ordered, result_of
 from interlingua.adapters.openai_chat.contents import (
     content_from_wire,
@@ -32,7 +34,7 @@ from interlingua.adapters.openai_chat.parts import (
 )
 from interlingua.adapters.openai_chat.tables import NAME
 from interlingua.adapters.openai_chat.tools import CALLS
-from interlingua.adapters.openai_chat.turns import assistant_from_wire, assistant_to_wire
+from interlingua.adapters.openai_chat.turns import OF_THE_MODEL, assistant_from_wire, assistant_to_wire
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.loss import Path
 
@@ -96,14 +98,16 @@ def _mark_begun(wire: Wire, position: int, writing: Writing) -> None:
 def _estranged(messages: list[Message], legacy: bool, writing: Writing) -> set[str]:
     """The calls that would no longer be found by name and place after an edit; `legacy` is a request of that time."""
     found: set[str] = set()
-    if not legacy and not any(message["role"] == "tool" and _nameless(writing.form(message)) for message in messages):
+    if not legacy and not any(_is_told_by_name(message, writing) for message in messages):
         return found
     waiting: list[Block] = []
+    calls_alone = False
     asked: set[str] = set()
     for message in messages:
         calls = [block for block in message["content"] if block["type"] == "tool_use"]
         if calls:
             waiting = calls
+            calls_alone = len(calls) == 1  # the old way knows one call
             asked.update(call["id"] for call in calls)
         elif message["role"] == "tool":
             answered, form = message["content"][0].get("tool_use_id"), writing.form(message)
@@ -113,7 +117,9 @@ def _estranged(messages: list[Message], legacy: bool, writing: Writing) -> set[s
             if taken is not None and taken["id"] == answered:
                 waiting = [call for call in waiting if call is not taken]
                 if writing.form(taken).get("legacy") and not form.get("legacy"):
-                    found.add(answered)
+                    plain = is_plain_name(taken["name"], LONGEST_TOOL_NAME)  # any other is told otherwise
+                    if not (plain and not form and calls_alone and _is_text(message["content"][0]["content"])):
+                        found.add(answered)
             elif _nameless(form) and not form.get("unasked") and (taken is not None or answered in asked):
                 found.add(answered)
     return found
@@ -133,6 +139,16 @@ def _told_in_parts(messages: list[Message], writing: Writing) -> set[str]:
             if answered in legacy and not _is_text(message["content"][0].get("content") or []):
                 found.add(answered)
     return found
+
+
+def _is_told_by_name(message: Message, writing: Writing) -> bool:
+    """Whether a message holds a call or a result that has no id of its own."""
+    if message["role"] == "tool":
+        return _nameless(writing.form(message))
+    return any(
+        block["type"] == "tool_use" and "provider_state" in block and writing.form(block).get("legacy")
+        for block in message["content"]
+    )
 
 
 def _is_text(content: list[Block]) -> bool:
@@ -191,6 +207,23 @@ class _Runs:
             self.writing.loss.move(path, to, "media_moved", "weakened", message, left=value)
 
 
+def _own_state(message: Message, role: str, path: Path, writing: Writing) -> Mapping[str, Any]:
+    """The own state of a message of this role. What was said in another one, as which an edit found it, is not said again:
+    emptiness, and the members that a turn of the model alone has."""
+    state = writing.owns(message)
+    form = state.get("form") or _NOTHING
+    if not state or form.get("said_by") == role:
+        return state
+    fields = state.get("fields") or _NOTHING
+    for name in fields:
+        if name in OF_THE_MODEL:
+            at = (*path, "provider_state", "fields", name)
+            writing.loss.drop(at, "unsupported_field", "weakened", "a turn of the model alone has this member")
+    kept = {name: value for name, value in fields.items() if name not in OF_THE_MODEL}
+    spelling = {name: value for name, value in form.items() if name not in ("empty", "absent")}
+    return {**state, "fields": kept, "form": spelling}
+
+
 def _plain_to_wire(message: Message, position: int, writing: Writing, runs: _Runs) -> Wire:
     role, content = message["role"], message["content"]
     if len(message) == 2 and len(content) == 1 and len(content[0]) == 2 and not runs.moved and role != "developer":
@@ -202,7 +235,7 @@ def _plain_to_wire(message: Message, position: int, writing: Writing, runs: _Run
         role = "system"
         writing.loss.replace((*path, "role"), role, "role_folded", "shape", "the provider knows no developer role")
     _refuse_results(content, path)
-    state = writing.owns(message)
+    state = _own_state(message, role, path, writing)
     written = content_to_wire(
         content, (*path, "content"), writing, USER if role == USER else SYSTEM, state.get("form") or _NOTHING
     )
@@ -334,7 +367,10 @@ def message_from_wire(message: Wire, reading: Reading) -> Message:
         return {"role": role, "content": [{"type": "text", "text": content}]}
     form: dict[str, Any] = {}
     read: Message = {"role": role, "content": content_from_wire(message, reading, form)}
-    return finish_reading(message, read, _PLAIN, None, form, reading)
+    read = finish_reading(message, read, _PLAIN, None, form, reading)
+    if "provider_state" in read:
+        read["provider_state"].setdefault("form", {})["said_by"] = role
+    return read
 
 
 _PLAIN: Final = frozenset(("role", "content", "name"))

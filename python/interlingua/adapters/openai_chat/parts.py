@@ -523,7 +523,7 @@ def _finish_part(
 ) -> Block:
     if not part.keys() <= known:
         kept = {name: value for name, value in part.items() if name not in known}
-        form = cache_from_wire(kept, block, form)
+        form = cache_from_wire(kept, block, form, reading)
         if kept:
             fields = {**(fields or {}), **kept}
     return reading.mark(block, fields, form)
@@ -545,7 +545,7 @@ def cache_to_wire(cache: dict[str, Any], item: Wire, state: Mapping[str, Any], p
         case "prompt_cache_breakpoint" if "cache" not in form and writing.place not in (USER, SYSTEM):
             loss.drop(path, "cache_hint", "weakened", "the wire marks parts of users and systems alone")
             return
-        case "prompt_cache_breakpoint" if writing.own or writing.breakpoints < MOST_BREAKPOINTS:
+        case "prompt_cache_breakpoint" if writing.breakpoints < MOST_BREAKPOINTS or writing.keeps("cache"):
             writing.breakpoints += 1
             item["prompt_cache_breakpoint"] = {"mode": "explicit"}
             if (ttl := cache.get("ttl")) is not None:
@@ -562,7 +562,9 @@ def cache_to_wire(cache: dict[str, Any], item: Wire, state: Mapping[str, Any], p
     report_unknown(cache, _CACHE, loss, path)
 
 
-def cache_from_wire(kept: Wire, item: dict[str, Any], form: dict[str, Any] | None) -> dict[str, Any] | None:
+def cache_from_wire(
+    kept: Wire, item: dict[str, Any], form: dict[str, Any] | None, reading: Reading
+) -> dict[str, Any] | None:
     """Takes a readable cache hint out of the members that are `kept`, onto the item; notes its spelling in the form."""
     for member, mark in _MARKS.items():
         if member not in kept:
@@ -575,6 +577,8 @@ def cache_from_wire(kept: Wire, item: dict[str, Any], form: dict[str, Any] | Non
             continue
         item["cache"] = {"ttl": ttl} if ttl is not None else {}
         del kept[member]
+        if member == "prompt_cache_breakpoint":
+            reading.breakpoints += 1
         return {**(form or {}), "cache": member}
     return form
 

@@ -45,7 +45,7 @@ from interlingua.adapters.openai_chat.reasoning_settings import (
     settings_from_wire,
     settings_to_wire,
 )
-from interlingua.adapters.openai_chat.tables import NAME, SERVICE_TIERS
+from interlingua.adapters.openai_chat.tables import MOST_BREAKPOINTS, NAME, SERVICE_TIERS
 from interlingua.adapters.openai_chat.tools import (
     choice_from_wire,
     choice_to_wire,
@@ -357,6 +357,8 @@ def from_wire_request(
     request["messages"] = messages
     if not messages:
         form["odd"] = ["messages"]
+    if reading.breakpoints > MOST_BREAKPOINTS:
+        form.setdefault("odd", []).append("cache")
     request["provider_state"] = reading.state(form=form) if form else reading.state()
     proofread(request, reading.names.values(), _EVEN, body, endpoint, _with_format)
     return recognised(request), []
@@ -448,7 +450,7 @@ def _read_stop(name: str, value: Any, members: Members[Reading]) -> bool:
 
 def _read_cache(name: str, value: Any, members: Members[Reading]) -> bool:
     kept = {name: value}
-    members.form.update(cache_from_wire(kept, members.request, None) or {})
+    members.form.update(cache_from_wire(kept, members.request, None, members.reading) or {})
     return not kept
 
 

@@ -128,7 +128,7 @@ def _own_choice(
     choice: dict[str, Any], position: int, fields: Mapping[str, Any], form: Mapping[str, Any], writing: Writing
 ) -> Wire:
     wire: Wire = {"index": form.get("index", position)}
-    wire["message"] = answer_to_wire(choice["message"], _message_path(position), writing)
+    wire["message"] = answer_to_wire(choice["message"], message_path(position), writing)
     if (logprobs := choice.get("logprobs")) is not None:
         wire["logprobs"] = logprobs
     content = choice["message"]["content"]
@@ -143,16 +143,16 @@ def _own_choice(
     if word != choice.get("finish_reason_raw"):
         wire["finish_reason"] = word  # an edit made it another end
     wire.update(stop)
-    _report_end(choice, content, word, stop, _message_path(position)[:-1], writing)
+    _report_end(choice, content, word, stop, message_path(position)[:-1], writing)
     return wire
 
 
-def _message_path(position: int) -> Path:
+def message_path(position: int) -> Path:
     return ("message",) if position == 0 else ("alternatives", position - 1, "message")
 
 
 def _played_choice(choice: dict[str, Any], position: int, writing: Writing) -> Wire:
-    path = _message_path(position)
+    path = message_path(position)
     place = path[:-1]
     content = as_told(choice["message"]["content"], writing.dialect)
     word = finish_to_wire(choice, content, own=False)

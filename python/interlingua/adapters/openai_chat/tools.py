@@ -181,7 +181,7 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
     if len(tool) > 2:
         kept = {name: value for name, value in tool.items() if name not in ("type", kind)}
         state = read.pop("provider_state", {})
-        form = cache_from_wire(kept, read, state.get("form"))
+        form = cache_from_wire(kept, read, state.get("form"), reading)
         reading.mark(read, {**state.get("fields", {}), **kept}, form)
     return read
 
@@ -453,7 +453,7 @@ def call_from_wire(call: Wire, reading: Reading, canonical: str | None = None) -
         kept = {member: value for member, value in inner.items() if member not in known_inner}
         fields[kind] = kept
     if len(call) != 3 or "type" not in call or "id" not in call:
-        _read_call_extras(call, kind, block, fields, form)
+        _read_call_extras(call, kind, block, fields, form, reading)
     elif not call["type"] or wire_id is None:
         form["empty"] = {member: call[member] for member in ("type", "id") if not call[member]}
     state = reading.state()
@@ -478,11 +478,13 @@ def _is_call(inner: Any, kind: Any, wire_id: Any) -> TypeGuard[Wire]:
     return kind in ("function", "", None) and isinstance(inner.get("arguments"), (str, dict, type(None)))
 
 
-def _read_call_extras(call: Wire, kind: str, block: Block, fields: dict[str, Any], form: dict[str, Any]) -> None:
+def _read_call_extras(
+    call: Wire, kind: str, block: Block, fields: dict[str, Any], form: dict[str, Any], reading: Reading
+) -> None:
     kept = {name: value for name, value in call.items() if name not in ("id", "type", kind)}
     if isinstance(kept.get("index"), int):
         form["index"] = kept.pop("index")
-    form.update(cache_from_wire(kept, block, None) or {})
+    form.update(cache_from_wire(kept, block, None, reading) or {})
     empty = {name: kept.pop(name) for name in list(kept) if kept[name] is None}
     empty |= {name: call[name] for name in ("id", "type") if name in call and call[name] in (None, "") and name != "id"}
     if "id" in call and call["id"] is None:

@@ -404,6 +404,8 @@ _ASSISTANT: Final = frozenset(
 _SPOKEN: Final = frozenset(MEMBERS)
 _SAYING: Final = ("tool_calls", "function_call", "refusal", "audio", "images")
 _SPOKEN_FIELDS: Final = frozenset((*_SAYING, *MEMBERS))
+OF_THE_MODEL: Final = frozenset((*_SAYING, *MEMBERS, "annotations", "prefix"))
+"""Members of messages that a turn of the model alone has."""
 
 
 def answer_from_wire(message: Wire, reading: Reading) -> Message:

@@ -14,11 +14,12 @@ from interlingua.canonical.loss import Loss, Path
 class Reading:
     """Reads one body: whose it is, and which call has which canonical id."""
 
-    __slots__ = ("_answered", "_calls", "_ids", "_whose", "endpoint", "kinds", "names")
+    __slots__ = ("_answered", "_calls", "_ids", "_whose", "breakpoints", "endpoint", "kinds", "names")
 
     def __init__(self, endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> None:
         self.endpoint = endpoint
         self.kinds: dict[str, str] = {}
+        self.breakpoints = 0  # cache marks, of which the wire takes so many
         self.names: set[str] = set()
         self._whose = endpoint.state()
         self._ids = ids

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import Wire, arguments_text
+from interlingua.adapters._kit import MALFORMED, Wire, arguments_text, refuse_event
 from interlingua.adapters._openai_errors import error_in_stream
 from interlingua.adapters.openai_responses.context import Writing
 from interlingua.adapters.openai_responses.items import made_id, turn_to_wire
@@ -24,9 +24,13 @@ def encode_stream(events: Iterable[Event], endpoint: Endpoint, *, created: int =
     Only the first of several answers is written. `created` is the time that the answer bears, in seconds since 1970.
     """
     encoder = _Encoder(endpoint, created)
-    for event in events:
-        if not event.get("choice"):
-            yield from encoder.event(event)
+    event: Event = {}
+    try:
+        for event in events:
+            if not event.get("choice"):
+                yield from encoder.event(event)
+    except MALFORMED as problem:
+        refuse_event(problem, event)
 
 
 class _Told:

@@ -351,6 +351,8 @@ def _reasoning_text(text: str, fields: Mapping[str, Any], form: Mapping[str, Any
         item: Wire = {}
         if summary is not None:
             item["summary"] = [{"type": "summary_text", "text": said} for said in summary]
+        elif not form.get("summary_absent"):
+            item["summary"] = []
         if content is not None:
             item["content"] = [{"type": "reasoning_text", "text": said} for said in content]
         for place in form.get("of_parts", ()):
@@ -524,7 +526,7 @@ def _said_from_wire(part: Wire, reading: Reading) -> Block:
         else:
             fields[name] = value
     if CACHE in fields:
-        cache_from_wire(fields, block, form)
+        cache_from_wire(fields, block, form, reading)
     if fields or form:
         state = block["provider_state"] = reading.state()
         if fields:
@@ -612,7 +614,7 @@ def reasoning_from_wire(item: Wire, reading: Reading) -> Block | None:
             form["summary"] = summary
         if content is not None:
             form["content"] = content
-        if summary is None and content is None:
+        if summary is None:
             form["summary_absent"] = True
     if encrypted is None and "id" not in state:
         form["odd"] = True  # there is no proof of it

@@ -318,7 +318,7 @@ def _finish(part: Wire, block: Block, known: frozenset[str], reading: Reading, *
     if empty := {name: None for name, value in part.items() if value is None}:
         form["empty"] = empty
     kept = {name: value for name, value in part.items() if name not in known and value is not None}
-    cache_from_wire(kept, block, form)
+    cache_from_wire(kept, block, form, reading)
     if kept or form:
         state = block.setdefault("provider_state", reading.state())
         keep(state, kept, form)
@@ -335,7 +335,7 @@ def cache_to_wire(cache: dict[str, Any], item: Wire, form: Mapping[str, Any], pa
     loss = writing.loss
     if CACHE not in (form.get("cache"), writing.dialect.get("cache_hints")):
         loss.drop(path, "cache_hint", "weakened", "the wire has no cache marks")
-    elif writing.breakpoints >= MOST_BREAKPOINTS and not writing.own:
+    elif writing.breakpoints >= MOST_BREAKPOINTS and not writing.keeps("cache"):
         loss.drop(path, "limit_exceeded", "weakened", f"the wire takes {MOST_BREAKPOINTS} cache marks")
     else:
         writing.breakpoints += 1
@@ -351,7 +351,7 @@ def cache_to_wire(cache: dict[str, Any], item: Wire, form: Mapping[str, Any], pa
 _CACHE: Final = frozenset(("ttl",))
 
 
-def cache_from_wire(kept: Wire, item: dict[str, Any], form: dict[str, Any]) -> None:
+def cache_from_wire(kept: Wire, item: dict[str, Any], form: dict[str, Any], reading: Reading) -> None:
     """Takes a readable cache hint out of the members that are `kept`, onto the item."""
     match kept.get(CACHE):
         case {"mode": "explicit", **others} if others.keys() <= _CACHE:
@@ -359,6 +359,7 @@ def cache_from_wire(kept: Wire, item: dict[str, Any], form: dict[str, Any]) -> N
             if "ttl" not in others or (isinstance(ttl, str) and TIME_TO_LIVE.fullmatch(ttl)):
                 item["cache"] = others
                 form["cache"] = CACHE
+                reading.breakpoints += 1
                 del kept[CACHE]
         case _:
             pass

@@ -36,6 +36,7 @@ from interlingua.adapters.openai_responses.tables import (
     ELSEWHERE,
     LEAST_OUTPUT_TOKENS,
     LOGPROBS,
+    MOST_BREAKPOINTS,
     NAME,
     NOTHING,
     SERVICE_TIERS,
@@ -377,6 +378,8 @@ def from_wire_request(
     request["messages"] = messages
     if not body.get("input") and not any(body.get(name) for name in ELSEWHERE):
         form["odd"] = ["messages"]
+    if reading.breakpoints > MOST_BREAKPOINTS:
+        form.setdefault("odd", []).append("cache")
     request["provider_state"] = reading.state(form=form) if form else reading.state()
     proofread(request, reading.names, _EVEN, body, endpoint, _with_format)
     return recognised(request), []

@@ -15,7 +15,7 @@ from interlingua.adapters._answers import (
 from interlingua.adapters._kit import Wire, own_state, report_foreign_state
 from interlingua.adapters._openai_errors import error_from_body
 from interlingua.adapters._structured import answered
-from interlingua.adapters.openai_responses.context import Reading, Writing
+from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.items import is_message, item_from_wire, made_id, turn_to_wire
 from interlingua.adapters.openai_responses.messages import report_envelope
 from interlingua.adapters.openai_responses.parts import Block, opaque
@@ -93,11 +93,11 @@ def _report_around(response: Response, body: Wire, writing: Writing, *, own: boo
     report_alternatives(response, loss)
     report_rest(response, loss)
     _report_logprobs(response, writing)
-    if own:
-        return
-    report_foreign_state(response, writing.endpoint, loss, ())
-    report_envelope(response["message"], ("message",), writing)
-    report_foreign_state(response["message"], writing.endpoint, loss, ("message",))
+    if not own:
+        report_foreign_state(response, writing.endpoint, loss, ())
+    if len(response["message"]) > 2:
+        report_envelope(response["message"], ("message",), writing)
+        report_state(response["message"], writing, ("message",), fields=True)
 
 
 def _report_logprobs(response: Response, writing: Writing) -> None:

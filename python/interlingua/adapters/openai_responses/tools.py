@@ -146,7 +146,7 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
     form: dict[str, Any] = {} if said else {"absent": ["strict"]}
     if nulls := {key: None for key, value in tool.items() if value is None}:
         form["nulls"] = nulls
-    cache_from_wire(fields, read, form)
+    cache_from_wire(fields, read, form, reading)
     if fields or form:
         read["provider_state"] = reading.state(
             **({"fields": fields} if fields else {}), **({"form": form} if form else {})
