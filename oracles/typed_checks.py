@@ -1,0 +1,100 @@
+"""
+The laws over values that were made from a provider's types: what is read is written again, nothing is lost unsaid elsewhere,
+and what is refused is refused with a typed error.
+
+Each check gives the problems that it found, empty when all holds.
+"""
+
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from interlingua import adapters, fold, registry
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import InterlinguaError
+from interlingua.canonical.ids import DERIVED_IDS
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))
+laws: Any = import_module("corpus")  # the same checks that recordings pass; the tools are no package
+
+Value = dict[str, Any]
+
+
+def request_problems(adapter: str, body: Value, endpoint: Endpoint, *, may_be_refused: bool = False) -> list[str]:
+    """A request: the same wire again, the loss law at every wire, and what is written there is valid."""
+    entry = {"request": body}
+    own = _guarded("request", lambda: laws.check_request(adapter, entry, endpoint), may_be_refused)
+    if own:
+        return own
+    try:
+        request, _ = adapters.get(adapter).from_wire_request(laws._wire(entry), endpoint, DERIVED_IDS)
+    except InterlinguaError:
+        return []
+    found: list[str] = []
+    for other in adapters.names():
+        target = endpoint if other == adapter else registry.endpoint(adapter=other, model="a-model")
+        found += _guarded(f"law:{other}", lambda: _crossed(request, target, judged=other != adapter), refusals=True)
+    return found
+
+
+def _crossed(request: Value, target: Endpoint, *, judged: bool) -> str | None:
+    problem, wire = laws.check_law(request, target)
+    if problem is None and judged and wire is not None:
+        broken = laws.oracles.violations(target.adapter, wire)
+        return f"invalid: {broken[0]}" if broken else None
+    return problem
+
+
+def answer_problems(adapter: str, body: Value, endpoint: Endpoint) -> list[str]:
+    """An answer: the same wire again, and the loss law of answers at every wire."""
+    entry = {"response": body}
+    found = _guarded("answer", lambda: laws.check_response(adapter, entry, endpoint))
+    if found:
+        return found
+    response, _ = adapters.get(adapter).from_wire_response(body, endpoint, DERIVED_IDS)
+    for other in adapters.names():
+        target = endpoint if other == adapter else registry.endpoint(adapter=other)
+        found += _guarded(f"answer:{other}", lambda: laws.check_answer_law(response, target))
+    return found
+
+
+def stream_problems(adapter: str, raw: bytes, endpoint: Endpoint, answer: Value | None = None) -> list[str]:
+    """A stream: the same whatever the cuts, the answer that the whole body says, and the law at every wire."""
+    entry = {"stream_format": "aws_eventstream", "stream_raw_b64": raw} if False else _Entry(raw)
+    found = _guarded("stream", lambda: laws.check_stream(adapter, entry, endpoint))
+    found += _guarded("cuts", lambda: laws.check_cuts(adapter, entry, endpoint))
+    if found:
+        return found
+    events = laws._events([raw], endpoint)
+    if answer is not None:
+        found += _guarded("unary", lambda: _same(adapter, fold(events), answer, endpoint))
+    for other in adapters.names():
+        target = endpoint if other == adapter else registry.endpoint(adapter=other)
+        found += _guarded(f"streamed:{other}", lambda: laws.check_stream_law(events, target))
+    return found
+
+
+class _Entry(dict[str, Any]):
+    """A stream as the checks want it."""
+
+    def __init__(self, raw: bytes) -> None:
+        import base64
+
+        super().__init__(stream_format="aws_eventstream", stream_raw_b64=base64.b64encode(raw))
+
+
+def _same(adapter: str, folded: Value, answer: Value, endpoint: Endpoint) -> str | None:
+    response, _ = adapters.get(adapter).from_wire_response(answer, endpoint, DERIVED_IDS)
+    where = laws.difference(laws._said(folded), laws._said(response))
+    return None if where is None else f"differs at {laws._general(where)}"
+
+
+def _guarded(check: str, work: Any, refusals: bool = False) -> list[str]:
+    try:
+        problem = work()
+    except InterlinguaError as error:
+        return [] if refusals else [f"{check}: refused {error.category}: {error.message} {laws._general(error.path or '')}"]
+    except Exception as error:  # noqa: BLE001 (a crash is a finding)
+        return [f"{check}: CRASH {type(error).__name__}: {error}"]
+    return [f"{check}: {problem}"] if problem else []
