@@ -57,7 +57,7 @@ from interlingua.adapters.bedrock_converse.texts import (
 )
 from interlingua.canonical.errors import InvalidWire
 from interlingua.canonical.ids import DERIVED_IDS
-from interlingua.canonical.loss import Path
+from interlingua.canonical.loss import Path, pointer
 
 # ---------------------------------------------------------------------------------------------- from the wire
 
@@ -102,6 +102,10 @@ def blocks_from_wire(
     except UNREADABLE as problem:
         position = next(number for number, item in enumerate(content) if item is wire)
         raise reading.unreadable("a block", (*path, position), failure) from problem
+    except InvalidWire as problem:  # a block inside of this one
+        position = next(number for number, item in enumerate(content) if item is wire)
+        where = pointer((*path, position)) + (problem.path or "")
+        raise failure(problem.message, path=where, adapter=reading.adapter) from problem
     return blocks
 
 
@@ -132,6 +136,8 @@ def _kind(wire: Wire) -> str:
     for name, value in wire.items():
         if name in KINDS and value is not None:
             return name
+    if "json" in wire:
+        return "json"  # whose value may be null
     return next((name for name in wire if name != "type"), "unknown")
 
 
@@ -176,7 +182,7 @@ def _result_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
     state = None
     if canonical_id is None:
         canonical_id, state = reading.orphan(wire_id), reading.state(id=wire_id)
-    parts = blocks_from_wire(content, RESULT, reading, ())
+    parts = blocks_from_wire(content, RESULT, reading, ("toolResult", "content"))
     if not content:
         reading.unusual = True
     canonical: Block = {"type": "tool_result", "tool_use_id": canonical_id, "content": parts}

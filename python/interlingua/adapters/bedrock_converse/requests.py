@@ -19,6 +19,7 @@ from interlingua.adapters._kit import (
 )
 from interlingua.adapters._structured import guarded, recognised, written
 from interlingua.adapters.bedrock_converse.reasoning import NOVA, nova_from_wire, reasoning_to_wire, thinking_from_wire
+from interlingua.adapters.bedrock_converse.state import with_null, without_nulls
 from interlingua.adapters.bedrock_converse.tables import METADATA, TIERS, Writing
 from interlingua.adapters.bedrock_converse.tools import choice_to_wire, enforced, tool_config_from_wire, tools_to_wire
 from interlingua.adapters.bedrock_converse.turns import messages_from_wire, messages_to_wire, system_from_wire
@@ -81,8 +82,9 @@ def _members_from_wire(body: Wire, request: Request, options: Wire, form: Wire, 
             case "inferenceConfig" | "toolConfig" | "outputConfig" | "additionalModelRequestFields" | "serviceTier" if (
                 type(value) is dict
             ):
-                if value:
-                    _config_from_wire(name, value, request, options, form, reading)
+                said = value if name == "additionalModelRequestFields" else _said(name, value, form)
+                if said:
+                    _config_from_wire(name, said, request, options, form, reading)
                 else:
                     form.setdefault("empty", []).append(name)
             case "requestMetadata" if type(value) is dict:
@@ -101,6 +103,19 @@ _TYPES: Final = {
     "serviceTier": "an object",
     "requestMetadata": "an object",
 }
+
+
+def _said(name: str, config: Wire, form: Wire) -> Wire:
+    """A configuration without members that are null; where they stood is a spelling."""
+    said: Wire
+    said, nulls = without_nulls(config)
+    made = said
+    for steps in nulls:
+        made = with_null(made, steps, grows=False)
+    if not nulls or made != config:
+        return config  # an object of nulls alone stays as it is
+    form.setdefault("null", []).extend([name, *steps] for steps in nulls)
+    return said
 
 
 def _config_from_wire(name: str, value: Wire, request: Request, options: Wire, form: Wire, reading: Reading) -> None:
@@ -361,9 +376,12 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     for name in form.get("empty") or ():
         if name in _EMPTY:
             body.setdefault(name, [] if name == "system" else {})
-    for name in form.get("null") or ():
-        if type(name) is str and not body.get(name):
-            body[name] = None
+    for steps in form.get("null") or ():
+        if type(steps) is str:
+            if not body.get(steps):
+                body[steps] = None
+        elif type(steps) is list and steps and steps[0] in body:
+            body.update(with_null({steps[0]: body[steps[0]]}, steps, grows=False))
     if "messages" in (form.get("absent") or ()) and not body["messages"]:
         del body["messages"]
     report_unsupported(request, writing.loss)

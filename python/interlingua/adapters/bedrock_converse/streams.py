@@ -204,7 +204,7 @@ class _Answer(Answer):
             if opened is None:
                 raise TypeError("delta")
             raw: Wire = {opened: "" if opened == "text" else {}}
-            if "redactedContent" in value and opened == "reasoningContent":
+            if opened == "reasoningContent" and value.get("redactedContent") is not None:
                 raw = {opened: {"redactedContent": ""}}
             events = self._open(index, opened, raw)
             block = self.open[index]
@@ -244,6 +244,8 @@ class _Answer(Answer):
         events: list[Event] = []
         for name, part in value.items():
             match name:
+                case _ if part is None:
+                    pass
                 case "text":
                     block.fragments.append(string(part))
                     if part:
