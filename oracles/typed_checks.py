@@ -5,7 +5,11 @@ and what is refused is refused with a typed error.
 Each check gives the problems that it found, empty when all holds.
 """
 
+import base64
+import copy
+import random
 import sys
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -46,27 +50,36 @@ def _crossed(request: Value, target: Endpoint, *, judged: bool) -> str | None:
     return problem
 
 
-def answer_problems(adapter: str, body: Value, endpoint: Endpoint) -> list[str]:
+def answer_problems(adapter: str, body: Value, endpoint: Endpoint, *, may_be_refused: bool = False) -> list[str]:
     """An answer: the same wire again, and the loss law of answers at every wire."""
     entry = {"response": body}
-    found = _guarded("answer", lambda: laws.check_response(adapter, entry, endpoint))
+    found = _guarded("answer", lambda: laws.check_response(adapter, entry, endpoint), may_be_refused)
     if found:
         return found
-    response, _ = adapters.get(adapter).from_wire_response(body, endpoint, DERIVED_IDS)
+    try:
+        response, _ = adapters.get(adapter).from_wire_response(body, endpoint, DERIVED_IDS)
+    except InterlinguaError:
+        return []
     for other in adapters.names():
         target = endpoint if other == adapter else registry.endpoint(adapter=other)
         found += _guarded(f"answer:{other}", lambda: laws.check_answer_law(response, target))
     return found
 
 
-def stream_problems(adapter: str, raw: bytes, endpoint: Endpoint, answer: Value | None = None) -> list[str]:
-    """A stream: the same whatever the cuts, the answer that the whole body says, and the law at every wire."""
-    entry = {"stream_format": "aws_eventstream", "stream_raw_b64": raw} if False else _Entry(raw)
-    found = _guarded("stream", lambda: laws.check_stream(adapter, entry, endpoint))
-    found += _guarded("cuts", lambda: laws.check_cuts(adapter, entry, endpoint))
-    if found:
-        return found
+def stream_problems(
+    adapter: str, raw: bytes, endpoint: Endpoint, answer: Value | None = None, *, may_fail: bool = False
+) -> list[str]:
+    """A stream: the same whatever the cuts, the answer that the whole body says, and the law at every wire.
+
+    One that `may_fail` may end with an error; nothing else of it may.
+    """
+    entry = {"stream_format": "aws_eventstream", "stream_raw_b64": base64.b64encode(raw)}  # bytes, whatever the framing
     events = laws._events([raw], endpoint)
+    failed = may_fail and (not events or events[-1]["type"] == "error")
+    found = [] if failed else _guarded("stream", lambda: laws.check_stream(adapter, entry, endpoint))
+    found += _guarded("cuts", lambda: laws.check_cuts(adapter, entry, endpoint))
+    if found or failed:
+        return found
     if answer is not None:
         found += _guarded("unary", lambda: _same(adapter, fold(events), answer, endpoint))
     for other in adapters.names():
@@ -75,13 +88,38 @@ def stream_problems(adapter: str, raw: bytes, endpoint: Endpoint, answer: Value 
     return found
 
 
-class _Entry(dict[str, Any]):
-    """A stream as the checks want it."""
+ODD: list[Any] = ["v", None, {"a": 1}, [], False, 0, 1.5, "", " ", {}, [{"type": "x_new"}], "x_new"]
 
-    def __init__(self, raw: bytes) -> None:
-        import base64
 
-        super().__init__(stream_format="aws_eventstream", stream_raw_b64=base64.b64encode(raw))
+def spoiled(body: Value, source: random.Random) -> Value:
+    """A copy in which something is not as the types say: a member gone, null, doubled, unknown, or of another type."""
+    made = copy.deepcopy(body)
+    for _ in range(source.randint(1, 2)):
+        node = source.choice(list(_nodes(made)))
+        if isinstance(node, dict):
+            name = source.choice([*node, "x_new"])
+            match source.choice(("remove", "odd", "odd", "add")):
+                case "remove":
+                    node.pop(name, None)
+                case "odd":
+                    node[name] = copy.deepcopy(source.choice(ODD))
+                case _:
+                    node["x_new"] = copy.deepcopy(source.choice(ODD))
+        elif node and source.random() < 0.5:
+            place = source.randrange(len(node))
+            node.insert(place, copy.deepcopy(node[place]))
+        elif node and source.random() < 0.5:
+            del node[source.randrange(len(node))]
+        else:
+            node.insert(source.randrange(len(node) + 1), copy.deepcopy(source.choice(ODD)))
+    return made
+
+
+def _nodes(value: Any) -> Iterator[Any]:
+    if isinstance(value, dict | list):
+        yield value
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _nodes(inner)
 
 
 def _same(adapter: str, folded: Value, answer: Value, endpoint: Endpoint) -> str | None:

@@ -543,7 +543,9 @@ def test_arguments_that_were_cut_off_are_kept_as_text() -> None:
 
     events = decode(*frames(START, begun, part, STOP, end, {"type": "message_stop"}))
     block = events[-1]["response"]["message"]["content"][0]
+    whole, loss = adapter.to_wire_response(events[-1]["response"], HERE)
 
+    assert (whole["content"], loss) == ([{**CALL, "input": '{"q":'}], [])
     assert ("length", {}, '{"q":') == (events[-1]["response"]["finish_reason"], block["input"], block["input_raw"])
 
 

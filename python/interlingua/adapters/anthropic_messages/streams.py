@@ -221,10 +221,7 @@ class _Answer(Answer):
         events = started(position, begun)
         match block.kind:
             case "tool_use":
-                if raw["input"]:
-                    text = arguments_text(raw["input"])
-                    events.append({"type": "tool_use_input_delta", "index": position, "id": block.id, "text": text})
-                elif given:
+                if not raw["input"] and given:
                     events += self._delta(block, {"type": "input_json_delta", "partial_json": given})
             case "text" if raw["text"]:
                 events.append({"type": "text_delta", "index": position, "text": raw["text"]})
@@ -311,9 +308,15 @@ class _Answer(Answer):
 
     def _stop(self, block: _Block) -> list[Event]:
         self.text = None
+        whole: Any = block.raw["input"] if block.kind == "tool_use" and not any(block.json) else None
         canonical = self._read(block)
         self.blocks[block.position] = canonical
-        return stopped(block.position, canonical)
+        ended = stopped(block.position, canonical)
+        if not whole:
+            return ended
+        # arguments that were there from the start; pieces that follow one another would have said them anew
+        text = arguments_text(whole)
+        return [{"type": "tool_use_input_delta", "index": block.position, "id": block.id, "text": text}, *ended]
 
     def _read(self, block: _Block) -> Event:
         """The block as the unary answer would have it."""

@@ -26,7 +26,7 @@ from interlingua.adapters.bedrock_converse.state import overlaid, with_null
 from interlingua.adapters.bedrock_converse.tables import Writing, cache_from_wire
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS
-from interlingua.canonical.loss import Path, pointer
+from interlingua.canonical.loss import Path, difference, pointer
 
 Tool = dict[str, Any]
 
@@ -242,7 +242,7 @@ def enforced(schema: dict[str, Any], writing: Writing, path: Path) -> dict[str, 
     if misfit(schema, ANTHROPIC_STRICT) is None:
         return schema
     made, weakened = fitted(schema, ANTHROPIC_STRICT)
-    if made != schema:
+    if difference(made, schema) is not None:  # 0 is no false
         code, severity = ("schema_weakened", "weakened") if weakened else ("schema_rewritten", "shape")
         writing.loss.replace(path, made, code, severity, "the schema in the dialect that the target enforces")
     return made
