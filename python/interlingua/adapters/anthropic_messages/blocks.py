@@ -220,9 +220,7 @@ def _tool_use_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
         return wire
     form = writing.form_of(block).get("input") if writing.own and not block["input"] else None
     if "input_raw" in block or "kind" in block:
-        # an answer is told as it came; a request takes no text, unless it was read with one
-        said = form == "said" or (writing.as_read and "message" in writing.source and not block["input"])
-        wire["input"] = free_arguments(block, said, True, writing.loss, path)
+        wire["input"] = free_arguments(block, form == "said", True, writing.loss, path)
     elif form == "absent":
         del wire["input"]
     return finished(block, wire, CALL_MEMBERS, writing, path)
