@@ -76,9 +76,13 @@ class Maker:
         """A value of the type."""
         return self._make(self.root, 0)
 
-    def named(self, name: str, **given: Any) -> Any:
+    def named(self, kind: str, /, **given: Any) -> Any:
         """A value of one of the types in it, with some members as they are given."""
-        return self._make(self.root["$defs"][name], 1) | given
+        return self._make(self.root["$defs"][kind], 1) | given
+
+    def plain(self, name: str) -> Any:
+        """The same, whatever an override says of the type: for the override itself."""
+        return self._members(self.root["$defs"][name], 1)
 
     def chance(self, share: float) -> bool:
         """True as often as `share` says."""
@@ -129,6 +133,10 @@ class Maker:
         title = node.get("title", "")
         if whole := self.overrides.get(title):
             return whole(self)
+        return self._members(node, depth)
+
+    def _members(self, node: Schema, depth: int) -> dict[str, Any]:
+        title = node.get("title", "")
         made: dict[str, Any] = {}
         share = 0.0 if depth >= DEPTH else self.rng.choice((0.0, 0.1, 0.3, 0.7, 1.0))
         needed = node.get("required", ())

@@ -104,8 +104,10 @@ def _address_from_wire(wire: Wire, body: Wire, endpoint: Endpoint, request: Requ
         name = name or said.rpartition("/")[2]
     if name:
         request["model"] = endpoint.model_id(name) or ""
-    if body.get("cachedContent") is not None and not _CACHED.isdisjoint(body):
-        form["cached"] = True
+    if "cachedContent" in body or "cached_content" in body:
+        named = {CAMEL.get(name, name) for name, value in body.items() if value is not None}
+        if "cachedContent" in named and not _CACHED.isdisjoint(named):
+            form["cached"] = True
     if found and found[2] == "streamGenerateContent":
         request["stream"] = True
         if "alt=sse" not in path:
@@ -258,8 +260,9 @@ def _respelt(request: Request, body: Wire, writing: Writing) -> Wire:
         spelling = {name: value for name, value in spelling.items() if name not in _SYSTEM}
     if not spelling:
         return body
-    # tools and contents are spelt already
-    members = {name: value for name, value in body.items() if name not in _APART}
+    # contents are spelt already, and so are tools but for those that are an option
+    options: Wire = (request.get("options") or {}).get(writing.endpoint.adapter) or {}
+    members = {name: value for name, value in body.items() if name not in _APART or (name != "contents" and name in options)}
     if all(entry["path"].startswith(_BESIDE) for entry in writing.loss.entries):
         read, _ = members_from_wire(_replaced(members, spelling), Reading(writing.endpoint, DERIVED_IDS))
         if difference(read, {name: request[name] for name in request.keys() & _READ}) is None:

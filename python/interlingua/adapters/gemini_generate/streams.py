@@ -523,15 +523,27 @@ class _Encoder:
             return None  # no answer of this wire holds such a block
 
     def _finish(self, response: Wire) -> Frame:
-        bare = ending(response)
+        bare = _ending(response)
         alternatives = response.get("alternatives")
         if alternatives:
-            bare["alternatives"] = [ending(choice) for choice in alternatives]
+            bare["alternatives"] = [_ending(choice) for choice in alternatives]
         body, _ = to_wire_response(bare, self.endpoint)
         for number, candidate in enumerate(body.get("candidates") or ()):
             last = self.held.get(number, {"text": ""})
-            candidate["content"] = {**(candidate.get("content") or {"role": MODEL}), "parts": [last]}
+            content = candidate.get("content")
+            candidate["content"] = {**(content if type(content) is dict else {"role": MODEL}), "parts": [last]}
         return _frame({**body, **self.identity})
+
+
+def _ending(choice: Wire) -> Wire:
+    """How an answer ends. One that said anything ends as such, also where its prompt was found to be blocked midway."""
+    end = ending(choice)
+    if choice["message"]["content"] and not end["message"]["content"]:
+        end["message"]["content"] = [_SAID]
+    return end
+
+
+_SAID: Final = {"type": "text", "text": ""}  # stands for what went out before
 
 
 _NOBODY: Final = {"adapter": ""}
