@@ -255,7 +255,7 @@ def _respelt(request: Request, body: Wire, writing: Writing) -> Wire:
         place, slash, name = said.rpartition("/")
         same = "model_of_path" in form and form["model_of_path"] == writing.model
         body["model"] = said if same else place + slash + (writing.model or name)
-    spelling: Wire = {name: value for name, value in (form.get("members") or {}).items() if name != "tools"}
+    spelling: Wire = {name: value for name, value in (form.get("members") or {}).items() if name != "tools" or value is None}
     if not spelling.keys().isdisjoint(_SYSTEM) and not body.keys().isdisjoint(_SYSTEM):
         spelling = {name: value for name, value in spelling.items() if name not in _SYSTEM}
     if not spelling:
