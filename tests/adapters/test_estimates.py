@@ -65,6 +65,8 @@ TURNS: list[dict[str, Any]] = [
         }
     ),
     user(text("И это? 这个呢? 🙂")),
+    user(text("farewell " * 300)),
+    user(text("A boat lies in the harbour; nobody is aboard. {} " * 60)),
 ]
 
 

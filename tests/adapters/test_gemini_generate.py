@@ -731,3 +731,12 @@ def test_an_odd_candidate_comes_back_as_it_was(candidate: dict[str, Any]) -> Non
     adapter = adapters.get("gemini_generate")
     wire, _ = adapter.to_wire_response(adapter.from_wire_response(body, endpoint, DERIVED_IDS)[0], endpoint)
     assert difference(body, wire) is None
+
+
+def test_a_cache_beside_members_that_are_null_gives_way_to_what_an_edit_adds() -> None:
+    """Null is nothing that stood beside it."""
+    body = {"contents": [USER], "cachedContent": "cachedContents/x", "systemInstruction": None, "toolConfig": None}
+    request = read(body)
+    assert written(request) == body
+    edited = {**request, "messages": [{"role": "system", "content": [{"type": "text", "text": "b"}]}, text("Rome?")]}
+    assert "cachedContent" not in written(edited)

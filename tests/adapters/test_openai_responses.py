@@ -626,3 +626,11 @@ def test_items_of_a_stream_have_ids_of_their_own() -> None:
     added = [frame["item"]["id"] for frame in frames if frame["type"] == "response.output_item.added"]
     assert len(set(added)) == 2
     assert [item["id"] for item in frames[-1]["response"]["output"]] == added
+
+
+def test_a_request_without_input_needs_what_named_the_rest() -> None:
+    """An edit may take the prompt away that stood in its place."""
+    request, _ = wire.from_wire_request({"body": {"prompt": {"id": "pmpt_1"}}}, OPENAI, DERIVED_IDS)
+    assert "input" not in wire.to_wire(request, OPENAI)[0]["body"]
+    with pytest.raises(InvalidRequest, match="at least one message"):
+        wire.to_wire({name: value for name, value in request.items() if name != "options"}, OPENAI)

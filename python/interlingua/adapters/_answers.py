@@ -90,7 +90,7 @@ def report_alternatives(response: dict[str, Any], loss: Loss) -> None:
 
 def report_usage(response: dict[str, Any], uncounted: tuple[str, ...], loss: Loss) -> None:
     """Reports the counts that a wire does not tell by themselves, and what it tells instead."""
-    usage = response.get("usage")
+    usage: dict[str, Any] | None = response.get("usage")
     if usage is None:
         return
     prompt = 0
@@ -125,7 +125,7 @@ def report_message(message: dict[str, Any], loss: Loss, path: Path) -> None:
 
 def report_stateless(item: dict[str, Any], loss: Loss, path: Path) -> None:
     """Reports provider state that has no place in an answer, whoever left it."""
-    state = item.get("provider_state")
+    state: dict[str, Any] | None = item.get("provider_state")
     if state is not None:
         report_lost_state(state, loss, path)
 

@@ -5,6 +5,9 @@ of words (`_tokens`); what a provider writes around them is a table by model (`_
 documented formulas (`_pictures`). A sum over parts, none of them negative: one more message lowers nothing.
 """
 
+import math
+import re
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -24,6 +27,10 @@ _FEW: Final = (2, 4)
 
 _SEAL_MOST: Final = 3
 """Characters of sealed reasoning a token, at most."""
+_SUMMARISED: Final = ("openai_responses",)
+"""Wires on which reasoning is sealed whole, and what can be read of it is a summary."""
+_REASONING_MOST: Final = 16_384
+"""Tokens of reasoning before one answer, where the request sets no limit."""
 _NOT_TEXT: Final = frozenset(("data", "b64_json", "image_url", "signature", "id", "type"))
 """Members of a provider's item that are media, seals or names."""
 
@@ -53,6 +60,7 @@ class Said:
         "pages",
         "reasoning",
         "seals",
+        "summarised",
         "texts",
     )
 
@@ -61,6 +69,7 @@ class Said:
         self.texts: list[str] = [""]
         self.reasoning: list[str] = [""]
         self.seals: list[int] = []
+        self.summarised = 0  # characters of seals whose reasoning is told in part
         self.items: list[str] = [""]
         self.pages: list[int] = []
         self.media: list[dict[str, Any]] = []
@@ -124,12 +133,13 @@ class Said:
         state = block.get("provider_state")
         if state and not self.endpoint.owns(state):
             return  # it stays behind
-        if block.get("text"):
-            self.reasoning.append(block["text"])
-        else:
-            seal = block.get("signature") or block.get("data")
-            if seal:
-                self.seals.append(len(seal))
+        seal = block.get("signature") or block.get("data") or ""
+        if not block.get("text"):
+            self.seals.append(len(seal))
+            return
+        self.reasoning.append(block["text"])
+        if self.endpoint.adapter in _SUMMARISED:
+            self.summarised += len(seal)
 
     def _add_document(self, block: dict[str, Any], pending: list[list[dict[str, Any]]]) -> None:
         self.documents += 1
@@ -200,6 +210,8 @@ def weighed(
         parts.append(_share(_text(said.reasoning, model), (0, model.replayed, 1.3)))
     if said.seals:
         parts.append(_sealed(said.seals, model))
+    if said.summarised:
+        parts.append((0, 0, said.summarised / _SEAL_MOST))
     if len(said.items) > 1:
         parts.append(_items(said, model))
     if tools := request.get("tools"):
@@ -207,6 +219,8 @@ def weighed(
     schema = (request.get("response_format") or {}).get("schema")
     if schema:
         parts += [model.schema, _share(_text(["", arguments_text(schema)], model), model.schema_share)]
+    if model.asks_twice and _has_form(request) and (request.get("reasoning") or {}).get("mode") != "disabled":
+        parts.append((0, 0, min(request.get("max_output_tokens") or _REASONING_MOST, most)))
     if model.reasoning and _reasons(request.get("reasoning") or {}, said.endpoint.adapter):
         parts.append((0, model.reasoning, model.reasoning * 1.5))
     if said.documents:
@@ -219,6 +233,10 @@ def weighed(
     for part in parts:
         low, likely, high = low + part[0], likely + part[1], high + part[2]
     return max(low, 0), likely, high
+
+
+def _has_form(request: Mapping[str, Any]) -> bool:
+    return (request.get("response_format") or {}).get("type", "text") != "text"
 
 
 def _reasons(reasoning: Mapping[str, Any], adapter: str) -> bool:
@@ -251,10 +269,27 @@ def _share(tokens: Range, share: Range) -> Range:
 
 def _text(texts: list[str], model: Template) -> Range:
     """The tokens of texts; the first is empty."""
-    tokens, foreign = count(APART.join(texts), model.vocabulary)
+    text = APART.join(texts)
+    tokens, foreign = count(text, model.vocabulary)
     known = tokens - foreign
     fewest, most = model.spread
-    return known * fewest + foreign * _FOREIGN_FEWEST, tokens, known * most + foreign * _FOREIGN_MOST
+    high = known * most
+    if len(text) >= _LONG:
+        high = max(high, known + _ONE_WORD * _repetition(text))
+    return known * fewest + foreign * _FOREIGN_FEWEST, tokens, high + foreign * _FOREIGN_MOST
+
+
+def _repetition(text: str) -> float:
+    """By how many words a text is off when each of its words is off by one: what a word takes evens out over many
+    words, and not over one that is said a thousand times."""
+    return math.sqrt(sum(times * times for times in Counter(_WORD.findall(text)).values()))
+
+
+_WORD: Final = re.compile(r"[^\W_]+")
+_ONE_WORD: Final = 1.3
+"""How many tokens more than the likely ones a word may take."""
+_LONG: Final = 2_000
+"""Characters of a text whose words may be repeated that often."""
 
 
 def _tools(

@@ -150,7 +150,7 @@ def report_foreign_state(item: dict[str, Any], endpoint: Endpoint, loss: Loss, p
         report_lost_state(state, loss, path)
 
 
-def report_lost_state(state: Mapping[str, Any], loss: Loss, path: Path) -> None:
+def report_lost_state(state: dict[str, Any], loss: Loss, path: Path) -> None:
     """Reports provider state that has no place where it would go."""
     for name in state.get("fields") or ():
         where = (*path, "provider_state", "fields", name)

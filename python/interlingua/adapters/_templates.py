@@ -68,6 +68,8 @@ class Template(NamedTuple):
     """How much of that schema is read."""
     reasoning: float = 0
     """Once, when reasoning is switched on."""
+    asks_twice: bool = False
+    """Whether an answer in a form is asked for once more when the model has reasoned, with that reasoning as prompt."""
     replayed: float = 0.9
     """How much of the reasoning so far is read: that of the turn that goes on, hardly ever that of earlier ones."""
     seal: tuple[float, float] | None = None
@@ -264,6 +266,8 @@ _MODELS: Final[tuple[tuple[str, str, Template], ...]] = (
 
 _PREFACED: Final[dict[str, Range]] = {"venice": (0, 930, 6_000)}
 """Providers that write a prompt of their own before any model's."""
+_ASKING_TWICE: Final = ("ollama",)
+"""Providers that count the reasoning before an answer in a form as prompt; Ollama did until September of 2026."""
 
 
 @lru_cache(maxsize=1024)
@@ -275,6 +279,8 @@ def template(adapter: str, provider: str | None, model: str | None) -> Template:
         if re.search(pattern, name) and re.search(where, place):
             found = candidate
             break
+    if provider in _ASKING_TWICE:
+        found = found._replace(asks_twice=True)
     preface = _PREFACED.get(provider or "")
     if preface is None:
         return found

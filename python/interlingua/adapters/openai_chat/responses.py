@@ -76,7 +76,7 @@ _UNCOUNTED: Final = ("cache_creation_1h_input_tokens",)
 
 def _model(response: Response) -> str | None:
     model: str | None = response.get("model")
-    return model.partition(":")[2] or model if model is not None else None
+    return model[model.find(":") + 1 :] or model if model is not None else None
 
 
 def _own_body(response: Response, state: Mapping[str, Any], endpoint: Endpoint, loss: Loss) -> Wire:
@@ -197,8 +197,11 @@ def _with_others(tokens: list[Any]) -> list[Any]:
 def as_told(content: list[dict[str, Any]], dialect: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The blocks of an answer of another provider, of which its end is told: a refusal without words is none, and where
     the wire marks none there is none."""
-    marked = dialect.get("refusals") is not False
-    return [block for block in content if not block.get("refusal") or (marked and block["text"])]
+    for block in content:
+        if block.get("refusal"):
+            marked = dialect.get("refusals") is not False
+            return [block for block in content if not block.get("refusal") or (marked and block["text"])]
+    return content
 
 
 def finish_to_wire(choice: dict[str, Any], content: list[dict[str, Any]], *, own: bool) -> str | None:
@@ -406,7 +409,9 @@ def usage_to_wire(usage: Usage, endpoint: Endpoint, *, own: bool) -> Wire:
     prompt = usage["input_tokens"] + cached + written
     output, reasoning = usage["output_tokens"], usage.get("reasoning_tokens") or 0
     completion = max(output - reasoning, 0) if endpoint.dialect.get("reasoning_tokens_outside") else output
-    details = {"cached_tokens": cached, **({"cache_write_tokens": written} if written else {})}
+    details = {"cached_tokens": cached}
+    if written:
+        details["cache_write_tokens"] = written
     return {
         "prompt_tokens": prompt,
         "completion_tokens": completion,

@@ -374,7 +374,7 @@ _PLAIN_CALL: Final = frozenset(("type", "id", "name", "input", "provider_state")
 
 def _says_nothing(block: Block) -> bool:
     """Whether the provider state of a call, here or elsewhere, holds nothing that could be lost."""
-    state = block.get("provider_state")
+    state: dict[str, Any] | None = block.get("provider_state")
     return state is None or not (state.get("fields") or state.get("signature"))
 
 

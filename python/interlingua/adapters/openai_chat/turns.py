@@ -108,7 +108,7 @@ def _plain_turn(message: Message, content: list[Block], path: Path, writing: Wri
         block = content[index]
         if block["type"] != "tool_use":
             return None
-        call_state = block.get("provider_state")
+        call_state: dict[str, Any] | None = block.get("provider_state")
         if call_state is not None and "form" in call_state and "legacy" in call_state["form"]:
             return None
     wire["tool_calls"] = [

@@ -90,8 +90,9 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
     instructions, items = input_to_wire(request, writing)
     if instructions is not None:
         body["instructions"] = instructions
-    if items or form.get("input") != "absent":
-        if not items and not writing.keeps("messages") and not is_continued(request, writing):
+    continued = is_continued(request, writing)
+    if items or form.get("input") != "absent" or not continued:
+        if not items and not (continued or writing.keeps("messages")):
             raise InvalidRequest("a request needs at least one message", path="/messages", adapter=NAME)
         body["input"] = _input(items, form)
     if request.get("tools"):
