@@ -50,6 +50,7 @@ Request = dict[str, Any]
 Entries = list[dict[str, Any]]
 
 _SYSTEM: Final = ("systemInstruction", "system_instruction")
+_OTHER_SYSTEM: Final = {"systemInstruction": "system_instruction", "system_instruction": "systemInstruction"}
 _OPTION_OBJECTS: Final = ("generationConfig", "toolConfig")
 _CONFIG: Final = frozenset(("generationConfig", "generation_config"))
 _CACHED: Final = frozenset(("systemInstruction", "tools", "toolConfig"))
@@ -77,6 +78,8 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
             messages.append(system_from_wire(body[name], reading))
             if name != _SYSTEM[0]:
                 form["system"] = name
+            if (other := _OTHER_SYSTEM[name]) in body and body[other] is None:
+                form["system_null"] = other
             break
     contents_from_wire(contents, reading, messages)
     request, spelling = members_from_wire(body, reading)
@@ -131,6 +134,8 @@ def members_from_wire(body: Wire, reading: Reading) -> tuple[Request, Wire]:
         if name in _NOT_MEMBERS or (name == "model" and type(value) is str):
             if value is None:
                 spelling[spelt] = None
+            elif spelt == _SYSTEM[1] and body.get(_SYSTEM[0]) is not None:
+                options[spelt] = value  # said twice: nobody knows what the provider makes of the second
             continue
         if name != spelt and name in body:
             name = spelt
@@ -207,6 +212,9 @@ def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
         members_to_wire(request, body, writing)
         if form:
             body = _respelt(request, body, writing)
+            null = form.get("system_null")
+            if null in _SYSTEM and null not in body and _OTHER_SYSTEM[null] in body:
+                body[null] = None
     except UNREADABLE as problem:
         raise InvalidRequest("the request holds a value of a wrong type", path="") from problem
     if not writing.own:
@@ -363,6 +371,8 @@ def _options_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         elif member == "cachedContent" and not writing.form.get("cached") and not _CACHED.isdisjoint((*body, *own)):
             message = "the target takes a cache only in the place of instructions and tools"
             writing.loss.drop(("options", name, member), "combination", "lost", message)
+        elif member == _SYSTEM[1] and value is not None and _SYSTEM[0] in body and "system" not in writing.form:
+            body[member] = value
         elif member not in body and _is_option({member: value}, member, writing):
             body[member] = value
         else:
