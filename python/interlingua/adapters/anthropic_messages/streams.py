@@ -4,11 +4,12 @@ import hashlib
 from collections.abc import Generator, Iterable, Iterator
 from typing import Any, Final
 
-from interlingua.adapters._answers import SAID_IN_PIECES, ending
+from interlingua.adapters._answers import ending
 from interlingua.adapters._claude.streams import (
     Answer,
     audible,
     decoded,
+    not_in_pieces,
     report_unsaid,
     started,
     stopped,
@@ -406,7 +407,7 @@ def stream_loss(response: Wire, endpoint: Endpoint) -> list[Entry]:
                 message = "a stream begins reasoning with an empty signature"
                 found.replace((*where, "signature"), "", "unsigned_thinking", "shape", message)
     unsaid = report_unsaid(answer, loss, ("text", "thinking"), endpoint)
-    return [*(entry for entry in loss if entry["code"] not in SAID_IN_PIECES), *found.entries, *unsaid]
+    return [*not_in_pieces(loss, answer), *found.entries, *unsaid]
 
 
 def _frame(kind: str, **members: Any) -> Frame:

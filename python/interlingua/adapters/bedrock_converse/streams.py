@@ -8,11 +8,12 @@ The last message is `metadata`, which brings the usage and comes behind `message
 from collections.abc import Generator, Iterable, Iterator
 from typing import Any, Final
 
-from interlingua.adapters._answers import SAID_IN_PIECES, ending
+from interlingua.adapters._answers import ending
 from interlingua.adapters._claude.streams import (
     Answer,
     audible,
     decoded,
+    not_in_pieces,
     report_unsaid,
     started,
     stopped,
@@ -323,7 +324,7 @@ def stream_loss(response: Wire, endpoint: Endpoint) -> list[Entry]:
     answer = audible(response)
     _, loss = to_wire_response(answer, endpoint)
     unsaid = report_unsaid(answer, loss, ("text", "thinking", "redacted_thinking"), endpoint)
-    return [entry for entry in loss if entry["code"] not in SAID_IN_PIECES] + unsaid
+    return not_in_pieces(loss, answer) + unsaid
 
 
 def _frame(name: str, **members: Any) -> Frame:

@@ -133,16 +133,17 @@ _OF_ANSWERS: Final = frozenset(("thinking", "tool_calls"))
 
 def _respell(wire: Wire, form: Mapping[str, Any], with_ids: bool) -> None:
     """How an own message was spelt, as far as it still says the same."""
+    own_role: str = wire["role"]
     for name in form.get("absent", ()):
         if name == "tool_call_id" and with_ids:
             continue
         if name != "content" or not wire["content"]:
             wire.pop(name, None)
     for name, value in form.get("empty", NOTHING).items():
-        if not wire.get(name) and (name not in _OF_ANSWERS or wire["role"] == "assistant"):
+        if not wire.get(name) and (name not in _OF_ANSWERS or own_role == "assistant"):
             wire[name] = value
     role = str(form.get("role", "")).lower()
-    if "role" in form and (role == wire["role"] or role not in _ROLES):
+    if "role" in form and (role == own_role or role not in _ROLES):
         wire["role"] = form["role"]
 
 
