@@ -10,6 +10,7 @@ import copy
 import random
 import sys
 from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ laws: Any = import_module("corpus")  # the same checks that recordings pass; the
 Value = dict[str, Any]
 
 
-def request_problems(adapter: str, body: Value, endpoint: Endpoint, *, may_be_refused: bool = False) -> list[str]:
+def request_problems(adapter: str, body: Value, endpoint: Endpoint, source: random.Random | None = None, *, may_be_refused: bool = False) -> list[str]:
     """A request: the same wire again, the loss law at every wire, and what is written there is valid."""
     entry = {"request": body}
     own = _guarded("request", lambda: laws.check_request(adapter, entry, endpoint), may_be_refused)
@@ -37,9 +38,36 @@ def request_problems(adapter: str, body: Value, endpoint: Endpoint, *, may_be_re
         return []
     found: list[str] = []
     for other in adapters.names():
-        target = endpoint if other == adapter else registry.endpoint(adapter=other, model="a-model")
-        found += _guarded(f"law:{other}", lambda: _crossed(request, target, judged=other != adapter), refusals=True)
+        target = endpoint if other == adapter else a_target(other, source)
+        judged = other != adapter and target.provider in (None, HOMES[other])
+        check = f"law:{other}" if target.model == "a-model" else f"law:{other} {target.provider}:{target.model}"
+        found += _guarded(check, lambda: _crossed(request, target, judged=judged), refusals=True)
     return found
+
+
+HOMES = {
+    "anthropic_messages": "anthropic",
+    "bedrock_converse": "bedrock",
+    "gemini_generate": "gemini",
+    "ollama_chat": "ollama",
+    "openai_chat": "openai",
+    "openai_responses": "openai",
+}
+"""Whose wire it is."""
+DIALECTS = ("openai", "openai", "mistral", "deepseek", "xai", "groq", "openrouter", "azure-openai", "vllm", "moonshot")
+
+
+def a_target(adapter: str, source: random.Random | None) -> Endpoint:
+    """Somebody who speaks a wire: of no model anything is known, or one of those that are known."""
+    if source is None or source.random() < 0.4:
+        return registry.endpoint(adapter=adapter, model="a-model")
+    provider = source.choice(DIALECTS) if adapter == "openai_chat" else HOMES[adapter]
+    return registry.endpoint(adapter=adapter, provider=provider, model=source.choice(_models(provider)))
+
+
+@cache
+def _models(provider: str) -> list[str]:
+    return [model["name"] for model in registry.models() if model["provider"] == provider] or ["a-model"]
 
 
 def _crossed(request: Value, target: Endpoint, *, judged: bool) -> str | None:
@@ -124,8 +152,19 @@ def _nodes(value: Any) -> Iterator[Any]:
 
 def _same(adapter: str, folded: Value, answer: Value, endpoint: Endpoint) -> str | None:
     response, _ = adapters.get(adapter).from_wire_response(answer, endpoint, DERIVED_IDS)
-    where = laws.difference(laws._said(folded), laws._said(response))
+    where = laws.difference(_meant(folded), _meant(response))
     return None if where is None else f"differs at {laws._general(where)}"
+
+
+def _meant(value: Any) -> Any:
+    """An answer without spellings, and without null, which no piece of a stream tells."""
+    if isinstance(value, list):
+        return [_meant(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    made = {name: _meant(item) for name, item in value.items() if item is not None and name not in ("form", "raw")}
+    made = {name: item for name, item in made.items() if item != {} and (name, item) != ("citations", [])}
+    return {} if made.keys() <= {"adapter", "provider"} else made
 
 
 def _guarded(check: str, work: Any, refusals: bool = False) -> list[str]:

@@ -222,15 +222,16 @@ def streamed_answer(seed: int) -> Data:
     body = answer(seed)
     for candidate in body["candidates"]:
         parts: list[Data] = []
-        for one in candidate["content"]["parts"]:
+        for whole in candidate["content"]["parts"]:
+            one = {name: value for name, value in whole.items() if value is not None}
             kind = "text" in one and set(one) <= {"text", "thought"} and bool(one.get("thought"))
-            last = parts[-1] if parts else {}
+            last = {name: value for name, value in parts[-1].items() if value is not None} if parts else {}
             if one == {"text": ""} or (one.get("text") == "" and set(one) <= {"text", "thought"}):
                 continue
             if "text" in one and set(one) <= {"text", "thought"} and set(last) <= {"text", "thought"} and last:
                 if bool(last.get("thought")) == kind:
                     continue
-            parts.append(one)
+            parts.append(whole)
         candidate["content"]["parts"] = parts
     return body
 
@@ -254,6 +255,10 @@ def _pieces(candidate: Data, rng: random.Random) -> list[Data]:
     made: list[Data] = []
     for one in candidate["content"]["parts"]:
         plain = set(one) <= {"text", "thought"}
+        if "functionCall" in one and rng.random() < 0.4 and (told := _by_path(one["functionCall"], rng)) is not None:
+            said = [{**one, "functionCall": told[0]}, *({"functionCall": piece} for piece in told[1:])]
+            made += [{"content": {"role": "model", "parts": [piece]}, **index} for piece in said]
+            continue
         for piece in cut(one["text"], rng) if plain and one["text"] else [None]:
             told = one if piece is None else {**one, "text": piece}
             made.append({"content": {"role": "model", "parts": [told]}, **index})
@@ -262,3 +267,34 @@ def _pieces(candidate: Data, rng: random.Random) -> list[Data]:
     else:
         made.append({**rng.choice([{}, {"content": {"role": "model", "parts": [{"text": ""}]}}, {"content": {"role": "model"}}]), **rest, **index})
     return made
+
+
+def _by_path(call: Data | None, rng: random.Random) -> list[Data] | None:
+    """A call whose arguments arrive by JSON path; None for one that cannot be told so."""
+    if not call or not call.get("name") or not call.get("args") or "willContinue" in call or not isinstance(call["args"], dict):
+        return None
+    pieces: list[Data] = []
+    for path, value in _leaves(call["args"], "$"):
+        if isinstance(value, dict | list):
+            return None  # an empty one has no leaf
+        match value:
+            case None:
+                pieces.append({"jsonPath": path, "nullValue": "NULL_VALUE"})
+            case bool():
+                pieces.append({"jsonPath": path, "boolValue": value})
+            case str():
+                *first, last = cut(value, rng)
+                pieces += [{"jsonPath": path, "stringValue": part, "willContinue": True} for part in first]
+                pieces.append({"jsonPath": path, "stringValue": last})
+            case _:
+                pieces.append({"jsonPath": path, "numberValue": value})
+    begun = {name: value for name, value in call.items() if name != "args"}
+    return [{**begun, "willContinue": True}, *({"partialArgs": [one], "willContinue": True} for one in pieces), {}]
+
+
+def _leaves(value: Any, path: str) -> list[tuple[str, Any]]:
+    if isinstance(value, dict) and value:
+        return [leaf for name, item in value.items() for leaf in _leaves(item, f"{path}.{name}")]
+    if isinstance(value, list) and value:
+        return [leaf for at, item in enumerate(value) for leaf in _leaves(item, f"{path}[{at}]")]
+    return [(path, value)]

@@ -177,6 +177,8 @@ class _Decoder:
             if not content.keys() <= _CONTENT:
                 choice.content.update({name: value for name, value in content.items() if name not in _CONTENT})
             for part in content.get("parts") or ():
+                if None in part.values():
+                    part = {name: value for name, value in part.items() if value is not None} or part
                 text = part.get("text")
                 if choice.kind == "text" and len(part) == 1 and type(text) is str and text:
                     choice.texts.append(text)
