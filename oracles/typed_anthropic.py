@@ -20,34 +20,27 @@ LATER = 0.03
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII="
 
 
-@cache
-def blocks(kind: Any, member: str = "content") -> tuple[str, ...]:
-    """The names of the types that a list of blocks may hold."""
-    del member
-    found: list[str] = []
-
-    def walk(node: Any) -> None:
-        if isinstance(node, dict):
-            name = node.get("$ref", "").removeprefix("#/$defs/")
-            if name:
-                found.append(name)
-            for value in node.values():
-                walk(value)
-        elif isinstance(node, list):
-            for value in node:
-                walk(value)
-
-    walk(schema(kind))
-    return tuple(found)
-
-
 SCHEMAS: list[Data] = [
     {"type": "object"},
     {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False},
-    {"type": "object", "properties": {"n": {"type": ["integer", "null"]}, "l": {"type": "array", "items": {"enum": [1, "a"]}}}},
+    {
+        "type": "object",
+        "properties": {"n": {"type": ["integer", "null"]}, "l": {"type": "array", "items": {"enum": [1, "a"]}}},
+    },
     {"type": "object", "properties": {"r": {"$ref": "#/$defs/x"}}, "$defs": {"x": {"type": "string", "minLength": 2}}},
 ]
-TEXTS = ("hello", "two words", "Zürich 東京 🦜", '{"a": 1}', "a\nb\r\nc", "\u2028", "null", "[tool_error]\nx", " x ", "(empty)")
+TEXTS = (
+    "hello",
+    "two words",
+    "Zürich 東京 🦜",
+    '{"a": 1}',
+    "a\nb\r\nc",
+    "\u2028",
+    "null",
+    "[tool_error]\nx",
+    " x ",
+    "(empty)",
+)
 OBJECTS: list[Data] = [{}, {"a": 1}, {"a": {"b": [1, 2.5, None]}, "ü": "x"}, {"city": "Oslo"}]
 
 
@@ -64,11 +57,6 @@ def numbered(prefix: str) -> Any:
         return f"{prefix}{draw.count}"
 
     return make
-
-
-def _once_more(draw: Maker, name: str) -> Data:
-    made = draw.plain(name)
-    return made
 
 
 MEANT: Data = {
@@ -105,9 +93,30 @@ for _kind in ("", "Beta"):
         f"{_kind}ToolChoiceToolParam.name": one_of("tool_1"),
     }
 
-USER = ("TextBlockParam", "ImageBlockParam", "DocumentBlockParam", "SearchResultBlockParam", "ContainerUploadBlockParam")
-BETA_USER = ("BetaTextBlockParam", "BetaImageBlockParam", "BetaRequestDocumentBlockParam", "BetaSearchResultBlockParam", "BetaContainerUploadBlockParam")
-NOT_ASSISTANT = ("Image", "Document", "SearchResult", "ToolResultBlock", "ContainerUploadBlockParam", "ToolAddition", "ToolRemoval", "BrowserState")
+USER = (
+    "TextBlockParam",
+    "ImageBlockParam",
+    "DocumentBlockParam",
+    "SearchResultBlockParam",
+    "ContainerUploadBlockParam",
+)
+BETA_USER = (
+    "BetaTextBlockParam",
+    "BetaImageBlockParam",
+    "BetaRequestDocumentBlockParam",
+    "BetaSearchResultBlockParam",
+    "BetaContainerUploadBlockParam",
+)
+NOT_ASSISTANT = (
+    "Image",
+    "Document",
+    "SearchResult",
+    "ToolResultBlock",
+    "ContainerUploadBlockParam",
+    "ToolAddition",
+    "ToolRemoval",
+    "BrowserState",
+)
 
 
 @cache
@@ -127,7 +136,11 @@ def assistant_kinds(*, beta: bool) -> tuple[str, ...]:
         plain = name.removeprefix("Beta").removeprefix("Request")
         held = (plain.endswith(("Block", "BlockParam"))) and not plain.startswith(NOT_ASSISTANT)
         inner = ("ResultBlock", "OutputBlock", "ReferenceBlock", "FetchBlock", "ErrorBlock", "SearchResultBlock")
-        if held and (not any(word in plain for word in inner) or "ToolResultBlock" in plain) and "ResultError" not in plain:
+        if (
+            held
+            and (not any(word in plain for word in inner) or "ToolResultBlock" in plain)
+            and "ResultError" not in plain
+        ):
             found.append(name)
     return tuple(found)
 
@@ -184,9 +197,13 @@ def messages(draw: Maker, *, beta: bool) -> list[Data]:
         if draw.chance(0.1):
             made.append(made[-1] | {"content": [{"type": "text", "text": "and"}]})
     if waiting:
-        made.append({"role": "user", "content": [draw.named(f"{prefix}ToolResultBlockParam", tool_use_id=c) for c in waiting]})
+        made.append(
+            {"role": "user", "content": [draw.named(f"{prefix}ToolResultBlockParam", tool_use_id=c) for c in waiting]}
+        )
     if draw.chance(0.1):
-        made.append({"role": "system", "content": draw.rng.choice(["Be brief.", [{"type": "text", "text": "Be brief."}]])})
+        made.append(
+            {"role": "system", "content": draw.rng.choice(["Be brief.", [{"type": "text", "text": "Be brief."}]])}
+        )
     return made
 
 
@@ -195,7 +212,9 @@ def _answer(draw: Maker, *, beta: bool) -> tuple[Any, list[str]]:
         return draw.rng.choice(TEXTS[:4]), []
     kinds = assistant_kinds(beta=beta)
     prefix = "Beta" if beta else ""
-    usual = tuple(prefix + name for name in ("TextBlockParam", "ThinkingBlockParam", "ToolUseBlockParam", "ToolUseBlock"))
+    usual = tuple(
+        prefix + name for name in ("TextBlockParam", "ThinkingBlockParam", "ToolUseBlockParam", "ToolUseBlock")
+    )
     content = [draw.named(draw.rng.choice(draw.rng.choice((usual, kinds)))) for _ in range(draw.rng.randint(1, 4))]
     return content, [block["id"] for block in content if block["type"] == "tool_use"]
 
@@ -206,9 +225,16 @@ def _answer(draw: Maker, *, beta: bool) -> tuple[Any, list[str]]:
 def answer(seed: int) -> Data:
     """A body that `POST /v1/messages` answers."""
     rng = random.Random(seed)
-    meant = MEANT | {"*.output_tokens": one_of(7, 100), "*.thinking_tokens": one_of(0, 5), "*.input_tokens": one_of(0, 20)}
+    meant = MEANT | {
+        "*.output_tokens": one_of(7, 100),
+        "*.thinking_tokens": one_of(0, 5),
+        "*.input_tokens": one_of(0, 20),
+    }
     draw = Maker(BetaMessage if rng.random() < 0.5 else Message, rng, meant, null=0.3, later=LATER)
     return draw.value()
+
+
+streamed_answer = answer
 
 
 _GROWS = {"text": ("text", "text_delta", "text"), "thinking": ("thinking", "thinking_delta", "thinking")}
@@ -228,7 +254,9 @@ def stream(body: Data, rng: random.Random) -> str:
         events += [{**event, "index": index} for event in _block(block, rng)]
         if rng.random() < 0.1:
             events.append({"type": "ping"})
-    delta = {name: body.get(name) for name in ("stop_reason", "stop_sequence", "stop_details", "container") if name in body}
+    delta = {
+        name: body.get(name) for name in ("stop_reason", "stop_sequence", "stop_details", "container") if name in body
+    }
     counts = usage if rng.random() < 0.5 else {"output_tokens": usage.get("output_tokens", 0)}
     after = {name: body[name] for name in late}
     events.append({"type": "message_delta", "delta": delta, "usage": counts, **after})

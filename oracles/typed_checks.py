@@ -10,7 +10,7 @@ import copy
 import random
 import sys
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -26,10 +26,12 @@ laws: Any = import_module("corpus")  # the same checks that recordings pass; the
 Value = dict[str, Any]
 
 
-def request_problems(adapter: str, body: Value, endpoint: Endpoint, source: random.Random | None = None, *, may_be_refused: bool = False) -> list[str]:
+def request_problems(
+    adapter: str, body: Value, endpoint: Endpoint, source: random.Random | None = None, *, may_be_refused: bool = False
+) -> list[str]:
     """A request: the same wire again, the loss law at every wire, and what is written there is valid."""
     entry = {"request": body}
-    own = _guarded("request", lambda: laws.check_request(adapter, entry, endpoint), may_be_refused)
+    own = _guarded("request", partial(laws.check_request, adapter, entry, endpoint), may_be_refused)
     if own:
         return own
     try:
@@ -41,7 +43,7 @@ def request_problems(adapter: str, body: Value, endpoint: Endpoint, source: rand
         target = endpoint if other == adapter else a_target(other, source)
         judged = other != adapter and target.provider in (None, HOMES[other])
         check = f"law:{other}" if target.model == "a-model" else f"law:{other} {target.provider}:{target.model}"
-        found += _guarded(check, lambda: _crossed(request, target, judged=judged), refusals=True)
+        found += _guarded(check, partial(_crossed, request, target, judged=judged), refusals=True)
     return found
 
 
@@ -81,7 +83,7 @@ def _crossed(request: Value, target: Endpoint, *, judged: bool) -> str | None:
 def answer_problems(adapter: str, body: Value, endpoint: Endpoint, *, may_be_refused: bool = False) -> list[str]:
     """An answer: the same wire again, and the loss law of answers at every wire."""
     entry = {"response": body}
-    found = _guarded("answer", lambda: laws.check_response(adapter, entry, endpoint), may_be_refused)
+    found = _guarded("answer", partial(laws.check_response, adapter, entry, endpoint), may_be_refused)
     if found:
         return found
     try:
@@ -90,7 +92,7 @@ def answer_problems(adapter: str, body: Value, endpoint: Endpoint, *, may_be_ref
         return []
     for other in adapters.names():
         target = endpoint if other == adapter else registry.endpoint(adapter=other)
-        found += _guarded(f"answer:{other}", lambda: laws.check_answer_law(response, target))
+        found += _guarded(f"answer:{other}", partial(laws.check_answer_law, response, target))
     return found
 
 
@@ -104,15 +106,15 @@ def stream_problems(
     entry = {"stream_format": "aws_eventstream", "stream_raw_b64": base64.b64encode(raw)}  # bytes, whatever the framing
     events = laws._events([raw], endpoint)
     failed = may_fail and (not events or events[-1]["type"] == "error")
-    found = [] if failed else _guarded("stream", lambda: laws.check_stream(adapter, entry, endpoint))
-    found += _guarded("cuts", lambda: laws.check_cuts(adapter, entry, endpoint))
+    found = [] if failed else _guarded("stream", partial(laws.check_stream, adapter, entry, endpoint))
+    found += _guarded("cuts", partial(laws.check_cuts, adapter, entry, endpoint))
     if found or failed:
         return found
     if answer is not None:
-        found += _guarded("unary", lambda: _same(adapter, fold(events), answer, endpoint))
+        found += _guarded("unary", partial(_same, adapter, fold(events), answer, endpoint))
     for other in adapters.names():
         target = endpoint if other == adapter else registry.endpoint(adapter=other)
-        found += _guarded(f"streamed:{other}", lambda: laws.check_stream_law(events, target))
+        found += _guarded(f"streamed:{other}", partial(laws.check_stream_law, events, target))
     return found
 
 
@@ -171,7 +173,11 @@ def _guarded(check: str, work: Any, refusals: bool = False) -> list[str]:
     try:
         problem = work()
     except InterlinguaError as error:
-        return [] if refusals else [f"{check}: refused {error.category}: {error.message} {laws._general(error.path or '')}"]
+        return (
+            []
+            if refusals
+            else [f"{check}: refused {error.category}: {error.message} {laws._general(error.path or '')}"]
+        )
     except Exception as error:  # noqa: BLE001 (a crash is a finding)
         return [f"{check}: CRASH {type(error).__name__}: {error}"]
     return [f"{check}: {problem}"] if problem else []

@@ -10,8 +10,8 @@ import re
 from typing import Any
 
 from google.genai import types
-from typed_values import ABSENT, Maker
 from typed_anthropic import SCHEMAS, TEXTS, cut, numbered, one_of
+from typed_values import ABSENT, Maker
 
 Data = dict[str, Any]
 LATER = 0.03
@@ -50,7 +50,9 @@ MEANT: Data = {
     "FunctionResponseBlob.mimeType": one_of(*MEDIA),
     "FileData.mimeType": one_of(*MEDIA, ABSENT),
     "FunctionResponseFileData.mimeType": one_of(*MEDIA),
-    "*.fileUri": one_of("https://generativelanguage.googleapis.com/v1beta/files/abc", "gs://bucket/a.png", "https://example.org/a.png"),
+    "*.fileUri": one_of(
+        "https://generativelanguage.googleapis.com/v1beta/files/abc", "gs://bucket/a.png", "https://example.org/a.png"
+    ),
     "FunctionCall.name": one_of(*NAMES),
     "FunctionCall.args": one_of(*OBJECTS),
     "FunctionCall.partialArgs": one_of(ABSENT),
@@ -76,7 +78,9 @@ MEANT: Data = {
     "*.sdkHttpResponse": one_of(ABSENT),
     "*.automaticFunctionCallingHistory": one_of(ABSENT),
     "*.parsed": one_of(ABSENT),
-    "Tool.mcpServers": one_of(ABSENT, ABSENT, [{"name": "m", "streamableHttpTransport": {"url": "https://example.org"}}]),
+    "Tool.mcpServers": one_of(
+        ABSENT, ABSENT, [{"name": "m", "streamableHttpTransport": {"url": "https://example.org"}}]
+    ),
 }
 """What the types do not say."""
 
@@ -105,7 +109,17 @@ def part(draw: Maker, kinds: tuple[str, ...], **given: Any) -> Data:
 
 
 USER = ("text", "text", "inlineData", "fileData")
-MODEL = ("text", "text", "functionCall", "functionCall", "inlineData", "executableCode", "codeExecutionResult", "toolCall", "toolResponse")
+MODEL = (
+    "text",
+    "text",
+    "functionCall",
+    "functionCall",
+    "inlineData",
+    "executableCode",
+    "codeExecutionResult",
+    "toolCall",
+    "toolResponse",
+)
 
 
 def _contents(draw: Maker) -> list[Data]:
@@ -140,8 +154,6 @@ def _response(draw: Maker, call: Data) -> Data:
     return made
 
 
-
-
 MEMBERS: Data = {
     "systemInstruction": types.Content,
     "tools": list[types.Tool],
@@ -171,7 +183,9 @@ def request(seed: int) -> Data:
     return snaked(body) if rng.random() < 0.15 else body
 
 
-FREE = frozenset("args response parametersJsonSchema responseJsonSchema parameters responseSchema labels partMetadata".split())
+FREE = frozenset(
+    "args response parametersJsonSchema responseJsonSchema parameters responseSchema labels partMetadata".split()
+)
 
 
 def snaked(value: Any) -> Any:
@@ -192,8 +206,14 @@ def snaked(value: Any) -> Any:
 def answer(seed: int) -> Data:
     """A body that `generateContent` answers."""
     rng = random.Random(seed)
-    meant = MEANT | {"GenerateContentResponseUsageMetadata": _usage, "Content": _said, "Candidate.index": one_of(ABSENT)}
-    meant |= {f"{kind}.{name}": one_of(0, 3) for kind in ("Segment",) for name in ("startIndex", "endIndex", "partIndex")}
+    meant = MEANT | {
+        "GenerateContentResponseUsageMetadata": _usage,
+        "Content": _said,
+        "Candidate.index": one_of(ABSENT),
+    }
+    meant |= {
+        f"{kind}.{name}": one_of(0, 3) for kind in ("Segment",) for name in ("startIndex", "endIndex", "partIndex")
+    }
     draw = Maker(types.GenerateContentResponse, rng, meant, null=0.1, later=LATER)
     body = draw.value()
     candidates = body.get("candidates") or [draw.named("Candidate")]
@@ -213,7 +233,12 @@ def _said(draw: Maker) -> Data:
 
 def _usage(draw: Maker) -> Data:
     made = draw.plain("GenerateContentResponseUsageMetadata")
-    counts = {"promptTokenCount": 300, "candidatesTokenCount": 90, "cachedContentTokenCount": 20, "thoughtsTokenCount": 10}
+    counts = {
+        "promptTokenCount": 300,
+        "candidatesTokenCount": 90,
+        "cachedContentTokenCount": 20,
+        "thoughtsTokenCount": 10,
+    }
     return made | {name: count for name, count in counts.items() if name in made}
 
 
@@ -265,13 +290,27 @@ def _pieces(candidate: Data, rng: random.Random) -> list[Data]:
     if made and rng.random() < 0.5:
         made[-1] |= rest
     else:
-        made.append({**rng.choice([{}, {"content": {"role": "model", "parts": [{"text": ""}]}}, {"content": {"role": "model"}}]), **rest, **index})
+        made.append(
+            {
+                **rng.choice(
+                    [{}, {"content": {"role": "model", "parts": [{"text": ""}]}}, {"content": {"role": "model"}}]
+                ),
+                **rest,
+                **index,
+            }
+        )
     return made
 
 
 def _by_path(call: Data | None, rng: random.Random) -> list[Data] | None:
     """A call whose arguments arrive by JSON path; None for one that cannot be told so."""
-    if not call or not call.get("name") or not call.get("args") or "willContinue" in call or not isinstance(call["args"], dict):
+    if (
+        not call
+        or not call.get("name")
+        or not call.get("args")
+        or "willContinue" in call
+        or not isinstance(call["args"], dict)
+    ):
         return None
     pieces: list[Data] = []
     for path, value in _leaves(call["args"], "$"):

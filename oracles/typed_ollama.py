@@ -18,35 +18,6 @@ LATER = 0.03
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII="
 NAMES = ("look_up", "get_weather", "a.b")
 
-MEANT: Data = {
-    "ChatRequest.model": one_of("llama3.2", "hf.co/org/model:Q4_K_M"),
-    "ChatRequest.format": one_of("", "json", None, *SCHEMAS, ABSENT),
-    "ChatRequest.keep_alive": one_of("5m", 0, -1, "1h30m", None),
-    "ChatRequest.think": one_of(True, False, "low", "high", None),
-    "ChatRequest.top_logprobs": one_of(0, 5),
-    "ChatRequest.stream": one_of(True, False, ABSENT),
-    "Options.num_predict": one_of(-1, 0, 100),
-    "Options.temperature": one_of(0, 0.7, 2),
-    "Options.top_p": one_of(0.9, 1),
-    "Options.top_k": one_of(0, 40),
-    "Options.stop": one_of([], ["END"], ["a", "b"]),
-    "*.images": one_of([PNG], [PNG, "aGVsbG8="], [], [f"data:image/png;base64,{PNG}"]),
-    "*.arguments": one_of({}, {"a": 1}, {"a": {"b": [1, 2.5, None]}, "ü": "x"}),
-    "Function.name": one_of(*NAMES),
-    "Parameters.type": one_of("object"),
-    "Parameters.properties": one_of({}, {"a": {"type": "string"}}, {"n": {"type": ["integer", "null"], "enum": [1, 2]}}),
-    "Parameters.required": one_of([], ["a"], None),
-    "Parameters.$defs": one_of({}, {"x": {"type": "string"}}, None),
-    "Parameters.items": one_of(None, {}),
-    "Tool.function": lambda draw: _function(draw),
-    "Tool.type": one_of("function"),
-    "*.done_reason": one_of("stop", "length", "load", "x"),
-    "*.prompt_eval_count": one_of(0, 26),
-    "*.eval_count": one_of(1, 290),
-    "ChatRequest.messages": lambda draw: _messages(draw),
-}
-"""What the types do not say."""
-
 
 def _function(draw: Maker) -> Data:
     draw.count = getattr(draw, "count", 0) + 1
@@ -84,7 +55,9 @@ def _messages(draw: Maker) -> list[Data]:
 
 
 def _call(draw: Maker, number: int) -> Data:
-    made: Data = {"function": {"name": draw.rng.choice(NAMES), "arguments": draw.rng.choice(({}, {"a": 1}, {"a": [None]}))}}
+    made: Data = {
+        "function": {"name": draw.rng.choice(NAMES), "arguments": draw.rng.choice(({}, {"a": 1}, {"a": [None]}))}
+    }
     if draw.chance(0.4):
         draw.calls = getattr(draw, "calls", 0) + 1
         made["id"] = f"call_{draw.calls}"
@@ -104,6 +77,38 @@ def _result(draw: Maker, call: Data) -> Data:
     if draw.chance(0.1):
         made["images"] = [PNG]
     return made
+
+
+MEANT: Data = {
+    "ChatRequest.model": one_of("llama3.2", "hf.co/org/model:Q4_K_M"),
+    "ChatRequest.format": one_of("", "json", None, *SCHEMAS, ABSENT),
+    "ChatRequest.keep_alive": one_of("5m", 0, -1, "1h30m", None),
+    "ChatRequest.think": one_of(True, False, "low", "high", None),
+    "ChatRequest.top_logprobs": one_of(0, 5),
+    "ChatRequest.stream": one_of(True, False, ABSENT),
+    "Options.num_predict": one_of(-1, 0, 100),
+    "Options.temperature": one_of(0, 0.7, 2),
+    "Options.top_p": one_of(0.9, 1),
+    "Options.top_k": one_of(0, 40),
+    "Options.stop": one_of([], ["END"], ["a", "b"]),
+    "*.images": one_of([PNG], [PNG, "aGVsbG8="], [], [f"data:image/png;base64,{PNG}"]),
+    "*.arguments": one_of({}, {"a": 1}, {"a": {"b": [1, 2.5, None]}, "ü": "x"}),
+    "Function.name": one_of(*NAMES),
+    "Parameters.type": one_of("object"),
+    "Parameters.properties": one_of(
+        {}, {"a": {"type": "string"}}, {"n": {"type": ["integer", "null"], "enum": [1, 2]}}
+    ),
+    "Parameters.required": one_of([], ["a"], None),
+    "Parameters.$defs": one_of({}, {"x": {"type": "string"}}, None),
+    "Parameters.items": one_of(None, {}),
+    "Tool.function": _function,
+    "Tool.type": one_of("function"),
+    "*.done_reason": one_of("stop", "length", "load", "x"),
+    "*.prompt_eval_count": one_of(0, 26),
+    "*.eval_count": one_of(1, 290),
+    "ChatRequest.messages": _messages,
+}
+"""What the types do not say."""
 
 
 def request(seed: int) -> Data:

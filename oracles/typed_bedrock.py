@@ -6,6 +6,7 @@ their results pair, turns alternate, a document has a name of its own) is built 
 """
 
 import base64
+import json
 import random
 import string
 from functools import cache
@@ -16,7 +17,18 @@ from botocore.session import Session
 Value = dict[str, Any]
 
 DEPTH = 9  # beyond it only what is required
-USER = ("text", "image", "document", "video", "audio", "guardContent", "searchResult", "cachePoint", "toolAddition", "toolRemoval")
+USER = (
+    "text",
+    "image",
+    "document",
+    "video",
+    "audio",
+    "guardContent",
+    "searchResult",
+    "cachePoint",
+    "toolAddition",
+    "toolRemoval",
+)
 ASSISTANT = ("text", "toolUse", "reasoningContent", "citationsContent", "cachePoint", "image", "toolResult")
 
 
@@ -53,7 +65,9 @@ class Maker:
             case "list":
                 return [self.value(shape.member, depth + 1) for _ in range(self.size(shape, depth))]
             case "map":
-                return {self.value(shape.key): self.value(shape.value, depth + 1) for _ in range(self.size(shape, depth))}
+                return {
+                    self.value(shape.key): self.value(shape.value, depth + 1) for _ in range(self.size(shape, depth))
+                }
             case "string":
                 return self.random.choice(shape.enum) if shape.enum else self.text(1)
             case "blob":
@@ -160,7 +174,9 @@ class Maker:
                     content.append({"text": "and this"})
                 messages.append({"role": "user", "content": content})
         if open_calls:
-            messages.append({"role": "user", "content": [{"toolResult": {**self.result(), "toolUseId": c}} for c in open_calls]})
+            messages.append(
+                {"role": "user", "content": [{"toolResult": {**self.result(), "toolUseId": c}} for c in open_calls]}
+            )
         return messages
 
     def content(self, kinds: tuple[str, ...]) -> list[Value]:
@@ -246,6 +262,26 @@ class Maker:
         return [text[:at], text[at:]]
 
 
+def request(seed: int) -> Value:
+    """A body of `Converse` or `ConverseStream`."""
+    return Maker(random.Random(seed), nulls=0.1 if seed % 4 == 0 else 0.0).request(stream=seed % 2 == 1)
+
+
+def answer(seed: int) -> Value:
+    """A body that `Converse` answers."""
+    return Maker(random.Random(seed), nulls=0.1 if seed % 4 == 0 else 0.0).answer()
+
+
+def streamed_answer(seed: int) -> Value:
+    """An answer as a stream can say it."""
+    return Maker(random.Random(seed)).answer()
+
+
+def stream(body: Value, source: random.Random) -> list[tuple[str, Value]]:
+    """The events of `ConverseStream` that say an answer."""
+    return Maker(source, nulls=source.choice((0.0, 0.0, 0.1))).stream(body)
+
+
 def _is_said(block: Value) -> bool:
     """Whether a stream can say that there is such a block."""
     inner = block.get("citationsContent", {"content": True}) or {}
@@ -253,8 +289,6 @@ def _is_said(block: Value) -> bool:
 
 
 def _dumps(value: Any) -> str:
-    import json
-
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -273,7 +307,9 @@ _NAMED: dict[str, Any] = {
         "input": maker.object(),
         **({"type": "server_tool_use"} if maker.random.random() < 0.15 else {}),
     },
-    "RequestMetadata": lambda maker: {maker.word(string.ascii_letters, 5): "some value" for _ in range(maker.random.randint(1, 3))},
+    "RequestMetadata": lambda maker: {
+        maker.word(string.ascii_letters, 5): "some value" for _ in range(maker.random.randint(1, 3))
+    },
     "GuardrailIdentifier": lambda maker: "abc123",
     "GuardrailVersion": lambda maker: "DRAFT",
     "InvokedModelId": lambda maker: "arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.anthropic.claude-3",
@@ -288,6 +324,16 @@ _NAMED: dict[str, Any] = {
 _SCHEMAS: list[Value] = [
     {"type": "object"},
     {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]},
-    {"type": "object", "properties": {"n": {"type": ["integer", "null"], "minimum": 1}, "l": {"type": "array", "items": {"enum": [1, "a"]}}}},
-    {"type": "object", "properties": {"r": {"$ref": "#/$defs/x"}}, "$defs": {"x": {"type": "object", "additionalProperties": False}}},
+    {
+        "type": "object",
+        "properties": {
+            "n": {"type": ["integer", "null"], "minimum": 1},
+            "l": {"type": "array", "items": {"enum": [1, "a"]}},
+        },
+    },
+    {
+        "type": "object",
+        "properties": {"r": {"$ref": "#/$defs/x"}},
+        "$defs": {"x": {"type": "object", "additionalProperties": False}},
+    },
 ]
