@@ -114,7 +114,11 @@ MEANT: Data = {
 def request(seed: int) -> Data:
     """A body of `POST /api/chat`."""
     rng = random.Random(seed)
-    return Maker(ChatRequest, rng, MEANT, null=0.1, later=LATER).value()
+    draw = Maker(ChatRequest, rng, MEANT, null=0.1, later=LATER)
+    body = draw.value()
+    if "messages" not in body:  # a server loads the model then
+        body["messages"] = _messages(draw)
+    return body
 
 
 # --- answers -----------------------------------------------------------------------------------------------------------

@@ -275,6 +275,8 @@ def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
         _members_to_wire(request, body, writing)
     except UNREADABLE as problem:
         raise InvalidRequest("the request lacks a member or has one of a wrong type", path="") from problem
+    if writing.bare:
+        _drop_hints(body, writing)
     writing.finish()
     if writing.swept:
         _sweep(body)
@@ -290,6 +292,23 @@ def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
 
 _PLAIN_MODEL: Final = re.compile(r"[A-Za-z0-9._-]*")
 _ANSWERS: Final = {"converse": "application/json", "converse-stream": "application/vnd.amazon.eventstream"}
+
+
+def _drop_hints(body: Wire, writing: Writing) -> None:
+    """Takes out the marks that were items of their own when they were read, and would now be hints of what stands before."""
+    bare = list(writing.bare)
+    for blocks in (body.get("system") or [], *(message["content"] for message in body["messages"])):
+        kept: list[Wire] = []
+        for block in blocks:
+            found = next((at for at, (mark, _) in enumerate(bare) if mark is block), None)
+            if found is not None:
+                _, path = bare.pop(found)
+                if kept and "cachePoint" not in kept[-1]:
+                    message = "behind a block this is no item, but a hint of that block"
+                    writing.loss.drop(path, "cache_hint", "weakened", message)
+                    continue
+            kept.append(block)
+        blocks[:] = kept
 
 
 def _sweep(body: Wire) -> None:
@@ -533,7 +552,11 @@ def _options_to_wire(options: dict[str, Any], body: Wire, writing: Writing) -> N
     """Writes the wire's own members verbatim; what has a canonical member of its own is not taken from here."""
     report_foreign_options(writing.source, writing.endpoint, writing.loss)
     for name, value in (options.get(writing.endpoint.adapter) or {}).items():
-        if _is_option(name, value, writing):
+        if type(body.get(name)) is dict and type(value) is not dict:
+            where = ("options", writing.endpoint.adapter, name)
+            message = "the request has members of its own in its place"
+            writing.loss.drop(where, "combination", "lost", message)
+        elif _is_option(name, value, writing):
             body[name] = _merged(body.get(name), value)
         elif value is not None:
             where = ("options", writing.endpoint.adapter, name)

@@ -112,8 +112,16 @@ def finished(block: Block, kind: str, inner: Any, known: frozenset[str], writing
         if "type" in form and writing.own:
             wire["type"] = form["type"]
         if writing.own:
-            for steps in form.get("null") or ():
-                wire = with_null(wire, [steps] if type(steps) is str else steps)
+            wire = with_nulls(wire, form.get("null") or ())
+    return wire
+
+
+def with_nulls(wire: Wire, nulls: Any) -> Wire:
+    """The wire with what was null in it: beside its kind, and inside of it where it is still of that kind."""
+    for given in nulls:
+        steps = [given] if type(given) is str else given
+        if type(steps) is list and steps and (len(steps) == 1 or steps[0] in wire):
+            wire = with_null(wire, steps)
     return wire
 
 

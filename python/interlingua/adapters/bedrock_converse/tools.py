@@ -22,7 +22,7 @@ from interlingua.adapters._kit import (
     within,
 )
 from interlingua.adapters._schema import ANTHROPIC_STRICT, fitted, misfit
-from interlingua.adapters.bedrock_converse.state import overlaid, with_null
+from interlingua.adapters.bedrock_converse.state import overlaid, with_nulls
 from interlingua.adapters.bedrock_converse.tables import Writing, cache_from_wire
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS
@@ -221,8 +221,7 @@ def _with_state(tool: Tool, wire: Wire, writing: Writing, path: Path) -> Wire:
     if state.get("fields"):
         wire = overlaid(wire, state["fields"], writing, (*where, "fields"))
     if writing.own:
-        for steps in (state.get("form") or {}).get("null") or ():
-            wire = with_null(wire, steps)
+        wire = with_nulls(wire, (state.get("form") or {}).get("null") or ())
     return wire
 
 

@@ -49,7 +49,9 @@ def messages_to_wire(request: dict[str, Any], writing: Writing) -> list[Wire]:
     messages: list[Message] = request["messages"]
     body: list[Wire] = []
     order, moves = ordered(messages, NAME, writing.form if writing.own else None)
-    writing.with_ids = writing.own and not _find_their_calls([messages[position] for position in order], writing)
+    # results say so only by name and place where they were read so
+    told = writing.own or any(message["role"] == "tool" and "provider_state" in message for message in messages)
+    writing.with_ids = told and not _find_their_calls([messages[position] for position in order], writing)
     if request.get("system"):
         said = _Said(("system",), writing)
         for index, block in enumerate(request["system"]):
