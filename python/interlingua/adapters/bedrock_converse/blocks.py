@@ -419,7 +419,7 @@ def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> W
     if not writing.as_read and not _reads_back(value, place, writing):
         return writing.instead(block, path, "unsupported_block", "the item has a canonical form of its own")
     report_opaque(block, kind, writing, path)
-    if kind == "cachePoint" and place != RESULT and cache_from_wire(value[kind]) is not None:
+    if kind == "cachePoint" and len(value) == 1 and place != RESULT and cache_from_wire(value[kind]) is not None:
         writing.bare.append((value, path))
     return value
 

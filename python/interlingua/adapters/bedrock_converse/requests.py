@@ -297,18 +297,25 @@ _ANSWERS: Final = {"converse": "application/json", "converse-stream": "applicati
 def _drop_hints(body: Wire, writing: Writing) -> None:
     """Takes out the marks that were items of their own when they were read, and would now be hints of what stands before."""
     bare = list(writing.bare)
+    gone: list[Wire] = []
     for blocks in (body.get("system") or [], *(message["content"] for message in body["messages"])):
         kept: list[Wire] = []
+        takes = False  # whether a mark would be a hint of what stands before it
         for block in blocks:
+            if any(block is mark for mark in gone):
+                continue
             found = next((at for at, (mark, _) in enumerate(bare) if mark is block), None)
             if found is not None:
                 _, path = bare.pop(found)
-                if kept and "cachePoint" not in kept[-1]:
+                if takes:
                     message = "behind a block this is no item, but a hint of that block"
                     writing.loss.drop(path, "cache_hint", "weakened", message)
+                    gone += [mark for mark, where, *_ in writing.marks if where == (*path, "cache")]
                     continue
+            takes = found is not None or "cachePoint" not in block
             kept.append(block)
         blocks[:] = kept
+    writing.marks = [mark for mark in writing.marks if not any(mark[0] is one for one in gone)]
 
 
 def _sweep(body: Wire) -> None:
