@@ -416,7 +416,7 @@ def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> W
     kind = _kind(value)
     if not writing.as_read and place not in _PLACES.get(kind, (USER, ASSISTANT)):
         return writing.instead(block, path, "unsupported_block", "the item has no form in this place")
-    if not writing.as_read and not _reads_back(value, place, writing):
+    if not (writing.as_read and kind == "cachePoint") and not _reads_back(value, place, writing):
         return writing.instead(block, path, "unsupported_block", "the item has a canonical form of its own")
     report_opaque(block, kind, writing, path)
     if kind == "cachePoint" and len(value) == 1 and place != RESULT and cache_from_wire(value[kind]) is not None:

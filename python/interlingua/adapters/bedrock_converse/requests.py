@@ -309,7 +309,15 @@ def _drop_hints(body: Wire, writing: Writing) -> None:
                 _, path = bare.pop(found)
                 if takes:
                     message = "behind a block this is no item, but a hint of that block"
-                    writing.loss.drop(path, "cache_hint", "weakened", message)
+                    # a message that holds nothing else goes with it, unless its content travels in another one
+                    alone = (
+                        len(writing.source["messages"][int(path[1])]["content"]) == 1
+                        if path[0] == "messages"
+                        else False
+                    )
+                    merged = any(source == path[:2] for source, _ in writing.merges)
+                    where = path[:2] if alone and not merged else path
+                    writing.loss.drop(where, "cache_hint", "weakened", message)
                     gone += [mark for mark, where, *_ in writing.marks if where == (*path, "cache")]
                     continue
             takes = found is not None or "cachePoint" not in block

@@ -105,7 +105,9 @@ def _known_part(part: Wire, place: str, reading: Reading) -> Block | None:
     if kind != "text":
         if type(inner) is not dict:
             return None
-        if None in inner.values() and (silent := [name for name in inner if inner[name] is None and name not in _SPELT]):
+        if None in inner.values() and (
+            silent := [name for name in inner if inner[name] is None and name not in _SPELT]
+        ):
             nulls += [f"{kind}.{name}" for name in silent]
             inner = {name: value for name, value in inner.items() if name not in silent}
         snake += [f"{kind}.{name}" for name in snaked(inner)]

@@ -263,14 +263,18 @@ def _respelt(request: Request, body: Wire, writing: Writing) -> Wire:
         place, slash, name = said.rpartition("/")
         same = "model_of_path" in form and form["model_of_path"] == writing.model
         body["model"] = said if same else place + slash + (writing.model or name)
-    spelling: Wire = {name: value for name, value in (form.get("members") or {}).items() if name != "tools" or value is None}
+    spelling: Wire = {
+        name: value for name, value in (form.get("members") or {}).items() if name != "tools" or value is None
+    }
     if not spelling.keys().isdisjoint(_SYSTEM) and not body.keys().isdisjoint(_SYSTEM):
         spelling = {name: value for name, value in spelling.items() if name not in _SYSTEM}
     if not spelling:
         return body
     # contents are spelt already, and so are tools but for those that are an option
     options: Wire = (request.get("options") or {}).get(writing.endpoint.adapter) or {}
-    members = {name: value for name, value in body.items() if name not in _APART or (name != "contents" and name in options)}
+    members = {
+        name: value for name, value in body.items() if name not in _APART or (name != "contents" and name in options)
+    }
     if all(entry["path"].startswith(_BESIDE) for entry in writing.loss.entries):
         read, _ = members_from_wire(_replaced(members, spelling), Reading(writing.endpoint, DERIVED_IDS))
         if difference(read, {name: request[name] for name in request.keys() & _READ}) is None:
