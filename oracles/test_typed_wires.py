@@ -10,7 +10,11 @@ import json
 import logging
 import os
 import random
+import sys
 from collections.abc import Callable, Iterator
+from functools import partial
+from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -19,10 +23,14 @@ import typed_anthropic
 import typed_bedrock
 import typed_gemini
 import typed_ollama
-from typed_checks import HOMES, answer_problems, request_problems, spoiled, stream_problems
+from typed_checks import HOMES, answer_problems, edited_problems, request_problems, spoiled, stream_problems
 
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.wire import eventstream
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "laws"))
+edits: Any = import_module("edits")  # what the cases are changed by as well
+CHANGES = edits.EDITS + edits.WISHES
 
 Data = dict[str, Any]
 
@@ -77,6 +85,17 @@ def test_requests_that_are_not_of_their_type(adapter: str) -> None:
         problems = request_problems(adapter, body, here(adapter), source, may_be_refused=True)
         # what is no JSON Schema is no provider's either
         return [problem for problem in problems if "invalid: " not in problem]
+
+    run(found)
+
+
+@pytest.mark.parametrize("adapter", WIRES)
+def test_edited_requests(adapter: str) -> None:
+    """What a caller does to a conversation is written by the law, where it came from and elsewhere."""
+
+    def found(seed: int, source: random.Random) -> list[str]:
+        body = WIRES[adapter].request(seed)
+        return edited_problems(adapter, body, here(adapter), source, partial(edits.edited, edits=CHANGES))
 
     run(found)
 

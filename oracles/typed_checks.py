@@ -9,7 +9,7 @@ import base64
 import copy
 import random
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
@@ -19,6 +19,7 @@ from interlingua import adapters, fold, registry
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InterlinguaError
 from interlingua.canonical.ids import DERIVED_IDS
+from interlingua.translate import load
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))
 laws: Any = import_module("corpus")  # the same checks that recordings pass; the tools are no package
@@ -44,6 +45,29 @@ def request_problems(
         judged = other != adapter and target.provider in (None, HOMES[other])
         check = f"law:{other}" if target.model == "a-model" else f"law:{other} {target.provider}:{target.model}"
         found += _guarded(check, partial(_crossed, request, target, judged=judged), refusals=True)
+    return found
+
+
+def edited_problems(
+    adapter: str,
+    body: Value,
+    endpoint: Endpoint,
+    source: random.Random,
+    edited: Callable[[Value, random.Random], tuple[Value, list[str]]],
+) -> list[str]:
+    """A request that was changed since it was read: the loss law at its own wire and at another one."""
+    request, _ = adapters.get(adapter).from_wire_request(laws._wire({"request": body}), endpoint, DERIVED_IDS)
+    found: list[str] = []
+    for _ in range(2):
+        changed, names = edited(request, source)
+        try:
+            load(changed)
+        except InterlinguaError:
+            continue  # no request any more
+        other = source.choice([name for name in adapters.names() if name != adapter])
+        for target in (endpoint, a_target(other, source)):
+            check = f"{', '.join(names)} to {target.adapter}"
+            found += _guarded(check, partial(_crossed, changed, target, judged=False), refusals=True)
     return found
 
 

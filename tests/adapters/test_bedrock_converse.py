@@ -418,6 +418,32 @@ def test_a_null_in_a_result_is_a_value_beside_members_that_say_nothing() -> None
     assert write(request) == (body, [])
 
 
+def test_a_mark_that_was_an_item_is_none_behind_another_block() -> None:
+    """A first mark in a list, and a second one behind a block, are items; an edit may make them hints."""
+    mark = {"cachePoint": {"type": "default"}}
+    body = {"system": [mark], "messages": [user({"text": "a"}, mark, mark)]}
+    request = read(body)
+    assert write(request) == (body, [])
+    request["messages"][0]["content"].insert(0, text("Be brief."))
+    del request["messages"][1]["content"][0]["cache"]
+    written, loss = write(request)
+    assert written["system"] == [{"text": "Be brief."}]
+    assert written["messages"] == [user({"text": "a"})]
+    assert codes(loss) == ["cache_hint", "cache_hint"]
+
+
+def test_options_have_no_room_where_the_request_has_members() -> None:
+    """What the model gets beside the contract is an object; an option that is none leaves no place in it."""
+    request = {
+        "messages": [user(text("hi"))],
+        "top_k": 5,
+        "options": {"bedrock_converse": {"additionalModelRequestFields": "x"}},
+    }
+    written, loss = write(request)
+    assert written["additionalModelRequestFields"] == {"top_k": 5}
+    assert codes(loss) == ["combination"]
+
+
 def test_an_error_message_of_the_stream_is_an_error_event() -> None:
     found = events(frame("messageStart", role="assistant"), Frame("InternalServerException", "{}", "error"))
 

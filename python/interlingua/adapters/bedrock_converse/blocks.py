@@ -427,8 +427,8 @@ def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> W
 def _reads_back(value: Wire, place: str, writing: Writing) -> bool:
     """Whether an item is read as an opaque block again."""
     reading = Reading(writing.endpoint, DERIVED_IDS)
-    if "cachePoint" in value:
-        return cache_from_wire(value["cachePoint"]) is None
+    if value.get("cachePoint") is not None:
+        return len(value) > 1 or cache_from_wire(value["cachePoint"]) is None
     try:
         return block_from_wire(value, place, reading)["type"] == "opaque"
     except UNREADABLE:

@@ -276,6 +276,7 @@ def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     except UNREADABLE as problem:
         raise InvalidRequest("the request lacks a member or has one of a wrong type", path="") from problem
     if writing.bare:
+        writing.settle_marks()
         _drop_hints(body, writing)
     writing.finish()
     if writing.swept:
@@ -320,10 +321,11 @@ def _drop_hints(body: Wire, writing: Writing) -> None:
                     writing.loss.drop(where, "cache_hint", "weakened", message)
                     gone += [mark for mark, where, *_ in writing.marks if where == (*path, "cache")]
                     continue
-            takes = found is not None or "cachePoint" not in block
+            if block:  # a mark that was taken back is empty
+                takes = found is not None or len(block) > 1 or "cachePoint" not in block
             kept.append(block)
         blocks[:] = kept
-    writing.marks = [mark for mark in writing.marks if not any(mark[0] is one for one in gone)]
+    writing.marks = []  # they are settled
 
 
 def _sweep(body: Wire) -> None:
