@@ -108,7 +108,7 @@ def _run_options(parser: argparse.ArgumentParser) -> None:
     for name in ("junit", "tap", "markdown", "badge"):
         parser.add_argument(f"--{name}", type=Path, metavar="FILE", help=f"write the report as {name} too")
     parser.add_argument("--all", action="store_true", help=f"show all failures, not the first {render.MOST_SHOWN}")
-    parser.add_argument("-q", "--quiet", action="store_true", help="print only the headline")
+    parser.add_argument("-q", "--quiet", action="store_true", help="print only the headline and what failed")
     parser.add_argument("--list", action="store_true", help="print the ids of the checks and run nothing")
     parser.set_defaults(verb=_run)
 
@@ -299,8 +299,8 @@ def _write(options: argparse.Namespace, report: render.Report) -> int:
         again = ["--serve", "--", *options.command]
     elif options.upstream:
         again += ["--upstream", options.upstream]
-    shown = render.text(report, flags(), again, options.profile, None if options.all else render.MOST_SHOWN)
-    print(shown.split("\n\n")[0] if options.quiet else shown, end="" if not options.quiet else "\n")
+    most = None if options.all else render.MOST_SHOWN
+    print(render.text(report, flags(), again, options.profile, most, verdicts=not options.quiet), end="")
     if not clean(report.checks):
         return 1
     return 0 if not options.profile or conforms(report.checks, options.profile)[0] else 1

@@ -70,8 +70,10 @@ def text(
     command: list[str] | None = None,
     profile: str | None = None,
     most: int | None = MOST_SHOWN,
+    *,
+    verdicts: bool = True,
 ) -> str:
-    """The headline with all seven counts, conformance per profile, and the unexpected failures last and together.
+    """The headline with all seven counts, the `verdicts` of the profiles, and the unexpected failures last and together.
 
     Beyond `most` failures the rest is counted by what was asked; None shows all.
     """
@@ -89,13 +91,8 @@ def text(
     if younger:
         failing = sum(line["outcome"] in BAD for line in younger)
         lines.append(f"  not scored {len(younger)} checks added after the release, {failing} failing")
-    lines.append("")
-    for name in [profile] if profile else profiles_of(report.checks):
-        fits, why = conforms(report.checks, name)
-        verdict = "conforms" if fits else "nothing demanded was asked" if why == NOTHING else "does not conform"
-        lines.append(f"  {name:<28} {verdict}" + (f" ({why})" if why != NOTHING else ""))
-    if report.header.get("partial"):
-        lines.append("  a partial run: says nothing about conformance as a whole")
+    if verdicts:
+        lines += ["", *_verdicts(report, profile)]
     bad = [line for line in report.checks if line["outcome"] in BAD and counted(line)]
     shown = bad[:most]
     for line in shown:
@@ -103,6 +100,18 @@ def text(
     if len(shown) < len(bad):
         lines += ["", *_rest(bad, len(shown))]
     return "\n".join(lines) + "\n"
+
+
+def _verdicts(report: Report, profile: str | None) -> list[str]:
+    """Which profiles an implementation conforms to, as far as was asked."""
+    lines: list[str] = []
+    for name in [profile] if profile else profiles_of(report.checks):
+        fits, why = conforms(report.checks, name)
+        verdict = "conforms" if fits else "nothing demanded was asked" if why == NOTHING else "does not conform"
+        lines.append(f"  {name:<28} {verdict}" + (f" ({why})" if why != NOTHING else ""))
+    if report.header.get("partial"):
+        lines.append("  a partial run: says nothing about conformance as a whole")
+    return lines
 
 
 def _rest(bad: list[Line], shown: int) -> list[str]:

@@ -326,6 +326,10 @@ def test_the_text_tells_pointer_reason_and_how_to_run_again() -> None:
     assert "run -k 'toy/picture-dropped#accounting' -- ./plug" in shown
     assert shown.index("does not conform") < shown.index("FAIL")
 
+    quiet = render.text(faulty(), verdicts=False)
+    assert "FAIL  toy/picture-dropped#accounting" in quiet
+    assert "conform" not in quiet.replace("conformance/runner", "")
+
 
 def test_junit_and_tap_and_badge_and_matrix() -> None:
     report = faulty()
