@@ -554,7 +554,10 @@ def test_arguments_that_were_cut_off_are_kept_as_text() -> None:
     block = events[-1]["response"]["message"]["content"][0]
     whole, loss = adapter.to_wire_response(events[-1]["response"], HERE)
 
-    assert (whole["content"], summary(loss)) == ([{**CALL, "input": {}}], [("drop", "/message/content/0/input_raw", "arguments_invalid")])
+    assert (whole["content"], summary(loss)) == (
+        [{**CALL, "input": {}}],
+        [("drop", "/message/content/0/input_raw", "arguments_invalid")],
+    )
     assert ("length", {}, '{"q":') == (events[-1]["response"]["finish_reason"], block["input"], block["input_raw"])
 
 

@@ -375,7 +375,9 @@ def _options_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         elif member == "cachedContent" and not writing.form.get("cached") and not _CACHED.isdisjoint((*body, *own)):
             message = "the target takes a cache only in the place of instructions and tools"
             writing.loss.drop(("options", name, member), "combination", "lost", message)
-        elif (member == _SYSTEM[1] and value is not None and _SYSTEM[0] in body and "system" not in writing.form) or (member not in body and _is_option({member: value}, member, writing)):
+        elif (member == _SYSTEM[1] and value is not None and _SYSTEM[0] in body and "system" not in writing.form) or (
+            member not in body and _is_option({member: value}, member, writing)
+        ):
             body[member] = value
         else:
             _refuse_option((member,), writing)
