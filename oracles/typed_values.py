@@ -141,11 +141,16 @@ class Maker:
         share = 0.0 if depth >= DEPTH else self.rng.choice((0.0, 0.1, 0.3, 0.7, 1.0))
         needed = node.get("required", ())
         for name, member in node.get("properties", {}).items():
-            tag = "const" in member and member.get("default") == member["const"]
+            default = member.get("default")
+            tag = isinstance(default, str) and any(
+                default == arm.get("const") for arm in (member, *member.get("anyOf", ()))
+            )
             if not (tag or name in needed or self.chance(share)):
                 continue
-            override = self.overrides.get(f"{title}.{name}") or self.overrides.get(f"*.{name}")
-            value = override(self) if override else self._make(member, depth + 1)
+            if override := self.overrides.get(f"{title}.{name}") or self.overrides.get(f"*.{name}"):
+                value = override(self)
+            else:
+                value = default if tag else self._make(member, depth + 1)
             if value is not ABSENT:
                 made[name] = value
         if isinstance(inner := node.get("additionalProperties"), dict):  # a map: dict[str, X]
