@@ -280,7 +280,7 @@ def _block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
     match block["type"]:
         case "text":
             return text_to_wire(block, place, writing, path)
-        case "tool_use" if place == ASSISTANT or writing.as_read:
+        case "tool_use" if place == ASSISTANT:
             return _tool_use_to_wire(block, writing, path)
         case "image" if place in _MEDIA_PLACES or writing.as_read:
             return medium_to_wire(block, IMAGE_FORMATS, "supports_images", writing, path)
@@ -290,9 +290,9 @@ def _block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
             return medium_to_wire(block, VIDEO_FORMATS, "supports_video", writing, path)
         case "audio" if place == USER or writing.as_read:
             return medium_to_wire(block, AUDIO_FORMATS, "supports_audio", writing, path)
-        case "thinking" if place == ASSISTANT or writing.as_read:
+        case "thinking" if place == ASSISTANT:
             return _thinking_to_wire(block, writing, path)
-        case "redacted_thinking" if place == ASSISTANT or writing.as_read:
+        case "redacted_thinking" if place == ASSISTANT:
             return _redacted_to_wire(block, writing, path)
         case "opaque":
             return _opaque_to_wire(block, place, writing, path)
