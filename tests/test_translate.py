@@ -27,6 +27,7 @@ from interlingua import (
     write_response,
     write_stream,
 )
+from interlingua.canonical import json
 from interlingua.translate import load, read_request
 
 Data = dict[str, Any]
@@ -262,3 +263,62 @@ def test_a_word_for_strict_that_there_is_not_is_refused(strict: str) -> None:
     ):
         with pytest.raises(InvalidRequest, match="strict takes"):
             work()
+
+
+CALL: Data = {"role": "assistant", "content": [{"type": "tool_use", "id": "tu_1", "name": "f", "input": {}}]}
+
+
+@pytest.mark.parametrize("wire", adapters.names())
+def test_a_tool_message_holds_a_result_and_nothing_that_looks_like_one(wire: str) -> None:
+    """A block of a later version in its place is no result, whatever members it has."""
+    later = {"type": "later_result", "tool_use_id": "tu_1", "content": [{"type": "text", "text": "4.1 bar"}]}
+    request = {"messages": [REQUEST["messages"][0], CALL, {"role": "tool", "content": [later]}]}
+    with pytest.raises(InvalidRequest) as error:
+        adapt(request, wire)
+    assert error.value.path == "/messages/2/content"
+
+
+@pytest.mark.parametrize("wire", adapters.names())
+def test_what_nobody_knows_is_not_counted(wire: str) -> None:
+    """A block of a later version may have a member of a name that we know, of another type."""
+    later = {"type": "later", "provider_state": "x", "content": 7, "source": [], "text": None}
+    counted = estimate({"messages": [{"role": "user", "content": [{"type": "text", "text": "hi"}, later]}]}, wire)
+    assert counted == estimate({"messages": [{"role": "user", "content": [{"type": "text", "text": "hi"}]}]}, wire)
+
+
+@pytest.mark.parametrize("wire", ["anthropic_messages", "bedrock_converse", "gemini_generate"])
+def test_a_provider_tool_without_a_name_is_read_as_a_valid_tool(wire: str) -> None:
+    """Or as an option; never as a tool whose name is empty."""
+    says: Data = {"role": "user", "content": [{"text": "hi"}]}
+    body: Data = {
+        "anthropic_messages": {"max_tokens": 5, "messages": [], "tools": [{"type": "", "name": ""}]},
+        "bedrock_converse": {"messages": [says], "toolConfig": {"tools": [{"": 5}]}},
+        "gemini_generate": {"contents": [{"parts": [{"text": "hi"}]}], "tools": [{"": 5}]},
+    }[wire]
+    request, _ = read_request(body, wire)
+    assert load(request) == request
+
+
+def test_options_that_are_no_object_are_told_where_others_take_their_place() -> None:
+    """Nothing is overwritten without a word."""
+    request = {**REQUEST, "temperature": 0.5, "options": {"ollama_chat": {"options": "fast"}}}
+    loss = adapt(request, "ollama_chat").loss
+    assert "/options/ollama_chat/options" in [entry["path"] for entry in loss]
+
+
+def test_what_an_answer_of_the_reserved_name_turns_out_to_be() -> None:
+    """The whole item may say that it was no call: the stream goes on with it."""
+    call = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "interlingua_answer"}
+    frames: list[Data] = [
+        {"type": "response.created", "response": {"id": "resp_1", "status": "in_progress", "model": "m", "output": []}},
+        {"type": "response.output_item.added", "output_index": 0, "item": {**call, "arguments": ""}},
+        {"type": "response.output_item.done", "output_index": 0, "item": call},
+        {
+            "type": "response.completed",
+            "response": {"id": "resp_1", "status": "completed", "model": "m", "output": [call]},
+        },
+    ]
+    data = b"".join(b"data: %s\n\n" % json.dumps(frame) for frame in frames)
+    *_, last = read_stream([data], "openai_responses")
+    assert last["type"] == "message_complete"
+    assert last["response"]["message"]["content"][0]["type"] == "opaque"

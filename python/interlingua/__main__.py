@@ -37,6 +37,8 @@ def main() -> None:
             file=sys.stderr,
         )
         status = 2
+    except KeyboardInterrupt:
+        status = 130
     except BrokenPipeError:
         status = 0  # whoever read our output has seen enough
         _give_up_output()
@@ -51,7 +53,7 @@ def main() -> None:
 
 
 def _run(arguments: Sequence[str]) -> int:
-    if list(arguments[:1]) == ["plug"] and not {"--help", "-h"} & set(arguments):
+    if list(arguments) == ["plug"]:
         if sys.stdin is None:
             print("interlingua: standard input is closed; the plug reads its messages there", file=sys.stderr)
             return 2

@@ -139,6 +139,8 @@ def adapt(
     """Carry a request, an answer, a stream or an error from one form to another.
 
     An error of a wire is a body, or an object with its status, headers and body.
+
+    Wires are openai_chat, anthropic_messages and the others that `interlingua providers` shows in use.
     """
     from interlingua import adapters, registry
 
@@ -151,6 +153,8 @@ def adapt(
         raise InvalidRequest("--provider, --model and --state-in-ids speak of the target: name its wire with --to")
     if source == _CANONICAL and from_provider:
         raise InvalidRequest("--from-provider speaks of the wire of the input: name it with --from")
+    if model is not None and not model.strip():
+        raise InvalidRequest("--model is empty; give the target's own name of the model, or leave the option out")
     _speaks("--provider", provider, target)
     _speaks("--from-provider", from_provider, source)
     endpoint = None
@@ -533,7 +537,11 @@ async def _serve(address: str, options: Data, about: Data, grace: float, *, as_j
     if "unix" not in about:
         about["port"] = running.port
         shown = f"{address.rpartition(':')[0]}:{running.port}"
-    _write(json.dumps(about) + b"\n" if as_json else f"serving gRPC on {shown}\n".encode())
+    try:
+        _write(json.dumps(about) + b"\n" if as_json else f"serving gRPC on {shown}\n".encode())
+    except OSError:
+        await running.server.stop(0)  # nobody would learn where it listens
+        raise
     await server.run(running, grace)
 
 
@@ -733,12 +741,12 @@ def _read(file: str) -> bytes:
             raise InvalidRequest("standard input is closed; name a file")
         return sys.stdin.buffer.read()
     except (OSError, ValueError) as problem:
-        why = getattr(problem, "strerror", None) or type(problem).__name__
+        why = getattr(problem, "strerror", None) or "no name of a file"
         raise InvalidRequest(f"cannot read {_shown(file)}: {why}") from None
 
 
 def _shown(file: str) -> str:
-    return "standard input" if file == "-" else file
+    return "standard input" if file == "-" else file or "a file without a name"
 
 
 def _json_text(file: str) -> bytes:

@@ -7,6 +7,7 @@ this module checks the input and feeds streams, and gives each loss report to `a
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from types import ModuleType
 from typing import Any, Final
 
@@ -25,7 +26,7 @@ from interlingua.canonical.errors import (
 )
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import PLACEHOLDER, SEVERITIES, Entry
-from interlingua.canonical.validate import check_numbers, validate
+from interlingua.canonical.validate import check_plain, said, validate
 from interlingua.wire import eventstream, jsonl, sse, sse_or_array, sse_or_messages
 
 _FRAMINGS: Final[dict[str, ModuleType]] = {
@@ -66,20 +67,33 @@ def load(value: Any, name: str = "Request") -> dict[str, Any]:
     data: Any
     if isinstance(value, (bytes, str)):
         data = json.loads(value)
-    elif isinstance(value, dict):
+    elif isinstance(value, dict) or callable(getattr(value, "plain", None)):
+        data = json.plain(value)  # one of the generated types, or plain data already
         try:
-            check_numbers(value)
+            check_plain(data)
         except RecursionError:
             raise too_deep() from None
-        data = value
-    elif callable(plain := getattr(value, "plain", None)):
-        data = plain()  # one of the generated types
     else:
+        kind = type(value).__name__
         raise InvalidRequest(
-            f"a {name.lower()} is JSON text, plain data or one of the types, not {type(value).__name__}"
+            f"not a canonical {said(name)}: give JSON text, plain data or one of the types, not {kind}"
         )
     validate(data, name)
-    return data
+    return _counted(data) if name == "Request" else data
+
+
+_COUNTS: Final = ("max_output_tokens", "seed", "n", "top_logprobs")
+
+
+def _counted(request: dict[str, Any]) -> dict[str, Any]:
+    """The request with its counts as integers: 100.0 is the integer 100 in JSON, and no wire is asked to know that."""
+    counts: dict[str, Any] = {
+        name: int(request[name]) for name in _COUNTS if isinstance(request.get(name), (float, Decimal))
+    }
+    reasoning = request.get("reasoning")
+    if reasoning is not None and isinstance(budget := reasoning.get("budget_tokens"), (float, Decimal)):
+        counts["reasoning"] = {**reasoning, "budget_tokens": int(budget)}
+    return {**request, **counts} if counts else request
 
 
 def project(request: dict[str, Any], endpoint: Endpoint) -> Projection:
@@ -88,6 +102,7 @@ def project(request: dict[str, Any], endpoint: Endpoint) -> Projection:
     Raises `LossRefused` when the request's `loss_policy` forbids what would be lost, `CannotAdapt` when a critical block
     cannot be carried, `InvalidRequest` when no valid wire exists for the conversation.
     """
+    request = _counted(request)
     try:
         wire, loss = adapters.get(endpoint.adapter).to_wire(request, endpoint)
     except RecursionError:
@@ -146,6 +161,13 @@ def _wire_data(wire: Any) -> dict[str, Any]:
     data = json.loads(wire) if isinstance(wire, (bytes, str)) else wire
     if not isinstance(data, dict):
         raise InvalidWire("the body must be an object", path="")
+    if data is wire:
+        try:
+            check_plain(data)
+        except InvalidRequest as problem:
+            raise InvalidWire(problem.message, path=problem.path) from None
+        except RecursionError:
+            raise too_deep() from None
     return data
 
 

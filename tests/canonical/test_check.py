@@ -320,6 +320,7 @@ def test_a_call_is_checked_before_it_is_carried_out(changes: dict[str, Any], pat
     (event,) = events
     assert event == {
         "type": "tool_input_invalid",
+        "alias": "tool.input_invalid",
         "tool_use_id": "tu_1",
         "name": changes.get("name", "get_weather"),
         "violations": found,

@@ -30,6 +30,7 @@ def test_provider_raw_and_cache_do_not_count() -> None:
     """Two messages that differ only there are equal and hash the same."""
     plain = Message.user("hi")
     raw = Message.user("hi", metadata={"provider_raw": {"secret": 1}})
+    assert raw == Message.user("hi")
     bare = Message.user("hi", metadata={})
 
     assert raw == bare

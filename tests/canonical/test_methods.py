@@ -1,6 +1,11 @@
 """Copies with other members."""
 
-from interlingua import Message, Request
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from interlingua import InvalidRequest, Message, MessageMetadata, Request, ToolUseBlock
 
 
 def test_a_request_with_other_options_is_another_request() -> None:
@@ -11,3 +16,67 @@ def test_a_request_with_other_options_is_another_request() -> None:
     assert limited.max_output_tokens == 5
     assert request.max_output_tokens is None
     assert limited.messages == request.messages
+
+
+def test_an_option_of_none_is_taken_away() -> None:
+    """Others stay, those that this version does not know among them."""
+    request = Request.of({"messages": [], "top_k": 3, "temperature": 0.1, "later": {"a": 1}})
+
+    assert request.with_options(top_k=None).plain() == {"messages": [], "temperature": 0.1, "later": {"a": 1}}
+
+
+def test_a_changed_copy_is_checked_as_a_new_value() -> None:
+    """A wrong type is refused where it is written, and not when the request is sent."""
+    changes: list[Any] = [
+        lambda: Request(messages=[]).with_options(temperature="hot"),
+        lambda: Message.user("hi").with_priority("high"),  # type: ignore[arg-type]
+        lambda: Message.user("hi").cacheable("soon"),
+    ]
+    for change in changes:
+        with pytest.raises(ValidationError):
+            change()
+
+
+def test_content_is_a_text_a_block_or_a_list_of_them() -> None:
+    """Anything else is told in words."""
+    for wrong in (5, None, b"bytes", ["text", 5], iter("ab")):
+        with pytest.raises(InvalidRequest, match="a text, a block, or a list of them"):
+            Message.user(wrong)
+
+
+def test_no_error_of_the_types_holds_content() -> None:
+    """What stands in a wrong place may be anybody's words."""
+    with pytest.raises(ValidationError) as error:
+        Message(role="user", content="the launch code is 0000")  # type: ignore[arg-type]
+    assert "0000" not in str(error.value)
+
+
+def test_the_metadata_of_a_result_may_be_plain_data() -> None:
+    """It is linked to its call either way."""
+    plain = Message.tool("tu_1", "4.1 bar", metadata={"user_id": "usr_1"})
+    made = Message.tool("tu_1", "4.1 bar", metadata=MessageMetadata(user_id="usr_1"))
+
+    assert plain.plain() == made.plain()
+    assert plain.plain()["metadata"] == {"user_id": "usr_1", "parent_tool_use_id": "tu_1"}
+
+
+def test_three_lists_may_hold_plain_data() -> None:
+    """And what is no result is refused."""
+    said, result = Message.from_lists(
+        "assistant", ["one"], [ToolUseBlock(id="tu_1", name="f", input={})], [{"tool_use_id": "tu_1", "content": []}]
+    )
+
+    assert (said.text, result.tool_use_id) == ("one", "tu_1")
+    with pytest.raises(ValidationError):
+        Message.from_lists("assistant", tool_results=["4.1 bar"])
+
+
+def test_messages_that_differ_in_more_than_content_are_not_joined() -> None:
+    """Joined, the hint of one would be that of all, or of none; and what is split comes back as it was."""
+    said = Message.assistant("one")
+    hinted = Message.assistant("two").cacheable("1h")
+
+    assert Message.join([said, hinted]) == [said, hinted]
+    assert Message.join([said, hinted])[1].cache is not None
+    assert [one.text for one in Message.join([said, Message.assistant("three"), hinted])] == ["onethree", "two"]
+    assert Message.join(Message.assistant(["a", "b"], name="x").split()) == [Message.assistant(["a", "b"], name="x")]

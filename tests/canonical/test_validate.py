@@ -1,11 +1,12 @@
 """The door: what is not canonical is refused with a pointer and without a word of its content."""
 
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from interlingua import InvalidRequest, load
-from interlingua.canonical.validate import violations
+from interlingua import InvalidRequest, InvalidWire, Message, Request, load, read_request
+from interlingua.canonical.validate import PATTERNS, schema, violations
 
 SECRET = "the launch code is 0000"
 
@@ -94,3 +95,60 @@ def test_unknown_members_are_kept() -> None:
     }
 
     assert value == load(value)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "path"),
+    [
+        (
+            {"messages": [{"role": "user", "content": [{"type": "text", "text": "\ud800"}]}]},
+            "/messages/0/content/0/text",
+        ),
+        ({"messages": [], "metadata": {"\ud800": "x"}}, "/metadata"),
+        ({"messages": [], "temperature": float("nan")}, "/temperature"),
+        ({"messages": [], "options": {"openai_chat": {"x": Decimal("Infinity")}}}, "/options/openai_chat/x"),
+        ({"messages": [], "later": {1: 2}}, "/later"),
+        ({"messages": [], "later": [{1, 2}]}, "/later/0"),
+        ({"messages": [], "later": object()}, "/later"),
+    ],
+)
+def test_data_of_the_language_that_no_json_can_hold_is_refused(wrong: Any, path: str) -> None:
+    """Where it comes in, and not when somebody writes it; plain data and the types alike."""
+    with pytest.raises(InvalidRequest) as error:
+        load(wrong)
+    assert error.value.path == path
+    with pytest.raises(InvalidWire):
+        read_request(wrong, "openai_chat")
+
+
+def test_a_value_of_the_types_is_looked_into_as_well() -> None:
+    """Their free members take anything."""
+    request = Request(messages=[Message.user("\ud800")])
+    with pytest.raises(InvalidRequest, match="surrogate"):
+        load(request)
+    with pytest.raises(InvalidRequest, match="NaN"):
+        load(Request(messages=[Message.user("x")], options={"openai_chat": {"x": float("nan")}}))
+
+
+def test_a_type_that_the_schema_does_not_have_is_told() -> None:
+    """It is a slip of whoever calls."""
+    with pytest.raises(InvalidRequest, match="no type 'Nope'"):
+        load("{}", "Nope")
+
+
+def test_every_pattern_of_the_schema_has_words() -> None:
+    """Nobody has to read a regular expression to mend a request."""
+
+    def patterns(node: Any) -> set[str]:
+        if isinstance(node, list):
+            return {found for item in node for found in patterns(item)}
+        if not isinstance(node, dict):
+            return set()
+        own = {node["pattern"]} if isinstance(node.get("pattern"), str) else set[str]()
+        return own | {found for item in node.values() for found in patterns(item)}
+
+    assert patterns(schema()["$defs"]) == set(PATTERNS)
+    (found,) = violations({"messages": [], "model": "bare"})
+    assert found["message"] == "must be a model id, written provider:name"
+    with pytest.raises(InvalidRequest, match="not a canonical stream event"):
+        load("{}", "StreamEvent")

@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -249,10 +250,63 @@ def test_a_policy_that_is_not_valid_is_told_before_anything_is_served(tmp_path: 
 
 
 def test_an_address_that_cannot_be_used_is_told() -> None:
-    """In our last line, after what gRPC says itself."""
-    done = run("serve", "--unix", "no-such-folder/socket")
-    assert done.returncode == 2
-    assert b"interlingua: cannot listen on unix:no-such-folder/socket" in done.stderr.splitlines()[-1]
+    """In one line, with the reason."""
+    for words, why in (
+        (("--unix", "no-such-folder/socket"), b"there is no folder no-such-folder"),
+        (("--unix", "."), b"there is something else than a socket"),
+        (("--unix", "x" * 120), b"at most 107 bytes"),
+        (("--host", "a..b", "--port", "0"), b"no name of a host"),
+        (("--host", "192.0.2.1", "--port", "0"), b"Cannot assign requested address"),
+    ):
+        done = run("serve", *words)
+        assert done.returncode == 2
+        assert done.stderr.startswith(b"interlingua: cannot listen on ")
+        assert why in done.stderr
+        assert done.stderr.count(b"\n") == 1
+
+
+def test_a_server_whose_address_nobody_learns_ends() -> None:
+    """Its output cannot be written: one line, and nothing of the server's own behind it."""
+    full = Path("/dev/full")
+    if not full.exists():
+        pytest.skip("this system has no full device")
+    with full.open("wb") as out:
+        done = subprocess.run(
+            [sys.executable, "-m", "interlingua", "serve", "--port", "0", "--replay", "--log-level", "error"],
+            stdout=out,
+            stderr=subprocess.PIPE,
+            timeout=60,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr == b"interlingua: cannot write the output: No space left on device\n"
+
+
+def test_who_interrupts_gets_no_traceback() -> None:
+    """Whatever is just being done."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "interlingua", "plug"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as running:
+        assert running.stdin is not None
+        assert running.stdout is not None
+        assert running.stderr is not None
+        running.stdin.write(b'{"id":1,"op":"hello"}\n')
+        running.stdin.flush()
+        running.stdout.readline()
+        running.send_signal(signal.SIGINT)
+        assert running.wait(30) == 130
+        assert running.stderr.read() == b""
+
+
+def test_slips_are_told() -> None:
+    """An empty name of a model would be sent as one; words behind `plug` would be overlooked."""
+    done = run("adapt", "--to", "openai_chat", "--model", "", given=CANONICAL)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"--model is empty" in done.stderr
+    assert run("plug", "extra").returncode == 2
 
 
 def test_alone_it_tells_how_it_is_used() -> None:

@@ -334,6 +334,17 @@ async def test_who_is_not_configured_is_passed_over(caplog: pytest.LogCaptureFix
         assert len(fake.sent) == sent
 
 
+async def test_a_redirect_is_not_followed_and_has_its_status() -> None:
+    """Whoever it leads to would get the key and the conversation."""
+    fake = FakeTransport(Refuse(302, b"", {"location": "http://elsewhere.example/"}))
+    async with Client(registry=Registry(environment={"OPENAI_API_KEY": KEY}), retry="none") as client:
+        client._opened["http"] = fake
+        error = (await failed(client.generate(ask(), model=GPT))).error
+    assert error["message"] == "openai answered 302: redirects are not followed; check its address"
+    assert (error["status"], error["provider"], error["retryable"]) == (302, "openai", False)
+    assert len(fake.sent) == 1
+
+
 async def test_a_key_that_is_refused_is_named() -> None:
     """By its variable; the error names provider and status."""
     fake = FakeTransport(Refuse(401), Refuse(502), Refuse(401))

@@ -82,7 +82,7 @@ def op_from_wire_request(given: Data) -> Data:
     turns = [turn_of(turn) for turn in body["turns"]]
     request: Data = {"model": f"toy:{body['model'] or 'none'}", "messages": turns}
     if "limit" in body:
-        request["max_output_tokens"] = body["limit"]
+        request["max_output_tokens"] = a(int, body["limit"])
     rest = {name: value for name, value in body.items() if name not in ("model", "limit", "turns")}
     return {"request": {**request, **({"options": {"toy": rest}} if rest else {})}, "loss": []}
 
@@ -90,7 +90,15 @@ def op_from_wire_request(given: Data) -> Data:
 def turn_of(turn: Data) -> Data:
     rest = {name: value for name, value in turn.items() if name not in ("who", "say")}
     state = {"provider_state": {"adapter": "toy", "fields": rest}} if rest else {}
-    return {"role": turn["who"], "content": [{"type": "text", "text": text} for text in turn["say"]], **state}
+    said = [{"type": "text", "text": a(str, text)} for text in a(list, turn["say"])]
+    return {"role": a(str, turn["who"]), "content": said, **state}
+
+
+def a(kind: type, value: Any) -> Any:
+    """A value that is of a type, and of no other: what is made of it has to be valid."""
+    if type(value) is not kind or (kind is int and value < 1):
+        raise TypeError(kind.__name__)
+    return value
 
 
 def op_from_wire_response(given: Data) -> Data:
@@ -98,7 +106,7 @@ def op_from_wire_response(given: Data) -> Data:
     rest = {name: value for name, value in body.items() if name not in ("say", "end")}
     message = turn_of({"who": "assistant", "say": body["say"]})
     state = {"provider_state": {"adapter": "toy", "fields": rest}} if rest else {}
-    finish = {"finish_reason": "stop" if body["end"] == "done" else "other", "finish_reason_raw": body["end"]}
+    finish = {"finish_reason": "stop" if body["end"] == "done" else "other", "finish_reason_raw": a(str, body["end"])}
     return {"response": {"message": message, **finish, **state}, "loss": []}
 
 

@@ -109,10 +109,23 @@ def test_the_newest_table_is_the_default_and_a_snapshot_has_the_price_of_its_mod
         registry.price("openai:gpt-5", "1999")
 
 
-@pytest.mark.parametrize("rate", ["x", "NaN", "-1", "Infinity", None, 0.1, True])
+@pytest.mark.parametrize("rate", ["x", "NaN", "-1", "Infinity", "1e999999999", None, 0.1, True])
 def test_a_rate_that_is_no_decimal_is_an_error(rate):
-    with pytest.raises(InvalidRequest):
+    with pytest.raises(InvalidRequest) as error:
         cost({"input_tokens": 1, "output_tokens": 1}, {"input_per_mtok_usd": rate, "output_per_mtok_usd": "1"})
+    assert error.value.path == "/price/input_per_mtok_usd"
+
+
+@pytest.mark.parametrize("long_prompt", [5, {"over_tokens": "many"}, {"output_per_mtok_usd": "1"}, {"over_tokens": -1}])
+def test_a_long_prompt_begins_over_a_count(long_prompt):
+    with pytest.raises(InvalidRequest) as error:
+        cost({"input_tokens": 1, "output_tokens": 1}, {**SONNET, "long_prompt": long_prompt})
+    assert error.value.path == "/price/long_prompt/over_tokens"
+
+
+def test_a_cost_that_cannot_be_exact_is_refused_and_never_rounded():
+    with pytest.raises(InvalidRequest, match="more digits than can be exact"):
+        cost({"input_tokens": 10**300 + 1, "output_tokens": 1}, SONNET)
 
 
 @pytest.mark.parametrize("count", [-1, "3", 1.5, True])

@@ -136,3 +136,28 @@ async def test_adapt_knows_where_state_belongs(start: Any) -> None:
     assert [entry.code for entry in there.loss] == ["foreign_state"]
     states = [block["provider_state"] for block in json.loads(read.request_json)["messages"][1]["content"][:1]]
     assert [state["origin"] for state in states] == ["ffeeddccbbaa9988"]
+
+
+@pytest.mark.parametrize(
+    ("field", "given", "path"),
+    [
+        ("policy_json", "{", "/policy_json"),
+        ("registry_json", "[]", "/registry_json"),
+        ("registry_json", '{"models": 5}', "/catalog/models"),
+        ("health_json", '{"models": 5}', "/health/models"),
+        ("health_json", '{"providers": {"openai": 5}}', "/health/providers/openai"),
+        ("health_json", '{"models": {"a:b/c": {"until": 5}}}', "/health/models/a:b~1c/until"),
+        ("health_json", '{"models": {"a:b": {"until": "soon"}}}', "/health/models/a:b/until"),
+        ("context_json", '{"cost_today_usd": "a lot"}', "/context/cost_today_usd"),
+        ("context_json", '{"cost_today_usd": 5}', "/context/cost_today_usd"),
+        ("context_json", '{"estimated_input_tokens": -1}', "/context/estimated_input_tokens"),
+        ("context_json", '{"x": 1e999}', "/context_json/x"),
+    ],
+)
+async def test_a_wrong_input_is_told_with_its_place(start: Any, field: str, given: str, path: str) -> None:
+    """Also where this turn would never look."""
+    async with start() as served:
+        asked: Any = {"request_json": text(ask()), field: given}
+        error = await failure(served.stub.Route(service.RouteRequest(**asked)))
+    info, _, _ = details(error)
+    assert (error.code(), info.metadata["path"]) == (grpc.StatusCode.INVALID_ARGUMENT, path)

@@ -641,6 +641,17 @@ async def test_failures_of_providers(start: Any, step: Any, code: grpc.StatusCod
             assert (info.metadata["retryable"], canonical.retry_after) == ("true", 2)
 
 
+@pytest.mark.parametrize("after", ["1e20", "99999999999999999999"])
+async def test_a_wait_beyond_all_clocks_is_told(start: Any, after: str) -> None:
+    """What a provider says of its rest never makes a status of no category."""
+    async with start(Refuse(429, {}, {"retry-after": after})) as served:
+        request = json.dumps(ask()).decode()
+        error = await failure(served.stub.Generate(service.GenerateRequest(request_json=request, target=GPT)))
+    info, _, canonical = details(error)
+    assert (error.code(), info.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "rate_limit")
+    assert canonical.retry_after == 1e20
+
+
 async def test_a_truncated_stream_ends_with_an_error_event_and_its_status(start: Any) -> None:
     """Never a clean finish."""
     async with start(Bytes(recorded(CLAUDE)[:9])) as served:

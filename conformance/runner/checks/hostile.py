@@ -12,14 +12,14 @@ from runner.compare import get, loads, pointer_of, show
 from runner.plug import PlugError
 from runner.session import Failure, Session
 
-from .asking import PLANTED, Note, spread
+from .asking import PLANTED, Note, spread, valid
 from .streams import stream_data
 
 WRONG_VALUES: tuple[Any, ...] = (None, PLANTED, [], {}, 7, [[PLANTED]], {"type": PLANTED}, True)
 
 
 def check_hostile(session: Session, case: Case, operation: str, member: str | None, name: str) -> Note:
-    """Wrong values in every place of a sound input: a result or a typed error that holds no content, never a crash.
+    """Wrong values in every place of a sound input: a valid result or a typed error that holds no content, never a crash.
 
     `member` is the member of the input that the file holds; None when the file holds the whole input.
     """
@@ -75,13 +75,41 @@ def _survives(
         answer = session.plug.call(operation, case.adapter, input)
     except PlugError as error:
         raise type(error)(f"{operation} with {what}: {error}") from None
-    if operation == "stream" and answer.output is not None:
-        parts = answer.output.get("events")
-        if not isinstance(parts, list) or not all(isinstance(part, list) for part in parts):
-            raise Failure(f"stream with {what}: the events are not given")
+    if answer.output is not None:
+        try:
+            _demand_valid(operation, answer.output)
+        except Failure as failure:
+            raise Failure(f"{operation} with {what}: {failure}") from None
     inside = steps is None or not _CONVERSATION.isdisjoint(steps)
     if inside and answer.error is not None and PLANTED in answer.error["message"]:
         raise Failure(f"{operation} with {what}: the text of the error holds content")
+
+
+_GIVEN = {
+    "to_wire": ("wire", "WireRequest"),
+    "from_wire_request": ("request", "Request"),
+    "from_wire_response": ("response", "Response"),
+}
+
+
+def _demand_valid(operation: str, output: dict[str, Any]) -> None:
+    """What was made of a wrong value is of the contract all the same: half a value is none."""
+    if operation in _GIVEN:
+        member, kind = _GIVEN[operation]
+        valid(kind, output.get(member))
+    if operation == "stream":
+        parts = output.get("events")
+        if not isinstance(parts, list) or not all(isinstance(part, list) for part in parts):
+            raise Failure("the events are not given")
+        events = [event for part in parts for event in part]
+        if [event.get("type") in _LAST for event in events[-2:]] not in ([True], [False, True]):
+            raise Failure("the last event, and no other, is message_complete or error")
+        for event in (*(event for event in events if event["type"] in _WHOLE), events[-1]):
+            valid("StreamEvent", event, f"the event {event['type']}")
+
+
+_LAST = ("message_complete", "error")
+_WHOLE = ("tool_use_start", "tool_use_end")
 
 
 def _places(value: Any, at: list[str]) -> list[list[str]]:

@@ -104,7 +104,7 @@ class Said:
             case "opaque" if self.endpoint.owns(block):
                 self._add_item(block.get("value"))
             case _:
-                pass  # an item of another provider stays behind
+                return  # an item of another provider, and what nobody knows, stays behind
         state = block.get("provider_state")
         if state and state.get("signature") and self.endpoint.owns(state):
             self.seals.append(len(state["signature"]))

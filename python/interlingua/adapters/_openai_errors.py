@@ -182,7 +182,7 @@ def error(status: int, headers: Mapping[str, str], body: bytes | str | None, end
 
     The provider's own text may hold content, so it is only in `raw`.
     """
-    number = status if status >= 400 else None  # a failure that came as a success
+    number = status if status >= 300 else None  # a failure that came as a success
     return error_from_body(number, headers, error_body(body) if body else None, endpoint)
 
 

@@ -45,6 +45,8 @@ def surveyed(messages: list[Message], first: int) -> tuple[bool, bool]:
             content: list[dict[str, Any]] = message["content"]
             if answered == len(calls) or len(content) != 1 or content[0].get("tool_use_id") != calls[answered]:
                 return False, False
+            if content[0]["type"] != "tool_result":
+                return False, False
             answered += 1
         elif role == "assistant":
             if previous != "assistant":

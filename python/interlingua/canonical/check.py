@@ -298,10 +298,10 @@ def check_call(
     block = json.plain(call)
     validate(block, "ToolUseBlock")
     offered = json.plain(tools if isinstance(tools, list) else list(tools.values()))
-    found = _uncalled(block, next((tool for tool in offered if tool["name"] == block["name"]), None))
+    found = _uncalled(block, next((tool for tool in offered if tool.get("name") == block["name"]), None))
     if found and emit is not None:
-        event: Data = {"type": "tool_input_invalid", "tool_use_id": block["id"], "name": block["name"]}
-        emit({**event, "violations": found})
+        called = {"tool_use_id": block["id"], "name": block["name"]}
+        emit({"type": "tool_input_invalid", "alias": "tool.input_invalid", **called, "violations": found})
     return found
 
 
@@ -395,7 +395,11 @@ def _schema_node(
                     _schema_node(inner, (*here, position), keywords, extended, report)
             case "additionalProperties" if isinstance(value, bool):
                 pass
-            case _ if keyword not in keywords or keyword == "additionalProperties":
+            case "additionalProperties":
+                report(
+                    _broken("tool_schema", here, "additionalProperties is taken as true or false, and not as a schema")
+                )
+            case _ if keyword not in keywords:
                 report(
                     _broken(
                         "tool_schema", here, f"the keyword {keyword} is not in the subset that every provider takes"

@@ -19,9 +19,12 @@ _FREE = frozenset(("input", "value", "extra"))
 def comparable(value: Any) -> Any:
     """A value without what does not take part in equality. Free JSON (tool input, opaque items) is left whole."""
     if isinstance(value, dict):
-        return {
+        left = {
             key: item if key in _FREE else comparable(item) for key, item in value.items() if key not in _NOT_COMPARED
         }
+        if left.get("metadata") == {}:
+            del left["metadata"]  # it held nothing else
+        return left
     if isinstance(value, list):
         return [comparable(item) for item in value]
     return value

@@ -1,8 +1,9 @@
 """
 JSON text to plain data and back, exactly.
 
-Integers keep every digit, whatever their size; a decimal that a binary float cannot hold stays a `Decimal`.
-NaN, infinities, numbers out of range and lone surrogates are refused on the way in and on the way out.
+Integers keep every digit, up to 4,300 of them; a decimal that a binary float cannot hold stays a `Decimal`.
+NaN, infinities, numbers out of range and lone surrogates are refused on the way in; plain data and values of the types
+that hold one are refused at the door (`translate.load`).
 
 msgspec reads (exact integers), orjson writes (fastest on long base64 text); what orjson cannot write, msgspec does.
 """
@@ -19,19 +20,21 @@ import orjson
 from interlingua.canonical.errors import InvalidRequest
 
 _SAFE_DIGITS: Final = 15  # a binary float holds every decimal of up to fifteen significant digits
+_SAFE_SIZE: Final = 1e-290  # … unless it is so small that the float has fewer bits, or none
 
 
 def _number(text: str) -> float | Decimal:
     value = float(text)
     if math.isinf(value):
         raise ValueError(_TOO_LARGE)
-    if len(text) <= _SAFE_DIGITS or repr(value) == text:
+    if (len(text) <= _SAFE_DIGITS and abs(value) > _SAFE_SIZE) or repr(value) == text:
         return value
     exact = Decimal(text)
     return value if Decimal(repr(value)) == exact else exact
 
 
 _TOO_LARGE: Final = "number out of range"
+_TOO_LONG: Final = "Integer value out of range"
 _BYTE: Final = re.compile(r"\(byte (\d+)\)")
 _NOT_A_NUMBER: Final = re.compile(rb"-?(?:NaN|Infinity)", re.IGNORECASE)
 _decoder: Final = msgspec.json.Decoder(float_hook=_number)
@@ -54,6 +57,8 @@ def loads(text: bytes | str) -> Any:
     except RecursionError:
         raise InvalidRequest("the JSON is nested too deeply") from None
     except (msgspec.MsgspecError, UnicodeError, ValueError) as problem:
+        if isinstance(problem, UnicodeEncodeError):
+            raise InvalidRequest(f"not valid JSON: {HALF_A_PAIR}") from None
         data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
         why = str(problem)
         path = _out_of_range(data) if _TOO_LARGE in why else None
@@ -72,18 +77,40 @@ def _why(text: bytes, problem: str) -> str:
         return "it begins with <, as HTML and XML do"
     if _TOO_LARGE in problem:
         return "a number is too large for a binary float; write it as text"
+    if problem.startswith(_TOO_LONG):
+        return "an integer has more than 4300 digits; write it as text"
     if "truncated" in problem:
         return "it ends before it is complete"
+    if (broken := _not_utf8(text)) is not None:
+        return f"it is not UTF-8 {_place(text, broken)}; save it as UTF-8"
     found = _BYTE.search(problem)
     if found is None:
         return problem.removeprefix("JSON is malformed: ")
     at = int(found[1])
-    line = text.count(b"\n", 0, at) + 1
-    column = len(text[text.rfind(b"\n", 0, at) + 1 : at].decode("utf-8", "replace")) + 1
     what = problem[: found.start()].removeprefix("JSON is malformed: ").strip()
     if _NOT_A_NUMBER.match(text, at):
         what = "NaN and infinities are not numbers of JSON; write null or a text"
-    return f"{what} (line {line}, column {column})"
+    elif "surrogate" in what:
+        what = HALF_A_PAIR
+    return f"{what} {_place(text, at)}"
+
+
+HALF_A_PAIR: Final = "a text holds half of a surrogate pair; write the whole character"
+
+
+def _place(text: bytes, at: int) -> str:
+    line = text.count(b"\n", 0, at) + 1
+    column = len(text[text.rfind(b"\n", 0, at) + 1 : at].decode("utf-8", "replace")) + 1
+    return f"(line {line}, column {column})"
+
+
+def _not_utf8(text: bytes) -> int | None:
+    """Where the first byte stands that is no UTF-8."""
+    try:
+        text.decode()
+    except UnicodeDecodeError as problem:
+        return problem.start
+    return None
 
 
 def _out_of_range(text: bytes) -> str | None:
@@ -132,5 +159,7 @@ def _dumps_exactly(value: Any, encoder: msgspec.json.Encoder) -> bytes:
         return encoder.encode(value)
     except RecursionError:
         raise InvalidRequest("the value is nested too deeply") from None
-    except (TypeError, ValueError, UnicodeError, msgspec.MsgspecError) as problem:
+    except UnicodeError:
+        raise InvalidRequest(f"not a JSON value: {HALF_A_PAIR}") from None
+    except (TypeError, ValueError, msgspec.MsgspecError) as problem:
         raise InvalidRequest(f"not a JSON value: {problem}") from None

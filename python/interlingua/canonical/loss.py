@@ -329,6 +329,8 @@ def _item(item: dict[str, Any], ids: dict[str, str]) -> dict[str, Any]:
                 pass
             case _:
                 value = _value(value, ids)
+                if value == {} and key in _EMPTY_BY_DEFAULT:
+                    continue
         seen[key] = value
     return seen
 

@@ -45,8 +45,14 @@ def _blocks(content: Any) -> list[Any]:
         return [TextBlock(text=content)]
     if isinstance(content, (list, tuple)):
         items = cast("list[Any]", content)
-        return [TextBlock(text=item) if isinstance(item, str) else item for item in items]
-    return [content]
+        return [TextBlock(text=item) if isinstance(item, str) else _block(item) for item in items]
+    return [_block(content)]
+
+
+def _block(value: Any) -> Any:
+    if isinstance(value, dict) or hasattr(value, "type"):
+        return value
+    raise InvalidRequest(f"content is a text, a block, or a list of them, not {type(value).__name__}", path="/content")
 
 
 class MessageMethods:
@@ -87,7 +93,8 @@ class MessageMethods:
         from interlingua.canonical.models import MessageMetadata, ToolResultBlock
 
         result = ToolResultBlock(tool_use_id=tool_use_id, content=_blocks(content), is_error=is_error)
-        metadata = members.pop("metadata", None) or MessageMetadata()
+        given = members.pop("metadata", None) or {}
+        metadata = MessageMetadata.of(given) if isinstance(given, dict) else given
         linked = metadata.model_copy(update={"parent_tool_use_id": tool_use_id})
         return cls._new("tool", result, members | {"metadata": linked})
 
@@ -100,17 +107,21 @@ class MessageMethods:
         tool_results: Sequence[Any] = (),
     ) -> list[Self]:
         """Messages from three lists: parts before calls in one message; each tool result is a message of its own."""
+        from interlingua.canonical.models import ToolResultBlock
+
         said = [cls._new(role, [*parts, *tool_calls], {})] if parts or tool_calls else []
-        return said + [
-            cls.tool(result.tool_use_id, result.content, is_error=result.is_error) for result in tool_results
-        ]
+        results = [ToolResultBlock.of(result) for result in tool_results]
+        return said + [cls.tool(result.tool_use_id, result.content, is_error=result.is_error) for result in results]
 
     @classmethod
     def join(cls, messages: "Sequence[Message]") -> "list[Message]":
-        """Groups neighbouring assistant messages of single content into one message each; the inverse of `split`."""
+        """Groups neighbouring assistant messages into one message each; the inverse of `split`.
+
+        Those that differ in more than their content stay apart: a hint or a name of one is not that of the others.
+        """
         joined: list[Message] = []
         for message in messages:
-            if joined and message.role == joined[-1].role == "assistant":
+            if joined and message.role == "assistant" and _envelope(message) == _envelope(joined[-1]):
                 joined[-1] = joined[-1].model_copy(update={"content": [*joined[-1].content, *message.content]})
             else:
                 joined.append(message)
@@ -192,9 +203,18 @@ class MessageMethods:
 
 
 def _changed(value: T, **members: Any) -> T:
-    """A copy of a model with other members."""
+    """A copy of a model with other members, which are checked as when it is made. None takes a member away."""
     model: Any = value
-    return model.model_copy(update=members)
+    kept = {name: given for name, given in _set_members(model).items() if name not in members}
+    return type(model)(**kept, **{name: given for name, given in members.items() if given is not None})
+
+
+def _envelope(message: Any) -> dict[str, Any]:
+    return {name: value for name, value in message.plain().items() if name != "content"}
+
+
+def _set_members(model: Any) -> dict[str, Any]:
+    return {name: getattr(model, name) for name in model.model_fields_set}
 
 
 def _content(message: Any) -> list[Any]:

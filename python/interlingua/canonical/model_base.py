@@ -32,6 +32,8 @@ class Model(BaseModel):
         # a number is never made of a text, nor a text of a number: the schema takes neither
         strict=True,
         allow_inf_nan=False,
+        # an error says what is wrong and where; what stands there may be anybody's words
+        hide_input_in_errors=True,
         validate_by_name=True,
         validate_by_alias=True,
         serialize_by_alias=True,

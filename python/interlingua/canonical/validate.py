@@ -8,7 +8,9 @@ the union that it stands in. No text of a report holds a value of the input.
 
 import math
 import pathlib
+import re
 from collections.abc import Iterator
+from decimal import Decimal
 from functools import cache
 from typing import Any, Final
 
@@ -20,6 +22,7 @@ from interlingua.canonical.errors import InvalidRequest, too_deep
 from interlingua.canonical.loss import Path, pointer
 
 _SCHEMA: Final = "interlingua.schema.json"
+_CAPITAL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _DEEPEST: Final = 500
 _MOST: Final = 20  # violations in one report: enough to mend an input, too few to flood a log
 
@@ -73,6 +76,8 @@ def validate(value: Any, name: str = "Request") -> None:
     Checked are the shape and the base64 text of media.
     What a schema cannot say is in `check`.
     """
+    if name not in schema()["$defs"]:
+        raise InvalidRequest(f"the schema has no type {name!r}; try Request, Message or Response")
     try:
         valid = _quick_validator(name).is_valid(value)
     except (RecursionError, ValueError) as problem:
@@ -80,11 +85,14 @@ def validate(value: Any, name: str = "Request") -> None:
     if not valid:
         found = violations(value, name)
         first = found[0]
-        raise InvalidRequest(
-            f"not a canonical {name.lower()}: {first['message']}", path=first["path"], violations=found
-        )
+        raise InvalidRequest(f"not a canonical {said(name)}: {first['message']}", path=first["path"], violations=found)
     if name == "Request":
         _check_media(value)
+
+
+def said(name: str) -> str:
+    """The name of a type as it is said in a sentence: StreamEvent is a stream event."""
+    return _CAPITAL.sub(" ", name).lower()
 
 
 def _unreadable(problem: Exception) -> InvalidRequest:
@@ -93,7 +101,7 @@ def _unreadable(problem: Exception) -> InvalidRequest:
     if isinstance(problem, RecursionError) or "ecursion" in why:
         return too_deep()
     if isinstance(problem, UnicodeError):
-        return InvalidRequest("a text holds half of a surrogate pair; write the whole character")
+        return InvalidRequest(json.HALF_A_PAIR)
     return InvalidRequest(f"not plain JSON data: {why}; of a value of the types take .plain()")
 
 
@@ -141,6 +149,21 @@ def _about_type(leaf: Any, union: Any) -> bool:
     )
 
 
+PATTERNS: Final = {
+    "^[^:]+:.+$": "must be a model id, written provider:name",
+    "^tu_[0-9A-Za-z]+$": "must be a canonical tool id: tu_, then letters and digits",
+    "^[0-9]+[mh]$": "must be a time in minutes or hours, such as 5m or 1h",
+    "^[0-7][0-9A-HJKMNP-TV-Z]{25}$": "must be a ULID: 26 digits and capital letters",
+    "^(0|[1-9][0-9]*)(\\.[0-9]+)?$": "must be a decimal without sign or exponent, such as 0.65",
+    "^(/.*)?$": "must be a JSON Pointer: empty, or with / at the beginning",
+    "^[a-z][a-z0-9_]*$": "must be a word in snake case",
+    "^[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*( *;.*)?$": (
+        "must be a media type, such as image/png"
+    ),
+}
+"""What the patterns of the schema ask for, in words."""
+
+
 def _message(error: Any) -> str:
     kind = error.kind
     match kind.name:
@@ -153,7 +176,7 @@ def _message(error: Any) -> str:
         case "const":
             return f"must be {kind.expected_value!r}"
         case "pattern":
-            return f"must match {kind.pattern}"
+            return PATTERNS.get(kind.pattern) or f"must match {kind.pattern}"
         case "minimum" | "exclusiveMinimum" | "minLength" | "minItems":
             return f"is below the minimum of {kind.limit}"
         case "maximum" | "exclusiveMaximum" | "maxLength" | "maxItems":
@@ -225,15 +248,43 @@ def is_base64(data: Any) -> bool:
     return True
 
 
-def check_numbers(value: Any, path: tuple[str | int, ...] = ()) -> None:
-    """Refuses NaN, infinities and endless nesting in data that did not come from JSON text (which cannot hold them)."""
+def check_plain(value: Any, path: tuple[str | int, ...] = ()) -> None:
+    """Refuses, in data that did not come from JSON text, what such a text cannot hold.
+
+    NaN and infinities, halves of surrogate pairs, names that are no text, objects of other types, endless nesting.
+    """
     if len(path) > _DEEPEST:
         raise too_deep()
-    if isinstance(value, float) and not math.isfinite(value):
-        raise InvalidRequest("NaN and infinities are not numbers of JSON", path=pointer(path))
-    if isinstance(value, dict):
-        for key, item in value.items():
-            check_numbers(item, (*path, key))
-    elif isinstance(value, list):
-        for position, item in enumerate(value):
-            check_numbers(item, (*path, position))
+    match value:
+        case str():
+            if not value.isascii() and not _is_whole(value):
+                raise InvalidRequest(json.HALF_A_PAIR, path=_printable(path))
+        case dict():
+            for name, item in value.items():
+                if not isinstance(name, str) or not (name.isascii() or _is_whole(name)):
+                    raise InvalidRequest("the names of members are texts, of whole characters", path=_printable(path))
+                check_plain(item, (*path, name))
+        case list() | tuple():
+            for position, item in enumerate(value):
+                check_plain(item, (*path, position))
+        case float() | Decimal():
+            if not math.isfinite(value):
+                raise InvalidRequest("NaN and infinities are not numbers of JSON", path=_printable(path))
+        case None | bool() | int():
+            pass
+        case _:
+            kind = type(value).__name__
+            message = f"{kind} is no type of JSON; of a value of the types take .plain()"
+            raise InvalidRequest(message, path=_printable(path))
+
+
+def _is_whole(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _printable(path: tuple[str | int, ...]) -> str:
+    return pointer(path).encode("utf-8", "replace").decode()

@@ -84,7 +84,11 @@ def refusal(call: Call, answer: Answer, body: bytes) -> dict[str, Any]:
     error: dict[str, Any] = translate.from_wire_error(answer.status, answer.headers, body, call.endpoint, raw=True)
     if call.endpoint.provider is not None:
         error.setdefault("provider", call.endpoint.provider)
-    if answer.status >= 400:
+    if 300 <= answer.status < 400:
+        error["message"] = (
+            f"{_name(call.endpoint)} answered {answer.status}: redirects are not followed; check its address"
+        )
+    elif answer.status >= 400:
         error["message"] = f"{_name(call.endpoint)} answered {answer.status}: {error['message']}"
     if error["category"] in _ABOUT_KEYS and call.key:
         error["message"] += f"; {call.key}"

@@ -5,7 +5,7 @@ Rates and costs are decimals; no binary float is ever involved. What no table pr
 """
 
 from collections.abc import Mapping
-from decimal import Context, Decimal, InvalidOperation
+from decimal import Context, Decimal, DecimalException, Inexact, InvalidOperation, Overflow
 from typing import Any, Required, TypedDict
 
 from interlingua.canonical.errors import InvalidRequest
@@ -35,33 +35,43 @@ class Price(Rates, total=False):
     long_prompt: LongPrompt
 
 
-# wide enough that no product of a token count and a rate is ever rounded
-_EXACT = Context(prec=200)
+# wide enough for every count and rate; what is wider all the same is refused and never rounded
+_EXACT = Context(prec=200, traps=[Inexact, InvalidOperation, Overflow])
+_MOST_DIGITS = 30  # before the point of a rate; more is a slip
 
 
 def cost(usage: Mapping[str, Any], price: Mapping[str, Any] | None) -> Decimal | None:
     """What an answer costs in US dollars, each bucket counted once; None when it is unpriced.
 
     Missing rates: a cached read and a cache write cost as much as input, a one-hour write as much as a cache write.
-    Raises `InvalidRequest` when a rate is not a decimal or a count is not a whole number.
+    Raises `InvalidRequest`, with a pointer into the usage or the row of the table, when a rate is not a decimal or a count
+    is not a whole number.
     """
-    rates = _rates(usage, price)
+    try:
+        return _cost(usage, _rates(usage, price))
+    except DecimalException:
+        raise InvalidRequest(
+            "the cost has more digits than can be exact; is a rate or a count wrong?", path="/price"
+        ) from None
+
+
+def _cost(usage: Mapping[str, Any], rates: Mapping[str, Any] | None) -> Decimal | None:
     if rates is None or "input_per_mtok_usd" not in rates or "output_per_mtok_usd" not in rates:
         return None
-    rate_in = rates["input_per_mtok_usd"]
-    rate_write = rates.get("cache_write_per_mtok_usd", rate_in)
+    rate_in = _rate(rates, "input_per_mtok_usd")
+    rate_write = _rate(rates, "cache_write_per_mtok_usd", rate_in)
     written = _count(usage, "cache_creation_input_tokens")
     written_1h = min(_count(usage, "cache_creation_1h_input_tokens"), written)
     buckets = (
         (_count(usage, "input_tokens"), rate_in),
-        (_count(usage, "output_tokens"), rates["output_per_mtok_usd"]),
-        (_count(usage, "cached_input_tokens"), rates.get("cached_read_per_mtok_usd", rate_in)),
+        (_count(usage, "output_tokens"), _rate(rates, "output_per_mtok_usd")),
+        (_count(usage, "cached_input_tokens"), _rate(rates, "cached_read_per_mtok_usd", rate_in)),
         (written - written_1h, rate_write),
-        (written_1h, rates.get("cache_write_1h_per_mtok_usd", rate_write)),
+        (written_1h, _rate(rates, "cache_write_1h_per_mtok_usd", rate_write)),
     )
     total = Decimal(0)
     for tokens, rate in buckets:
-        total = _EXACT.fma(Decimal(tokens), _decimal(rate), total)
+        total = _EXACT.fma(Decimal(tokens), rate, total)
     return Decimal(text(total.scaleb(-6, _EXACT)))
 
 
@@ -82,8 +92,14 @@ def prompt_tokens(usage: Mapping[str, Any]) -> int:
 def _rates(usage: Mapping[str, Any], price: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     if price is None:
         return None
-    long_prompt: Mapping[str, Any] | None = price.get("long_prompt")
-    return long_prompt if long_prompt and prompt_tokens(usage) > long_prompt["over_tokens"] else price
+    long_prompt = price.get("long_prompt")
+    if not long_prompt:
+        return price
+    over = long_prompt.get("over_tokens") if isinstance(long_prompt, Mapping) else None
+    if not isinstance(over, int) or isinstance(over, bool) or over < 0:
+        message = "the rates of a long prompt begin over a count of tokens: a whole number, 0 or more"
+        raise InvalidRequest(message, path="/price/long_prompt/over_tokens")
+    return long_prompt if prompt_tokens(usage) > over else price
 
 
 def _count(usage: Mapping[str, Any], name: str) -> int:
@@ -93,11 +109,14 @@ def _count(usage: Mapping[str, Any], name: str) -> int:
     return value
 
 
-def _decimal(rate: Any) -> Decimal:
+def _rate(rates: Mapping[str, Any], name: str, otherwise: Decimal | None = None) -> Decimal:
+    rate = rates.get(name)
+    if rate is None and otherwise is not None:
+        return otherwise
     try:
         value = Decimal(rate) if isinstance(rate, (str, int, Decimal)) and not isinstance(rate, bool) else None
     except InvalidOperation:
         value = None
-    if value is None or not value.is_finite() or value < 0:
-        raise InvalidRequest("a rate must be a decimal written as text, 0 or more")
+    if value is None or not value.is_finite() or value < 0 or value.adjusted() > _MOST_DIGITS:
+        raise InvalidRequest("a rate must be a decimal written as text, 0 or more", path=f"/price/{name}")
     return value

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from interlingua.canonical.errors import InvalidRequest
-from interlingua.router.capable import REASONS, failures, incapable
+from interlingua.canonical.loss import pointer
+from interlingua.router.capable import REASONS, failures, incapable, moment
 from interlingua.router.decide import MODES, SLOTS, decide
 from interlingua.router.facts import Turn, strip_override, turn
 from interlingua.router.health import PRESETS, Backoff, Health, Windows
@@ -64,7 +65,8 @@ def decide_json(given: Mapping[str, Any]) -> dict[str, Any]:
     try:
         return _decide(given)
     except (AttributeError, KeyError, TypeError, ValueError) as problem:
-        raise InvalidRequest(f"a member of the input has a wrong type ({type(problem).__name__})", path="") from None
+        kind = type(problem).__name__
+        raise InvalidRequest(f"a member of the catalog or of the turn has a wrong type ({kind})", path="") from None
 
 
 def _decide(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -77,7 +79,8 @@ def _decide(given: Mapping[str, Any]) -> dict[str, Any]:
     policy = given.get("policy", {})
     demand_policy(policy, catalog)
     asked = given["turn"] if "turn" in given else turn(given["request"], given.get("context"))
-    return decide(asked, catalog, policy, given.get("health"), given.get("now", "1970-01-01T00:00:00Z"))
+    health = _health(given.get("health", {}))
+    return decide(asked, catalog, policy, health, given.get("now", "1970-01-01T00:00:00Z"))
 
 
 def demand_policy(policy: Any, catalog: Mapping[str, Any]) -> None:
@@ -103,6 +106,28 @@ def event(
     }
 
 
+def _health(health: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Marks whose parts are objects, each with a time where it has one."""
+    for name in ("models", "providers"):
+        part = health.get(name, {})
+        if not isinstance(part, dict):
+            raise InvalidRequest(f"{name} must be an object", path=f"/health/{name}")
+        for key, mark in part.items():
+            here = ("health", name, key)
+            if mark is not None and not isinstance(mark, dict):
+                raise InvalidRequest(f"a mark of {name} must be an object", path=pointer(here))
+            until = (mark or {}).get("until")
+            if until is None:
+                continue
+            if not isinstance(until, str):
+                raise InvalidRequest("a time must be RFC 3339 text", path=pointer((*here, "until")))
+            try:
+                moment(until)
+            except InvalidRequest as problem:
+                raise InvalidRequest(problem.message, path=pointer((*here, "until"))) from None
+    return health
+
+
 def _catalog(catalog: Mapping[str, Any]) -> Mapping[str, Any]:
     """A catalogue whose parts are there and are objects."""
     for name in ("providers", "models", "aliases", "undeclared"):
@@ -111,5 +136,5 @@ def _catalog(catalog: Mapping[str, Any]) -> Mapping[str, Any]:
             raise InvalidRequest(f"{name} must be an object", path=f"/catalog/{name}")
         for key, entry in part.items():
             if name in ("providers", "models") and not isinstance(entry, dict):
-                raise InvalidRequest(f"an entry of {name} must be an object", path=f"/catalog/{name}/{key}")
+                raise InvalidRequest(f"an entry of {name} must be an object", path=pointer(("catalog", name, key)))
     return {"providers": {}, "models": {}, "aliases": {}, "undeclared": {}, **catalog}

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypedDict
 
 from interlingua.canonical.errors import InvalidRequest
+from interlingua.router.rules import amount
 from interlingua.router.state import Held, held
 
 _MEDIA_TOKENS = {"image": 1_600, "document": 3_000, "audio": 1_500, "video": 10_000}
@@ -59,18 +60,21 @@ class Turn(TypedDict, total=False):
     team_budget_remaining_usd: str | None
 
 
-_KINDS: dict[str, type] = {"a text": str, "an object": dict, "a list of texts": list, "a whole number": int}
+_KINDS: dict[str, type] = {"a text": str, "an object": dict}
+_TEXTS = "a list of texts"
+_MONEY = "a decimal written as text"
+_COUNT = "a whole number, 0 or more"
 
 CONTEXT = {
     "sticky": "a text",
     "delegate": "an object",
     "pattern": "an object",
-    "skills": "a list of texts",
-    "files": "a list of texts",
+    "skills": _TEXTS,
+    "files": _TEXTS,
     "workspace_path": "a text",
-    "cost_today_usd": "a text",
-    "team_budget_remaining_usd": "a text",
-    "estimated_input_tokens": "a whole number",
+    "cost_today_usd": _MONEY,
+    "team_budget_remaining_usd": _MONEY,
+    "estimated_input_tokens": _COUNT,
 }
 """The facts that do not stand in the request, and what each is."""
 
@@ -116,9 +120,13 @@ def turn(request: Mapping[str, Any], context: Mapping[str, Any] | None = None) -
 
 
 def _is_a(kind: str, fact: Any) -> bool:
-    if kind == "a list of texts" and isinstance(fact, list):
-        return all(isinstance(one, str) for one in fact)
-    return isinstance(fact, _KINDS[kind]) and not isinstance(fact, bool)
+    if kind == _TEXTS:
+        return isinstance(fact, list) and all(isinstance(one, str) for one in fact)
+    if kind == _MONEY:
+        return isinstance(fact, str) and amount(fact) is not None
+    if kind == _COUNT:
+        return isinstance(fact, int) and not isinstance(fact, bool) and fact >= 0
+    return isinstance(fact, _KINDS[kind])
 
 
 def find_override(messages: list[Mapping[str, Any]]) -> tuple[str | None, Strip | None]:

@@ -67,7 +67,10 @@ def optional_object(text: str, name: str) -> Data | None:
     """A JSON object in a field; None when the field is empty. Raises `InvalidRequest`."""
     if not text:
         return None
-    value = json.loads(text)
+    try:
+        value = json.loads(text)
+    except InvalidRequest as problem:
+        raise InvalidRequest(problem.message, path=f"/{name}{problem.path or ''}") from None
     if not isinstance(value, dict):
         raise InvalidRequest("must be a JSON object", path=f"/{name}")
     return value

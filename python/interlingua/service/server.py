@@ -10,6 +10,7 @@ import contextlib
 import ipaddress
 import logging
 import signal
+import socket
 import ssl
 from dataclasses import dataclass
 from pathlib import Path
@@ -100,6 +101,33 @@ def is_local(address: str) -> bool:
         return host == "localhost"
 
 
+_LONGEST_SOCKET_PATH = 107
+
+
+def _refused(address: str) -> str | None:
+    """Why nobody can listen at an address; None where nothing speaks against it. gRPC tells its log, and not the caller."""
+    if address.startswith("unix:"):
+        path = Path(address.removeprefix("unix:"))
+        if len(bytes(path)) > _LONGEST_SOCKET_PATH:
+            return f"the path of a socket has at most {_LONGEST_SOCKET_PATH} bytes"
+        if not path.parent.is_dir():
+            return f"there is no folder {path.parent}"
+        return "there is something else than a socket" if path.exists() and not path.is_socket() else None
+    host, _, port = address.rpartition(":")
+    if not port.isdecimal():
+        return None  # one of the other ways in which gRPC writes an address
+    try:
+        family, kind, _, _, place = socket.getaddrinfo(host.strip("[]"), int(port), type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(place)
+    except OSError as problem:
+        return problem.strerror or type(problem).__name__
+    except (UnicodeError, OverflowError):
+        return "that is no name of a host, or no port"
+    return None
+
+
 @dataclass
 class Running:
     """A started server."""
@@ -128,6 +156,8 @@ async def start(
 
     Raises `OSError` when the address cannot be used.
     """
+    if (why := _refused(address)) is not None:
+        raise OSError(f"cannot listen on {address}: {why}")
     client = client or Client()
     server: Any = grpc.aio.server(options=server_options(max_message_bytes))
     methods = handlers(Servicer(client, routing))

@@ -24,6 +24,7 @@ DETAILS_KEY = "grpc-status-details-bin"
 _BUDGET = 6_000  # bytes of details, base64 not counted; below the 8 KiB at which clients refuse metadata
 _LONGEST = 500  # characters of one text
 _MOST_TRIED = 12  # attempts and candidates that are told
+_LONGEST_WAIT_S = 315_576_000_000  # what a google.protobuf.Duration holds; the canonical error has the number itself
 
 CODES: dict[str, grpc.StatusCode] = {
     "invalid_request": grpc.StatusCode.INVALID_ARGUMENT,
@@ -75,7 +76,7 @@ def _details(data: dict[str, Any]) -> list[Message]:
         details.append(_bad_request(violations))
     if data.get("retry_after") is not None:
         retry = error_details_pb2.RetryInfo()
-        retry.retry_delay.FromMilliseconds(round(data["retry_after"] * 1000))
+        retry.retry_delay.FromMilliseconds(round(min(data["retry_after"], _LONGEST_WAIT_S) * 1000))
         details.append(retry)
     details.append(_canonical(data))
     return details

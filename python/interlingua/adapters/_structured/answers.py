@@ -104,6 +104,8 @@ class Told:
             case "tool_use_input_delta":
                 pieces.append(event["text"])
                 told.append({**_without(event, "id"), "type": "text_delta"})
+            case "block_stop" if event["block"]["type"] != "tool_use":
+                told.append(event)  # the whole item says that it was no call
             case "block_stop":
                 text = text_of(event["block"], "".join(pieces) if pieces else None)
                 if not pieces and text["text"]:  # a call that came whole

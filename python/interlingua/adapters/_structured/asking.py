@@ -67,6 +67,8 @@ def written(request: Request, endpoint: Endpoint, write: Writer, word: str = "")
             beside = refused[0].get("value")
         elif wanted["type"] != "json" or _says_json(request, endpoint, word):
             return wire, entries
+        elif wanted != _JSON_WANTED:
+            beside = _JSON_WANTED  # what else was wanted is told in the report
     if _can_be_called(request, wanted, endpoint):
         wire, entries = write(_with_tool(request, as_tool(wanted), _CHOSEN), endpoint)
         if _is_forced(entries):

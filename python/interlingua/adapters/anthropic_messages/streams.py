@@ -222,7 +222,11 @@ class _Answer(Answer):
         events = started(position, begun)
         match block.kind:
             case "tool_use":
-                if not raw["input"] and given:
+                if type(raw["input"]) is not dict:
+                    text = arguments_text(raw["input"])
+                    block.json.append(text)  # read as what it is when the block ends
+                    events.append({"type": "tool_use_input_delta", "index": position, "id": block.id, "text": text})
+                elif not raw["input"] and given:
                     events += self._delta(block, {"type": "input_json_delta", "partial_json": given})
             case "text" if raw["text"]:
                 events.append({"type": "text_delta", "index": position, "text": raw["text"]})

@@ -84,7 +84,7 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
 def _defined_name(definition: Wire) -> str:
     """The name of a tool that the provider defines; a set of tools has none and goes by its type."""
     name = definition.get("name")
-    return name if isinstance(name, str) and name else string(definition["type"])
+    return name if isinstance(name, str) and name else string(definition["type"]) or "tool"
 
 
 def tool_choice_from_wire(choice: Wire, request: dict[str, Any]) -> dict[str, Any]:

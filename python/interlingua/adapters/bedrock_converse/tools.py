@@ -83,7 +83,7 @@ def _tool_from_wire(wire: Wire, reading: Reading) -> Tool:
             raise KeyError("toolSpec")
         inner = wire[kind]
         name = inner.get("name") if isinstance(inner, dict) else None
-        named = name if isinstance(name, str) and name else kind
+        named = name if isinstance(name, str) and name else kind or "tool"
         reading.unusual = True
         return {"kind": "provider", "name": named, "adapter": reading.adapter, "definition": wire}
     spec = wire["toolSpec"]
@@ -241,7 +241,7 @@ def enforced(schema: dict[str, Any], writing: Writing, path: Path) -> dict[str, 
     if misfit(schema, ANTHROPIC_STRICT) is None:
         return schema
     made, weakened = fitted(schema, ANTHROPIC_STRICT)
-    if difference(made, schema) is not None:  # 0 is no false
+    if weakened or difference(made, schema) is not None:  # 0 is no false
         code, severity = ("schema_weakened", "weakened") if weakened else ("schema_rewritten", "shape")
         writing.loss.replace(path, made, code, severity, "the schema in the dialect that the target enforces")
     return made

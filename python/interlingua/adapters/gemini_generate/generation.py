@@ -106,7 +106,7 @@ def _format_from_wire(formats: Wire, reading: Reading) -> dict[str, Any] | None:
 # ---------------------------------------------------------------------------------------------- to the wire
 
 
-_SEEDS: Final = range(-(2**31), 2**31)
+_SEEDS: Final = 2**31  # below, and from its negative on
 
 
 def sampling_to_wire(request: Request, config: Wire, writing: Writing) -> None:
@@ -118,7 +118,7 @@ def sampling_to_wire(request: Request, config: Wire, writing: Writing) -> None:
     for name, (canonical, _) in COUNTS.items():
         if (value := request.get(canonical)) is None:
             continue
-        if canonical == "seed" and value not in _SEEDS and not writing.keeps("seed"):
+        if canonical == "seed" and not -_SEEDS <= value < _SEEDS and not writing.keeps("seed"):
             loss.drop(("seed",), "unsupported_value", "weakened", "the target takes seeds of 32 bits")
         elif canonical == "top_logprobs" and not (request.get("logprobs") or writing.keeps(canonical, "combination")):
             severity = gravity("top_logprobs", value, "lost")

@@ -39,6 +39,8 @@ def tools_from_wire(value: Any, reading: Reading) -> list[Tool] | None:
         if type(item) is not dict:
             return None
         members = reading.camelised(item)
+        if "" in members:
+            return None
         for name, definition in members.items():
             if name != "functionDeclarations":
                 found.append({"kind": "provider", "name": name, "adapter": reading.adapter, "definition": {name: definition}})  # fmt: skip

@@ -48,7 +48,7 @@ def error(status: int, headers: Mapping[str, str], body: bytes | str | None, end
 
     The provider's own text may hold content, so it is only in `raw`.
     """
-    number = status if status >= 400 else None  # a failure that came as a success
+    number = status if status >= 300 else None  # a failure that came as a success
     return error_from_body(number, headers, error_body(body) if body else None, endpoint)
 
 
@@ -77,6 +77,8 @@ def _by_status(status: int | None) -> tuple[str, bool]:
         return "server_error", True
     if status in _BY_STATUS:
         return _BY_STATUS[status]
+    if status < 400:
+        return "other", False  # a redirect
     return ("server_error", True) if status >= 500 else ("invalid_request", False)
 
 

@@ -264,6 +264,10 @@ def _options_to_wire(request: Request, body: Wire, sampling: Wire, writing: Writ
         path: Path = ("options", NAME, name)
         if name == "options" and isinstance(value, dict):
             _sampling_options(value, sampling, path, writing)
+        elif name == "options" and sampling:
+            writing.loss.drop(
+                path, "unsupported_value", "weakened", "options are an object; what is sampled by stands there"
+            )
         elif name in ("model", "stream") and writing.own and name not in request:
             body[name] = value  # not the name or the switch that it should be
         elif name in ("model", "messages", "stream"):
