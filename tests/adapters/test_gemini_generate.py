@@ -9,7 +9,7 @@ import pytest
 from interlingua import StreamReader, adapters, apply, difference, fold, registry, visible
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InterlinguaError, InvalidRequest
+from interlingua.canonical.errors import CannotAdapt, InterlinguaError, InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import same_answer
 from interlingua.translate import project
@@ -603,6 +603,30 @@ def test_a_result_that_came_without_its_call_is_refused_once_it_stands_elsewhere
     messages.append(messages.pop(1))
     with pytest.raises(InvalidRequest):
         GEMINI.to_wire(request, HERE)
+
+
+def test_a_late_result_beside_media_that_travel_behind_results_is_refused_where_they_do() -> None:
+    def result(identity: str, *content: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "role": "tool",
+            "content": [{"type": "tool_result", "tool_use_id": identity, "content": list(content)}],
+            "metadata": {"parent_tool_use_id": identity},
+        }
+
+    image = {"type": "image", "source": {"kind": "base64", "data": "iVBORw0KGgo="}, "media_type": "image/png"}
+    calls = [{"type": "tool_use", "id": f"tu_{number}", "name": "look_up", "input": {}} for number in (1, 2)]
+    said = {"role": "assistant", "content": [{"type": "text", "text": "Wait."}]}
+    request: dict[str, Any] = {"messages": [{"role": "assistant", "content": calls}, result("tu_2"), said]}
+    text_alone = registry.endpoint(adapter="gemini_generate", model="gemini-2.5-flash")
+
+    late = {"messages": [*request["messages"], result("tu_1")]}
+    written(late)
+    written(late, text_alone)
+    late = {"messages": [*request["messages"], result("tu_1", image)]}
+    written(late)
+    with pytest.raises(CannotAdapt) as caught:
+        GEMINI.to_wire(late, text_alone)
+    assert caught.value.path == "/messages/3"
 
 
 def test_a_call_that_came_unsigned_stays_so_and_one_that_an_edit_made_does_not() -> None:

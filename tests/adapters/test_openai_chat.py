@@ -1,6 +1,7 @@
 """Chat Completions: what the cases of the suite cannot say, because it needs a dialect, an edit or a refusal."""
 
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 
@@ -146,6 +147,38 @@ def test_a_request_that_was_read_here_is_not_mended() -> None:
     calls = [{"id": "call_a", "type": "function", "function": {"name": "f.g", "arguments": "{}"}}]
     again({"model": "m", "messages": [{"role": "assistant", "tool_calls": calls}, {"role": "user", "content": "x"}]})
     again({"model": "m", "messages": [{"role": "tool", "tool_call_id": "nobody", "content": "x"}]})
+
+
+def test_a_legacy_call_that_is_answered_twice_comes_back_as_it_was() -> None:
+    asked = {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}}
+    answer = {"role": "function", "name": "f", "content": "x"}
+    again({"model": "m", "messages": [asked, answer, answer]})
+    again({"model": "m", "messages": [asked, answer, {"role": "user", "content": "u"}, answer, asked, answer]})
+
+
+@pytest.mark.parametrize(
+    ("content", "member", "answer"),
+    [
+        ([text("x")], "function_call", {"role": "function", "name": "f", "content": "x"}),
+        ([text("x"), text("y")], "tool_calls", {"role": "tool", "tool_call_id": ANY}),
+    ],
+)
+def test_an_answer_with_a_legacy_call_goes_on_with_its_result(
+    content: list[dict[str, Any]], member: str, answer: dict[str, Any]
+) -> None:
+    asked = {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}}
+    body = {"id": "c", "model": "m", "choices": [{"index": 0, "message": asked, "finish_reason": "function_call"}]}
+    response, _ = adapter.from_wire_response(body, OPENAI, DERIVED_IDS)
+    identity = response["message"]["content"][0]["id"]
+    block = {"type": "tool_result", "tool_use_id": identity, "content": content}
+    request = {"messages": [said("user", text("hi")), response["message"], said("tool", block)]}
+    wire, loss = adapter.to_wire(request, OPENAI)
+
+    assert not loss
+    assert member in wire["body"]["messages"][1]
+    assert wire["body"]["messages"][2] | answer == wire["body"]["messages"][2]
+    again, _ = adapter.from_wire_request(wire, OPENAI, DERIVED_IDS)
+    assert difference(visible(request), visible(again)) is None
 
 
 # ---------------------------------------------------------------------------------------------------- edits

@@ -507,6 +507,16 @@ def test_a_call_that_is_answered_twice_comes_back_as_it_was() -> None:
     assert written["body"]["input"] == items
 
 
+def test_reasoning_before_a_message_without_words_and_id_comes_back_as_it_was() -> None:
+    items = [
+        {"type": "reasoning", "id": "rs_1", "summary": []},
+        {"type": "message", "role": "assistant", "content": []},
+    ]
+    request, _ = wire.from_wire_request({"body": {"model": "gpt-5.2", "input": items}}, OPENAI, DERIVED_IDS)
+    written, _ = wire.to_wire(request, OPENAI)
+    assert written["body"]["input"] == items
+
+
 def test_an_error_with_status_200() -> None:
     """A body that is an error is one, whatever its status."""
     with pytest.raises(ProviderError) as raised:

@@ -98,7 +98,11 @@ def turns(draw: st.DrawFn) -> list[Data]:
             case _:
                 made = [f"tu_{calls + number:02d}" for number in range(draw(st.integers(1, 3)))]
                 calls += len(made)
-                messages += loop(draw, made)
+                told = loop(draw, made)
+                if draw(st.integers(0, 5)) == 0:  # the model speaks again before the last result comes
+                    late = told.pop()
+                    told += [message(draw, "assistant", draw(st.lists(assistant_block, min_size=1, max_size=2))), late]
+                messages += told
     messages.append(message(draw, "user", draw(st.lists(user_block, min_size=1, max_size=2))))
     return messages
 

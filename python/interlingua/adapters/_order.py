@@ -78,6 +78,8 @@ def arranged(
     order: list[int] = []
     moves: Moves = []
     seen: set[str] = set()
+    late = _late(messages, first, unpaired)
+    homes = set(late.values())
     for begin, start, end in _turns(messages, first):
         order += range(begin, start)
         between = range(start, end)
@@ -85,16 +87,41 @@ def arranged(
             order += between
             continue
         calls = _calls(messages, begin, start)
-        results, others = _split(messages, start, end, calls, seen)
+        if late:
+            here = [position for position in between if position not in late]
+            come = [position for position, home in late.items() if home == start] if start in homes else []
+            results, others = _split(messages, here + come, end, calls, seen)
+        else:
+            results, others = _split(messages, between, end, calls, seen)
         noted = misplaced.intersection(between)
         if noted:
             results.sort()
         if any(messages[position]["role"] != "tool" for position in noted):
             order += between
             continue
-        moves += _moves(results, others, end)
+        if not late:
+            moves += _moves(results, others, end)
         order += results + others
-    return order, moves
+    return order, moves_behind([*range(first), *order], messages) if late else moves
+
+
+def _late(messages: list[Message], first: int, unpaired: frozenset[int]) -> dict[int, int]:
+    """The results that came when the model had spoken again, each with the place behind the turn of its call."""
+    open_calls: dict[str, int] = {}
+    late: dict[int, int] = {}
+    for begin, start, end in _turns(messages, first):
+        calls = _calls(messages, begin, start)
+        for position in range(start, end):
+            if messages[position]["role"] != "tool" or position in unpaired or not messages[position]["content"]:
+                continue
+            call = messages[position]["content"][0].get("tool_use_id")
+            if call not in calls and (home := open_calls.pop(call, None)) is not None:
+                late[position] = home
+            elif call in calls:
+                calls.pop(call)
+        if unpaired.isdisjoint(range(start, end)):
+            open_calls.update(dict.fromkeys(calls, start))
+    return late
 
 
 def oddities(messages: list[Message], first: int) -> Oddities:
@@ -103,7 +130,7 @@ def oddities(messages: list[Message], first: int) -> Oddities:
     unpaired: list[int] = []
     for begin, start, end in _turns(messages, first):
         try:
-            results, others = _split(messages, start, end, _calls(messages, begin, start), set())
+            results, others = _split(messages, range(start, end), end, _calls(messages, begin, start), set())
         except InvalidRequest:
             unpaired += range(start, end)
             continue
@@ -142,12 +169,19 @@ def _calls(messages: list[Message], begin: int, end: int) -> dict[str, tuple[int
 
 
 def _split(
-    messages: list[Message], start: int, end: int, calls: dict[str, tuple[int, Path]], seen: set[str]
+    messages: list[Message],
+    between: "range | list[int]",
+    end: int,
+    calls: dict[str, tuple[int, Path]],
+    seen: set[str],
 ) -> tuple[list[int], list[int]]:
-    """The messages between two turns of the model: results in the order of the calls, and the others."""
+    """The messages behind a turn of the model: results in the order of the calls, and the others.
+
+    `end` is where the next turn of the model begins.
+    """
     results: dict[int, int] = {}
     others: list[int] = []
-    for position in range(start, end):
+    for position in between:
         message = messages[position]
         if message["role"] != "tool":
             others.append(position)
@@ -158,7 +192,7 @@ def _split(
                 "the call has a result already; send one result for each call", path=pointer(("messages", position))
             )
         results[rank] = position
-    if len(results) < len(calls) and (start < end or end < len(messages)):
+    if len(results) < len(calls) and (between or end < len(messages)):
         missing = next(path for rank, path in calls.values() if rank not in results)
         raise InvalidRequest("the call has no result; add a tool message that answers it", path=pointer(missing))
     seen.update(calls)
@@ -213,3 +247,43 @@ def moves_to(order: list[int], staying: set[int], end: int) -> Moves:
         else:
             moves.append((position, target))
     return moves[::-1]
+
+
+def moves_behind(order: list[int], messages: list[Message]) -> Moves:
+    """What leaves its place to reach an order. Results would rather stay than others."""
+    moves: Moves = []
+    start, highest = 0, -1
+    for end, position in enumerate(order):
+        highest = max(highest, position)
+        if highest == end:  # the order is settled up to here
+            if end > start:
+                window = order[start : end + 1]
+                moves += moves_to(window, _staying(window, messages), end + 1)
+            start = end + 1
+    return moves
+
+
+def _staying(window: list[int], messages: list[Message]) -> set[int]:
+    """The heaviest rising selection of a window: what keeps its place."""
+    best: list[tuple[int, int]] = []
+    lowest = min(window)
+    # the heaviest that ends at or before a position, kept in a tree of partial maxima: a window may be long
+    heaviest: list[tuple[int, int]] = [(0, -1)] * (max(window) - lowest + 2)
+    for at, position in enumerate(window):
+        weight, k = 0, -1
+        place = position - lowest
+        while place > 0:
+            weight, k = max((weight, k), heaviest[place])
+            place -= place & -place
+        weight += 1000 if messages[position]["role"] == "tool" else 1
+        best.append((weight, k))
+        place = position - lowest + 1
+        while place < len(heaviest):
+            heaviest[place] = max(heaviest[place], (weight, at))
+            place += place & -place
+    at = max(range(len(window)), key=lambda k: (best[k][0], k))
+    staying: set[int] = set()
+    while at >= 0:
+        staying.add(window[at])
+        at = best[at][1]
+    return staying

@@ -8,7 +8,7 @@ message that keeps the place where it stands, `unasked` of a result that no open
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._order import Moves, moves_to
+from interlingua.adapters._order import Moves, moves_behind
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.loss import Path, pointer
 
@@ -151,46 +151,6 @@ def result_of(message: Message, path: Path, adapter: str) -> Block:
             "a tool message holds exactly one tool_result", path=pointer((*path, "content")), adapter=adapter
         )
     return content[0]
-
-
-def moves_behind(order: list[int], messages: list[Message]) -> Moves:
-    """What leaves its place to reach an order. Results would rather stay than others."""
-    moves: Moves = []
-    start, highest = 0, -1
-    for end, position in enumerate(order):
-        highest = max(highest, position)
-        if highest == end:  # the order is settled up to here
-            if end > start:
-                window = order[start : end + 1]
-                moves += moves_to(window, _staying(window, messages), end + 1)
-            start = end + 1
-    return moves
-
-
-def _staying(window: list[int], messages: list[Message]) -> set[int]:
-    """The heaviest rising selection of a window: what keeps its place."""
-    best: list[tuple[int, int]] = []
-    lowest = min(window)
-    # the heaviest that ends at or before a position, kept in a tree of partial maxima: a window may be long
-    heaviest: list[tuple[int, int]] = [(0, -1)] * (max(window) - lowest + 2)
-    for at, position in enumerate(window):
-        weight, k = 0, -1
-        place = position - lowest
-        while place > 0:
-            weight, k = max((weight, k), heaviest[place])
-            place -= place & -place
-        weight += 1000 if messages[position]["role"] == "tool" else 1
-        best.append((weight, k))
-        place = position - lowest + 1
-        while place < len(heaviest):
-            heaviest[place] = max(heaviest[place], (weight, at))
-            place += place & -place
-    at = max(range(len(window)), key=lambda k: (best[k][0], k))
-    staying: set[int] = set()
-    while at >= 0:
-        staying.add(window[at])
-        at = best[at][1]
-    return staying
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire

@@ -3,7 +3,7 @@ Asking for an answer of a given form: as the wire has it, else by a call that is
 else in the instructions.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any, Final
 
 from interlingua.adapters._kit import Wire
@@ -15,6 +15,7 @@ from interlingua.adapters._structured.form import (
     as_text,
     as_tool,
     count_instructions,
+    goes_on,
     last_text,
     of_text,
     of_tool,
@@ -81,7 +82,8 @@ def written(request: Request, endpoint: Endpoint, write: Writer, word: str = "")
         return wire, entries  # the target can be asked for all that is left of the form
     if word == CONVERSATION and not said:
         beside = None  # what stands in the instructions does not count
-    wire, entries = write(_with_text(request, text, beside), endpoint)
+    left_out = {str(entry["path"]) for entry in entries if entry["op"] == "drop"}
+    wire, entries = write(_with_text(request, text, beside, left_out), endpoint)
     if seen == beside == wanted:
         loss = Loss()
         loss.replace(
@@ -235,15 +237,20 @@ def _moved(entries: Entries) -> Entries:
 # -- in the instructions
 
 
-def _with_text(request: Request, text: str, beside: dict[str, Any] | None) -> Request:
-    """The request with a text at the end of its instructions: of the last text in them, or as instructions of its own."""
+def _with_text(
+    request: Request, text: str, beside: dict[str, Any] | None, left_out: Container[str] = frozenset()
+) -> Request:
+    """The request with a text at the end of its instructions: of the last text in them, or as instructions of its own.
+
+    `left_out` are the pointers of what does not go onto the wire.
+    """
     asked = _asking(request, beside)
     messages: list[Any] = request["messages"]
-    position, index = place_of_end(messages)
+    system: list[Block] = request.get("system") or []
+    position, index = place_of_end(messages) if system or not goes_on(messages, left_out) else (-1, -1)
     if position >= 0:
         asked["messages"] = _with_content(messages, position, _ending(messages[position]["content"], index, text))
         return asked
-    system: list[Block] = request.get("system") or []
     index = last_text(system)
     asked["system"] = _ending(system, index, text) if index >= 0 else [*system, {"type": "text", "text": text}]
     return asked
@@ -265,7 +272,10 @@ def _with_text_at(messages: list[Any], text: str, form: dict[str, Any]) -> list[
         return _with_content(
             messages, position, [*content[:index], {**form["block"], "type": "text", "text": text}, *content[index:]]
         )
-    if told < len(messages) or content[index]["type"] != "text" or not content[index]["text"]:
+    if content[index]["type"] != "text" or not content[index]["text"]:
+        return None
+    behind = [content[index + 1 :], *(other["content"] for other in messages[position + 1 : told])]
+    if told < len(messages) and any(last_text(blocks) >= 0 for blocks in behind):
         return None
     return _with_content(messages, position, _ending(content, index, text))
 

@@ -75,7 +75,7 @@ def _recognise_text(request: Request, messages: list[Any]) -> None:
                 return
             break
     first: list[Block] = messages[0]["content"]
-    if len(first) == 1 and first[0]["type"] == "text":
+    if len(first) == 1 and first[0]["type"] == "text" and first[0]["text"].startswith(BEGIN):
         _is_told(request, messages, 0, 0)
 
 

@@ -4,6 +4,7 @@ name, and a text at the end of the instructions (spec/2-requests.md#structured-o
 finds the form again.
 """
 
+from collections.abc import Container
 from typing import Any, Final
 
 from interlingua.adapters._kit import arguments_text, parse_arguments
@@ -47,6 +48,8 @@ _SCHEMA: Final = (
     " fence.\n"
 )
 _MEANING: Final = "Its meaning: "
+_FILLER: Final = "(empty)"
+"""What stands where a wire takes no empty message: its reader finds it where the caller said nothing."""
 INSTRUCTIONS: Final = frozenset(("system", "developer"))
 
 
@@ -99,9 +102,17 @@ def count_instructions(messages: list[Any]) -> int:
 
 
 def last_text(content: list[Block]) -> int:
-    """The last text that is not empty; -1 where there is none."""
+    """The last text that says something; -1 where there is none."""
     for index in reversed(range(len(content))):
         block = content[index]
-        if block["type"] == "text" and block["text"]:
+        if block["type"] == "text" and block["text"] and block["text"] != _FILLER:
             return index
     return -1
+
+
+def goes_on(messages: list[Any], left_out: Container[str]) -> bool:
+    """Whether more instructions follow behind turns that a wire leaves out: there they are instructions like the first."""
+    position = told = count_instructions(messages)
+    while f"/messages/{position}" in left_out:
+        position += 1
+    return told < position < len(messages) and messages[position]["role"] in INSTRUCTIONS

@@ -5,6 +5,7 @@ from interlingua.adapters.gemini_generate.contents import INSTRUCTIONS, Message
 from interlingua.adapters.gemini_generate.context import Reading, Writing, generation, turns
 from interlingua.adapters.gemini_generate.media import MEDIA
 from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import CannotAdapt
 from interlingua.canonical.ids import NamedIds
 
 
@@ -17,10 +18,29 @@ def in_order(messages: list[Message], first: int, writing: Writing) -> "range | 
     if any(odd) and not find_their_calls(messages, order, writing):
         writing.paired = False  # an edit: results are no longer read as those of their calls
         order, moves = arranged(messages, first)
-    if moves and not writing.takes_media_in_results():
+    if moves and not writing.takes_media_in_results() and not _leave_turns(messages, order, writing):
         moves = [move for turn in turns(messages) for move in _moves_of(turn, messages, order, moves)]
     writing.moves += [(("messages", position), ("messages", to)) for position, to in moves]
     return order
+
+
+def _leave_turns(messages: list[Message], order: list[int], writing: Writing) -> bool:
+    """Whether results leave their turn, which came when the model had spoken again.
+
+    Raises `CannotAdapt` where media of results go behind them: there are then two reasons for one place.
+    """
+    late = -1
+    for position in order:
+        if messages[position]["role"] != "assistant":
+            late = max(late, position)
+        elif position < late:
+            break
+    else:
+        return False
+    if any(message["role"] == "tool" and _holds_media(message) for message in messages):
+        why = "a result came when the model had spoken again, and media of results travel behind them to this model"
+        raise CannotAdapt(why, path=f"/messages/{late}", adapter=writing.endpoint.adapter)
+    return True
 
 
 def _moves_of(turn: range, messages: list[Message], order: list[int], moves: Moves) -> Moves:

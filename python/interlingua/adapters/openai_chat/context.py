@@ -90,11 +90,12 @@ class Writing(Target):
 
     `from_another` says that it was read from this wire, but from another provider of it.
     `answering` says that an answer is written, so that reasoning is shown and not replayed.
-    `called` are the names of own calls, by canonical id; `estranged` are the calls that need an id to find their results.
+    `called` are the names of own calls, by canonical id; `estranged` are the calls that need an id to find their results,
+    `legacy` the names of those that were written without one.
     `moved` are the messages that leave their place, and `place` is the role that is being written.
     """
 
-    __slots__ = ("answering", "called", "estranged", "from_another", "moved", "place")
+    __slots__ = ("answering", "called", "estranged", "from_another", "legacy", "moved", "place")
 
     def __init__(self, endpoint: Endpoint, loss: Loss, *, own: bool, answering: bool = False) -> None:
         super().__init__(endpoint, loss, LONGEST_TOOL_ID, own=own)
@@ -103,6 +104,7 @@ class Writing(Target):
         self.place = ""
         self.called: dict[str, str] = {}
         self.estranged: frozenset[str] = _NO_CALLS
+        self.legacy: dict[str, str] = {}
         self.moved: frozenset[int] = _NO_MESSAGES
 
     def result_id(self, block: dict[str, Any]) -> str:

@@ -169,6 +169,8 @@ class _Encoder:
 
     def _kind(self, block: Block) -> str:
         match block["type"]:
+            case "text" if "provider_state" in block and self._writing.owns(block).get("fields"):
+                return "part"  # its members beside the words come with them
             case "text":
                 marked = block.get("refusal") and self._endpoint.dialect.get("refusals") is not False
                 return "refusal" if marked else "text"
@@ -265,6 +267,8 @@ class _Encoder:
         """What the deltas of a block did not tell."""
         state = self._writing.owns(block)
         match block["type"]:
+            case "text" if told.kind == "part":
+                return {PART: [part_to_wire(block, (), self._writing, ASSISTANT)]}
             case "text" if (annotations := annotations_to_wire(block, self._writing)) is not None:
                 return {"annotations": annotations}
             case "tool_use" if told.kind == "whole":
@@ -277,13 +281,15 @@ class _Encoder:
             case "thinking" if told.kind and self._place(block) == DETAILS:
                 return self._detail(block, index, whole=self._place(told.block) != DETAILS)
             case "thinking" if told.kind and self._place(block) == PART:
-                return self._part(block, state)
+                return self._part(block, state, empty=not told.text)
             case "redacted_thinking" if self._place(block) == DETAILS:
                 return self._detail(block, index)
             case "image" if state.get("form", _NOTHING).get("member") == "images":
                 return {"images": [part_to_wire(block, (), self._writing, USER)]}
             case "audio" if "id" in state:
                 return {"audio": audio_to_wire(block, state)}
+            case "image" | "audio" | "video" | "document" if state:
+                return {PART: [part_to_wire(block, (), self._writing, ASSISTANT)]}
             case "opaque" if self._endpoint.owns(block):
                 if block.get("kind") == CALLS:
                     return {CALLS: [{**block["value"], "index": self._next_call(number)}]}
@@ -293,11 +299,11 @@ class _Encoder:
             case _:
                 return {}
 
-    def _part(self, block: Block, state: Mapping[str, Any]) -> Wire:
-        """What a part of reasoning has beside its words."""
+    def _part(self, block: Block, state: Mapping[str, Any], *, empty: bool) -> Wire:
+        """What a part of reasoning has beside its words; one of this provider that has none is told as well."""
         fields: Wire = {**(state.get("fields") or _NOTHING)}
         proof: Wire = {"signature": block["signature"]} if "signature" in block else {}
-        if not fields and not proof:
+        if not fields and not proof and not (state and empty):
             return {}
         if (state.get("form") or _NOTHING).get("type") == "reasoning":
             summary = [{"type": "summary_text", "text": "", **proof}]

@@ -55,8 +55,11 @@ def messages_to_wire(request: Request, writing: Writing) -> list[Wire]:
             body.append({"role": "system", "content": content})
     order, moves = ordered(messages, NAME, writing.form if writing.own else None)
     writing.moved = frozenset([position for position, _ in moves])
-    legacy = writing.form(request).get("tools") == "functions"
-    writing.estranged = frozenset(_estranged([messages[position] for position in order], legacy, writing))
+    if writing.own:
+        legacy = writing.form(request).get("tools") == "functions"
+        writing.estranged = frozenset(_estranged([messages[position] for position in order], legacy, writing))
+    else:
+        writing.estranged = frozenset(_told_in_parts(messages, writing))
     runs = _Runs(writing)
     for position in order:
         message = messages[position]
@@ -111,7 +114,23 @@ def _estranged(messages: list[Message], legacy: bool, writing: Writing) -> set[s
                 waiting = [call for call in waiting if call is not taken]
                 if writing.form(taken).get("legacy") and not form.get("legacy"):
                     found.add(answered)
-            elif _nameless(form) and (taken is not None or answered in asked):  # else it answers none, as it was read
+            elif _nameless(form) and not form.get("unasked") and (taken is not None or answered in asked):
+                found.add(answered)
+    return found
+
+
+def _told_in_parts(messages: list[Message], writing: Writing) -> set[str]:
+    """The calls of the old way whose results are no text alone, which it does not know."""
+    found: set[str] = set()
+    legacy: set[str] = set()
+    for message in messages:
+        if message["role"] == "assistant":
+            for block in message["content"]:
+                if block["type"] == "tool_use" and "provider_state" in block and writing.form(block).get("legacy"):
+                    legacy.add(block["id"])
+        elif legacy and message["role"] == "tool" and message["content"]:
+            answered = message["content"][0].get("tool_use_id")
+            if answered in legacy and not _is_text(message["content"][0].get("content") or []):
                 found.add(answered)
     return found
 
@@ -211,7 +230,8 @@ def _refuse_results(content: list[Block], path: Path) -> None:
 def _tool_to_wire(message: Message, position: int, writing: Writing, runs: _Runs) -> Wire:
     block = result_of(message, ("messages", position), NAME)
     trivial = len(message) == 2 or (len(message) == 3 and "metadata" in message)
-    if trivial and len(block) == 3:
+    called = writing.legacy.get(block["tool_use_id"])  # by its name alone: the call was told without an id
+    if trivial and len(block) == 3 and called is None:
         content = block["content"]
         if len(content) == 1 and content[0]["type"] == "text" and len(content[0]) == 2:
             text = content[0]["text"]
@@ -220,8 +240,9 @@ def _tool_to_wire(message: Message, position: int, writing: Writing, runs: _Runs
     path: Path = ("messages", position, "content", 0)
     state = writing.owns(message)
     form = state.get("form") or _NOTHING
-    apart = block["tool_use_id"] in writing.estranged
-    if form.get("legacy") and not apart:
+    apart = not writing.own or block["tool_use_id"] in writing.estranged
+    legacy = called is not None or (form.get("legacy") and not apart)
+    if legacy:
         wire: Wire = {"role": "function"}
     else:
         wire = {"role": "tool", "tool_call_id": writing.result_id(block)}
@@ -234,10 +255,10 @@ def _tool_to_wire(message: Message, position: int, writing: Writing, runs: _Runs
         value = [{"type": "text", "text": ""}]
         message_ = "an empty result is written as an empty text"
         writing.loss.replace((*path, "content"), value, "filler", "shape", message_)
-    if "name" in form and (
-        (form.get("legacy") and not apart) or writing.called.get(block["tool_use_id"]) == form["name"]
-    ):
+    if "name" in form and (legacy or writing.called.get(block["tool_use_id"]) == form["name"]):
         wire["name"] = form["name"]
+    elif called is not None:
+        wire["name"] = called
     if "tool_call_id" in form.get("absent", ()) and not apart:
         wire.pop("tool_call_id", None)
     if len(block) > 3:

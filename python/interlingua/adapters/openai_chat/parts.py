@@ -156,7 +156,8 @@ _SUPPORTS: Final = {
 def _media_refused(kind: str, block: Block, writing: Writing, place: str) -> tuple[str, str] | None:
     """Code and message when a medium cannot stand here, whatever its source."""
     data = block["source"].get("data")
-    odd = writing.noted(block, "odd", place)
+    # what the provider itself said it takes back
+    odd = writing.noted(block, "odd", place) or (place == ASSISTANT and writing.form(block).get("odd") == place)
     if data is None or not (data or odd):
         return "unsupported_source", f"the wire does not take this source of {kind}"
     if odd:

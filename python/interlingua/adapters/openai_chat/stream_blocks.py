@@ -233,8 +233,13 @@ class Blocks:
     # -- other blocks
 
     def whole(self, block: Block, lane: Lane, events: list[Event]) -> None:
-        """A block that came at once."""
-        self._stop(self._start(block, lane, events), block, events)
+        """A block that came at once; the words of a text are told as those of any other."""
+        if block["type"] != "text" or not block["text"]:
+            self._stop(self._start(block, lane, events), block, events)
+            return
+        index = self._start({**block, "text": ""}, lane, events)
+        events.append(self.mark({"type": "text_delta", "index": index, "text": block["text"]}))
+        self._stop(index, block, events)
 
     def count(self) -> int:
         """How many blocks have begun."""

@@ -86,6 +86,8 @@ class Call:
             block |= {"kind": "custom", "input_raw": ""}
         if self.id is not None and not self.legacy:
             block["provider_state"] = reading.state(id=self.id)
+        elif self.extra or len(self.inner) > 1:
+            block["provider_state"] = reading.state()  # there will be members of the provider's own
         return block
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from interlingua.adapters._kit import Event, Wire
 from interlingua.adapters.openai_chat.context import Reading
-from interlingua.adapters.openai_chat.parts import part_from_wire
+from interlingua.adapters.openai_chat.parts import ASSISTANT, note_oddities, part_from_wire
 from interlingua.adapters.openai_chat.reasoning import (
     DETAILS,
     PART,
@@ -59,7 +59,9 @@ def _take_part(part: Wire, said: Said, blocks: Blocks, reading: Reading, events:
     else:
         parts.append(part)
         blocks.end(events)
-        blocks.whole(part_from_wire(part, reading), (CONTENT_LANE, len(parts) - 1), events)
+        block = part_from_wire(part, reading)
+        note_oddities([block], ASSISTANT, reading)
+        blocks.whole(block, (CONTENT_LANE, len(parts) - 1), events)
 
 
 def _take_thinking(part: Wire, parts: list[Wire], last: Wire | None, blocks: Blocks, events: list[Event]) -> None:

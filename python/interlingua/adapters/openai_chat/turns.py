@@ -166,6 +166,7 @@ def _place(block: Block, index: int, content: list[Block], turn: Turn, request: 
             legacy = form.get("legacy") and block["id"] not in writing.estranged
             if legacy and turn.legacy is None and not turn.calls and call["type"] == "function":
                 turn.legacy = call["function"]
+                writing.legacy[block["id"]] = call["function"]["name"]
             else:
                 turn.calls.append(call)
             return
@@ -548,7 +549,6 @@ def _legacy_from_wire(
         and isinstance(legacy.get("name"), str)
         and legacy["name"]
         and isinstance(legacy.get("arguments"), str)
-        and len(legacy) == 2
     )
     if calls or not readable:
         fields["function_call"] = legacy
@@ -563,5 +563,7 @@ def legacy_call(legacy: Wire, canonical: str, reading: Reading) -> Block:
     block: Block = {"type": "tool_use", "id": canonical, "name": legacy["name"]}
     spelling: dict[str, Any] = {"legacy": True}
     read_any_arguments(legacy, block, spelling)
-    block["provider_state"] = reading.state(form=spelling)
+    block["provider_state"] = state = reading.state(form=spelling)
+    if len(legacy) > 2 and (kept := {k: v for k, v in legacy.items() if k not in ("name", "arguments")}):
+        state["fields"] = {"function": kept}
     return block

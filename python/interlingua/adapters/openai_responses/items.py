@@ -74,6 +74,8 @@ class _Turn:
                 item["type"] = "message"
             if state:
                 _item_members(item, state, form, _OF_PARTS.union(form.get("of_parts", ())))
+                for name in form.get("of_item", ()):
+                    item[name] = item.pop(f"item/{name}")
             if made:
                 item.setdefault("id", made_id("msg_", block.get("text", ""), len(self.items)))
                 item.setdefault("status", "completed")
@@ -333,7 +335,7 @@ def _reasoning_to_wire(block: Block, path: Path, turn: _Turn) -> Wire | None:
         message = "a signature of another provider cannot be replayed here"
         writing.loss.drop((*path, "signature"), "foreign_state", "lost", message)
     if state:
-        _item_members(item, {"fields": fields}, form, {name for _, _, name in form.get("of_parts", ())})
+        _item_members(item, {"fields": fields}, form, {place[-1] for place in form.get("of_parts", ())})
     if len(block) > 2:
         if block.get("cache") is not None:
             writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "reasoning carries no cache mark")
@@ -351,8 +353,8 @@ def _reasoning_text(text: str, fields: Mapping[str, Any], form: Mapping[str, Any
             item["summary"] = [{"type": "summary_text", "text": said} for said in summary]
         if content is not None:
             item["content"] = [{"type": "reasoning_text", "text": said} for said in content]
-        for member, at, name in form.get("of_parts", ()):
-            item[member][at][name] = fields[name]
+        for place in form.get("of_parts", ()):
+            item[place[0]][place[1]][place[2]] = fields[place[-1]]
         return item
     if form.get("summary_absent") and not text:
         return {}
@@ -450,19 +452,14 @@ _MESSAGE: Final = frozenset(("type", "role", "content", "id", "status"))
 
 def _message_from_wire(item: Wire, reading: Reading, starts: bool) -> list[Block] | None:
     content = item.get("content")
-    if not _OF_PARTS.isdisjoint(item):
-        return None  # a member of parts that stands with the item is kept there
     if type(content) is str:
         blocks: list[Block] = [{"type": "text", "text": content}]
         if len(item) == 2 and not starts:
             return blocks
         form: dict[str, Any] = {}
     elif isinstance(content, list) and content:
-        first_part = content[0]
         if not all(isinstance(part, dict) for part in content):
             return None
-        if not (item.keys() - _MESSAGE).isdisjoint(first_part):
-            return None  # one name for two members: it is kept whole
         blocks = [_said_from_wire(part, reading) for part in content]
         form = {"parts": True} if len(blocks) == 1 else {}
     else:
@@ -474,7 +471,11 @@ def _message_from_wire(item: Wire, reading: Reading, starts: bool) -> list[Block
     first = blocks[0]
     state = first.setdefault("provider_state", reading.state())
     if kept := _keep(item, _MESSAGE, state, form):
-        state["fields"] = {**state.get("fields", {}), **kept}
+        of_part: dict[str, Any] = state.get("fields") or {}
+        if both := [name for name in kept if name in _OF_PARTS or name in of_part]:
+            form["of_item"] = both
+            kept = {f"item/{name}" if name in both else name: value for name, value in kept.items()}
+        state["fields"] = {**of_part, **kept}
     if form:
         state["form"] = {**state.get("form", {}), **form}
     elif len(state) == 2:
@@ -590,7 +591,7 @@ _REASONING: Final = frozenset(("type", "summary", "content", "encrypted_content"
 def reasoning_from_wire(item: Wire, reading: Reading) -> Block | None:
     """A thinking block; None for a reasoning item that cannot be read in full."""
     fields: dict[str, Any] = {}
-    of_parts: list[Any] = []
+    of_parts: list[list[Any]] = []
     summary = _texts(item, "summary", "summary_text", fields, of_parts)
     content = _texts(item, "content", "reasoning_text", fields, of_parts)
     encrypted = item.get("encrypted_content")
@@ -603,8 +604,6 @@ def reasoning_from_wire(item: Wire, reading: Reading) -> Block | None:
     state = reading.state()
     form: dict[str, Any] = {}
     kept = _keep(item, _REASONING, state, form)
-    if not kept.keys().isdisjoint(fields):
-        return None  # one name for two members: it is kept whole
     if of_parts:
         form["of_parts"] = of_parts
         kept |= fields
@@ -628,11 +627,11 @@ def _joined(summary: list[str] | None, content: list[str] | None) -> str:
 
 
 def _texts(
-    item: Wire, member: str, kind: str, fields: dict[str, Any], of_parts: list[Any]
+    item: Wire, member: str, kind: str, fields: dict[str, Any], of_parts: list[list[Any]]
 ) -> list[str] | Literal[False] | None:
     """The texts of a list of parts; None when there is none, False when it cannot be read in full.
 
-    What a part holds beside its text goes to the fields, and where it stood to `of_parts`.
+    What a part holds beside its text goes to the fields, under its name while that is free, and where it stood to `of_parts`.
     """
     parts = item.get(member)
     if parts is None:
@@ -646,10 +645,13 @@ def _texts(
         for name in part:
             if name in _TEXT_PART:
                 continue
-            if name in fields:
-                return False
-            fields[name] = part[name]
-            of_parts.append([member, at, name])
+            place: list[Any] = [member, at, name]
+            field = name
+            if name in fields or name in item:
+                field = f"{member}/{at}/{name}"
+                place.append(field)
+            fields[field] = part[name]
+            of_parts.append(place)
         texts.append(text)
     return texts
 

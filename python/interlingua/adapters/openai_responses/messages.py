@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from interlingua.adapters._envelope import MARK, envelop, open_envelope
 from interlingua.adapters._kit import MESSAGE_MEMBERS, RESULT_MEMBERS, Wire, keep, malformed, report_unknown
-from interlingua.adapters._results import in_order, moves_behind, note, result_of
+from interlingua.adapters._order import moves_behind
+from interlingua.adapters._results import in_order, note, result_of
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.items import is_message, item_from_wire, turn_to_wire
 from interlingua.adapters.openai_responses.parts import Block, part_from_wire, part_to_wire
@@ -373,8 +374,9 @@ def input_from_wire(instructions: str | None, items: Any, reading: Reading) -> l
                     _note_last(turn)
                 turn, said = None, False
                 continue
-            said = "role" in item and is_message(item) and blocks[0].get("value") is not item
-            if said and turn is not None and "id" not in item and turn[-1]["type"] == "thinking":
+            spoken = "role" in item and is_message(item)
+            said = spoken and blocks[0].get("value") is not item
+            if spoken and turn is not None and "id" not in item and turn[-1]["type"] == "thinking":
                 _note_unproven(turn, reading)
             if turn is None:
                 turn = blocks

@@ -23,7 +23,15 @@ INCOMPLETE_BACK: Final[dict[str, str]] = {
     "pause": "steered",
 }
 
-POLICY_CODES: Final = frozenset(("bio_policy", "cyber_policy", "misalignment_policy_violation", "content_filter"))
+POLICY_CODES: Final = frozenset(
+    (
+        "bio_policy",
+        "cyber_policy",
+        "misalignment_policy_violation",
+        "image_content_policy_violation",
+        "content_filter",
+    )
+)
 """Codes of a failed answer that mean that a filter of the provider ended it."""
 
 CALLS_FOR_THE_CALLER: Final = frozenset(("computer_call", "local_shell_call", "apply_patch_call", "shell_call"))
