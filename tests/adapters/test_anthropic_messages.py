@@ -253,6 +253,15 @@ def test_calls_and_results_that_do_not_pair_are_refused() -> None:
         assert path == caught.value.path
 
 
+def test_a_mark_that_moves_is_reported_in_a_request_that_is_left_as_it_is() -> None:
+    """Five marks were read, so none of them is repaired; that of a message still stands on its last block."""
+    marked = {"type": "text", "text": "a", "cache_control": {"type": "ephemeral"}}
+    request = read(wire(messages=[user(*[marked] * 5), assistant(text("b")), user(text("c"))])["body"])
+    request["messages"][2]["cache"] = {}
+    _, loss = write(request)
+    assert ("move", "/messages/2/cache", "cache_hint") in summary(loss)
+
+
 def test_results_go_into_the_order_of_their_calls() -> None:
     """What stands between goes behind them; every way there is reported."""
     calls = [call(f"tu_{number}") for number in range(4)]
@@ -543,7 +552,12 @@ def test_arguments_that_were_cut_off_are_kept_as_text() -> None:
 
     events = decode(*frames(START, begun, part, STOP, end, {"type": "message_stop"}))
     block = events[-1]["response"]["message"]["content"][0]
+    whole, loss = adapter.to_wire_response(events[-1]["response"], HERE)
 
+    assert (whole["content"], summary(loss)) == (
+        [{**CALL, "input": {}}],
+        [("drop", "/message/content/0/input_raw", "arguments_invalid")],
+    )
     assert ("length", {}, '{"q":') == (events[-1]["response"]["finish_reason"], block["input"], block["input_raw"])
 
 

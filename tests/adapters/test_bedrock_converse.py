@@ -73,6 +73,10 @@ def codes(loss: list[Data]) -> list[str]:
         ({"messages": [{"role": "user", "content": ["a", {"text": "a"}]}]}, "/messages/0/content/0"),
         ({"messages": [{"role": "user", "content": [{}]}]}, "/messages/0/content/0"),
         ({"messages": [{"role": "user", "content": [{"toolResult": {"content": []}}]}]}, "/messages/0/content/0"),
+        (
+            {"messages": [user({"toolResult": {"toolUseId": "a", "content": [{"text": "a"}, {"text": 7}]}})]},
+            "/messages/0/content/0/toolResult/content/1",
+        ),
         ({"messages": [{"role": "assistant", "content": [{"toolUse": {"toolUseId": "a"}}]}]}, "/messages/0/content/0"),
         ({"messages": [], "system": "hi"}, "/system"),
         ({"messages": [], "toolConfig": {"tools": [{}]}}, "/toolConfig/tools/0"),
@@ -388,6 +392,56 @@ def test_a_start_that_starts_nothing_is_passed_over() -> None:
     )
 
     assert [text("Hi")] == complete["response"]["message"]["content"]
+
+
+def test_members_of_a_delta_that_are_null_say_nothing() -> None:
+    nothing = {"redactedContent": None, "signature": None}
+    found = events(
+        frame("messageStart", role="assistant"),
+        frame("contentBlockDelta", contentBlockIndex=0, delta={"reasoningContent": {"text": "So", **nothing}}),
+        frame("contentBlockDelta", contentBlockIndex=0, delta={"reasoningContent": {**nothing, "signature": "c2ln"}}),
+        frame("contentBlockStop", contentBlockIndex=0),
+        frame("contentBlockDelta", contentBlockIndex=1, delta={"reasoningContent": None, "text": "Yes"}),
+        frame("messageStop", stopReason="end_turn"),
+        frame("metadata", usage={"inputTokens": 1, "outputTokens": 1}),
+    )
+    thought, said = found[-1]["response"]["message"]["content"]
+    assert (thought["type"], thought["text"], thought["signature"]) == ("thinking", "So", "c2ln")
+    assert said == text("Yes")
+
+
+def test_a_null_in_a_result_is_a_value_beside_members_that_say_nothing() -> None:
+    result = {"toolResult": {"toolUseId": "tooluse_A", "content": [{"text": None, "json": None, "image": None}]}}
+    body = {"messages": [user({"text": "?"}), assistant(CALL), user(result)], "toolConfig": TOOLS}
+    request = read(body)
+    assert request["messages"][2]["content"][0]["content"][0]["text"] == "null"
+    assert write(request) == (body, [])
+
+
+def test_a_mark_that_was_an_item_is_none_behind_another_block() -> None:
+    """A first mark in a list, and a second one behind a block, are items; an edit may make them hints."""
+    mark = {"cachePoint": {"type": "default"}}
+    body = {"system": [mark], "messages": [user({"text": "a"}, mark, mark)]}
+    request = read(body)
+    assert write(request) == (body, [])
+    request["messages"][0]["content"].insert(0, text("Be brief."))
+    del request["messages"][1]["content"][0]["cache"]
+    written, loss = write(request)
+    assert written["system"] == [{"text": "Be brief."}]
+    assert written["messages"] == [user({"text": "a"})]
+    assert codes(loss) == ["cache_hint", "cache_hint"]
+
+
+def test_options_have_no_room_where_the_request_has_members() -> None:
+    """What the model gets beside the contract is an object; an option that is none leaves no place in it."""
+    request = {
+        "messages": [user(text("hi"))],
+        "top_k": 5,
+        "options": {"bedrock_converse": {"additionalModelRequestFields": "x"}},
+    }
+    written, loss = write(request)
+    assert written["additionalModelRequestFields"] == {"top_k": 5}
+    assert codes(loss) == ["combination"]
 
 
 def test_an_error_message_of_the_stream_is_an_error_event() -> None:

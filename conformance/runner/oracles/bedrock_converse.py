@@ -50,11 +50,11 @@ def rules(wire: dict[str, Any]) -> Iterator[Violation]:
         if name not in TOP_LEVEL and not name.startswith("x_"):
             yield f"/body/{name}", "is not a member of this wire"
     yield from _inference(body.get("inferenceConfig") or {})
-    yield from _output(body.get("outputConfig") or {})
+    yield from _output(_said(body.get("outputConfig") or {}))
     yield from _metadata(body.get("requestMetadata") or {})
     for index, block in enumerate(body.get("system") or []):
         yield from _system(_said(block), f"/body/system/{index}")
-    yield from _tools(body.get("toolConfig"))
+    yield from _tools(_said(body.get("toolConfig")))
     messages = _said(body.get("messages") or [])
     if not messages:
         yield "/body/messages", "at least one message is required"

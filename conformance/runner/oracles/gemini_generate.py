@@ -108,7 +108,13 @@ def _content(content: dict[str, Any], at: str) -> Iterator[Violation]:
     if role != "model" and not parts:
         yield f"{at}/parts", "a user content needs a part"
     for number, given in enumerate(parts):
-        yield from _part(_camel(given), role, f"{at}/parts/{number}")
+        said = {name: _said(value) for name, value in _said(_camel(given)).items()}
+        yield from _part(said, role, f"{at}/parts/{number}")
+
+
+def _said(item: Any) -> Any:
+    """An object without members that are null, which are as good as absent."""
+    return {name: value for name, value in item.items() if value is not None} if isinstance(item, dict) else item
 
 
 def _part(part: dict[str, Any], role: str, at: str) -> Iterator[Violation]:

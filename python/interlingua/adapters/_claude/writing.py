@@ -236,6 +236,7 @@ class Writing:
             if where is None or as_read:
                 short = short or mark.get("ttl") != "1h"
                 surplus -= where is not None
+                self._report_moved(where, to)
             elif surplus > 0:
                 surplus -= 1
                 del item[self._mark_name]
@@ -243,9 +244,11 @@ class Writing:
                 self.loss.drop(where, "limit_exceeded", "weakened", "the target takes four cache marks in a request")
             else:
                 short = self._settle_lifetime(mark, where, short)
-                if to is not None:
-                    message = "the mark stands with the last block that it is for"
-                    self.loss.move(where, to, "cache_hint", "shape", message)
+                self._report_moved(where, to)
+
+    def _report_moved(self, where: Path | None, to: Path | None) -> None:
+        if where is not None and to is not None:
+            self.loss.move(where, to, "cache_hint", "shape", "the mark stands with the last block that it is for")
 
     def _settle_lifetime(self, mark: Item, where: Path, short: bool) -> bool:
         """Brings the lifetime of a mark into what the wire knows; gives whether a short one was written by now."""

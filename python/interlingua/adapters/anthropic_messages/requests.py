@@ -387,7 +387,9 @@ def _members_to_wire(request: Request, body: Wire, form: dict[str, Any], writing
     if "stream" in request and writing.endpoint.dialect.get("stream_in_body") is not False:
         body["stream"] = request["stream"]
     if "cache" in request:
+        outer, writing.as_read = writing.as_read, writing.as_read or writing.keeps("cache")
         writing.mark(body, request["cache"], ())
+        writing.as_read = outer
     body_version = writing.endpoint.dialect.get("body_version", form.get("body_version"))
     if "cloud_version" in form and "body_version" in writing.endpoint.dialect:
         body_version = form["cloud_version"]

@@ -99,6 +99,8 @@ def usage_from_wire(wire: Wire) -> dict[str, Any]:
             part, member = _PARTS[name]
             if (count := counted(value.get(member))) is not None:
                 usage[part] = count
+    if usage.get("reasoning_tokens", 0) > usage["output_tokens"]:
+        usage["reasoning_tokens"] = usage["output_tokens"]  # a part of it, whatever is said
     usage["raw"] = wire
     return usage
 

@@ -4,11 +4,12 @@ import hashlib
 from collections.abc import Generator, Iterable, Iterator
 from typing import Any, Final
 
-from interlingua.adapters._answers import SAID_IN_PIECES, ending
+from interlingua.adapters._answers import ending
 from interlingua.adapters._claude.streams import (
     Answer,
     audible,
     decoded,
+    not_in_pieces,
     report_unsaid,
     started,
     stopped,
@@ -221,12 +222,11 @@ class _Answer(Answer):
         events = started(position, begun)
         match block.kind:
             case "tool_use":
-                if raw["input"] or type(raw["input"]) is not dict:
+                if type(raw["input"]) is not dict:
                     text = arguments_text(raw["input"])
-                    if type(raw["input"]) is not dict:
-                        block.json.append(text)  # read as what it is when the block ends
+                    block.json.append(text)  # read as what it is when the block ends
                     events.append({"type": "tool_use_input_delta", "index": position, "id": block.id, "text": text})
-                elif given:
+                elif not raw["input"] and given:
                     events += self._delta(block, {"type": "input_json_delta", "partial_json": given})
             case "text" if raw["text"]:
                 events.append({"type": "text_delta", "index": position, "text": raw["text"]})
@@ -313,9 +313,15 @@ class _Answer(Answer):
 
     def _stop(self, block: _Block) -> list[Event]:
         self.text = None
+        whole: Any = block.raw["input"] if block.kind == "tool_use" and not any(block.json) else None
         canonical = self._read(block)
         self.blocks[block.position] = canonical
-        return stopped(block.position, canonical)
+        ended = stopped(block.position, canonical)
+        if not whole:
+            return ended
+        # arguments that were there from the start; pieces that follow one another would have said them anew
+        text = arguments_text(whole)
+        return [{"type": "tool_use_input_delta", "index": block.position, "id": block.id, "text": text}, *ended]
 
     def _read(self, block: _Block) -> Event:
         """The block as the unary answer would have it."""
@@ -409,7 +415,7 @@ def stream_loss(response: Wire, endpoint: Endpoint) -> list[Entry]:
                 message = "a stream begins reasoning with an empty signature"
                 found.replace((*where, "signature"), "", "unsigned_thinking", "shape", message)
     unsaid = report_unsaid(answer, loss, ("text", "thinking"), endpoint)
-    return [*(entry for entry in loss if entry["code"] not in SAID_IN_PIECES), *found.entries, *unsaid]
+    return [*not_in_pieces(loss, answer), *found.entries, *unsaid]
 
 
 def _frame(kind: str, **members: Any) -> Frame:

@@ -162,7 +162,7 @@ class _Turns(Turns[Writing]):
         if blocks:
             whole = self.first == len(blocks) == 1 and form.get("string") and _is_plain(blocks[0])
             body["system"] = blocks[0]["text"] if whole else blocks
-        elif form.get("blank"):
+        elif form.get("blank") and not self.writing.source.get("system"):
             body["system"] = []
         return "system" in body
 

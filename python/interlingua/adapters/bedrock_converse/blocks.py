@@ -57,7 +57,7 @@ from interlingua.adapters.bedrock_converse.texts import (
 )
 from interlingua.canonical.errors import InvalidWire
 from interlingua.canonical.ids import DERIVED_IDS
-from interlingua.canonical.loss import Path
+from interlingua.canonical.loss import Path, pointer
 
 # ---------------------------------------------------------------------------------------------- from the wire
 
@@ -102,6 +102,10 @@ def blocks_from_wire(
     except UNREADABLE as problem:
         position = next(number for number, item in enumerate(content) if item is wire)
         raise reading.unreadable("a block", (*path, position), failure) from problem
+    except InvalidWire as problem:  # a block inside of this one
+        position = next(number for number, item in enumerate(content) if item is wire)
+        where = pointer((*path, position)) + (problem.path or "")
+        raise failure(problem.message, path=where, adapter=reading.adapter) from problem
     return blocks
 
 
@@ -132,6 +136,8 @@ def _kind(wire: Wire) -> str:
     for name, value in wire.items():
         if name in KINDS and value is not None:
             return name
+    if "json" in wire:
+        return "json"  # whose value may be null
     return next((name for name in wire if name != "type"), "unknown")
 
 
@@ -176,7 +182,7 @@ def _result_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
     state = None
     if canonical_id is None:
         canonical_id, state = reading.orphan(wire_id), reading.state(id=wire_id)
-    parts = blocks_from_wire(content, RESULT, reading, ())
+    parts = blocks_from_wire(content, RESULT, reading, ("toolResult", "content"))
     if not content:
         reading.unusual = True
     canonical: Block = {"type": "tool_result", "tool_use_id": canonical_id, "content": parts}
@@ -274,7 +280,7 @@ def _block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
     match block["type"]:
         case "text":
             return text_to_wire(block, place, writing, path)
-        case "tool_use" if place == ASSISTANT or writing.as_read:
+        case "tool_use" if place == ASSISTANT:
             return _tool_use_to_wire(block, writing, path)
         case "image" if place in _MEDIA_PLACES or writing.as_read:
             return medium_to_wire(block, IMAGE_FORMATS, "supports_images", writing, path)
@@ -284,9 +290,9 @@ def _block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
             return medium_to_wire(block, VIDEO_FORMATS, "supports_video", writing, path)
         case "audio" if place == USER or writing.as_read:
             return medium_to_wire(block, AUDIO_FORMATS, "supports_audio", writing, path)
-        case "thinking" if place == ASSISTANT or writing.as_read:
+        case "thinking" if place == ASSISTANT:
             return _thinking_to_wire(block, writing, path)
-        case "redacted_thinking" if place == ASSISTANT or writing.as_read:
+        case "redacted_thinking" if place == ASSISTANT:
             return _redacted_to_wire(block, writing, path)
         case "opaque":
             return _opaque_to_wire(block, place, writing, path)
@@ -410,17 +416,19 @@ def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> W
     kind = _kind(value)
     if not writing.as_read and place not in _PLACES.get(kind, (USER, ASSISTANT)):
         return writing.instead(block, path, "unsupported_block", "the item has no form in this place")
-    if not writing.as_read and not _reads_back(value, place, writing):
+    if not (writing.as_read and kind == "cachePoint") and not _reads_back(value, place, writing):
         return writing.instead(block, path, "unsupported_block", "the item has a canonical form of its own")
     report_opaque(block, kind, writing, path)
+    if kind == "cachePoint" and len(value) == 1 and place != RESULT and cache_from_wire(value[kind]) is not None:
+        writing.bare.append((value, path))
     return value
 
 
 def _reads_back(value: Wire, place: str, writing: Writing) -> bool:
     """Whether an item is read as an opaque block again."""
     reading = Reading(writing.endpoint, DERIVED_IDS)
-    if "cachePoint" in value:
-        return cache_from_wire(value["cachePoint"]) is None
+    if value.get("cachePoint") is not None:
+        return len(value) > 1 or cache_from_wire(value["cachePoint"]) is None
     try:
         return block_from_wire(value, place, reading)["type"] == "opaque"
     except UNREADABLE:

@@ -79,11 +79,14 @@ def document_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None
     """A document; None when it cannot be read."""
     document = wire["document"]
     source = document["source"]
-    media_type = DOCUMENT_FORMATS.there.get(document["format"]) if "format" in document else None
-    left: Wire | None = None
-    if len(source) == 1 and type(text := source.get("text")) is str:
+    named: Any = document.get("format")
+    media_type = DOCUMENT_FORMATS.there.get(named) if named is not None else None
+    nulls = nulls_of(source)
+    left: Wire | None = nulls or None
+    alone = len(source) - len(nulls) == 1
+    if alone and type(text := source.get("text")) is str:
         read: dict[str, Any] = {"kind": "text", "data": text}
-    elif len(source) == 1 and type(parts := source.get("content")) is list:
+    elif alone and type(parts := source.get("content")) is list:
         if not all(part.keys() == {"text"} for part in parts):
             return None  # only texts stand in a document
         read = {"kind": "blocks", "content": [text_from_wire(part, place, reading) for part in parts]}
@@ -91,12 +94,14 @@ def document_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None
         read, left = found
     else:
         return None
-    if media_type is None and ("format" in document or read["kind"] == "base64"):
+    if media_type is None and (named is not None or read["kind"] == "base64"):
         return None
     canonical: Block = {"type": "document", "source": read}
     if media_type is not None:
         canonical["media_type"] = media_type
     known = _MEDIUM_WIRE | read_description(document, ("name", "context"), canonical)
+    if named is None:
+        known = known - {"format"}
     inner = left_over(document, known)
     if left is not None:
         inner = {**(inner or {}), "source": left}

@@ -19,6 +19,7 @@ from interlingua.adapters._kit import (
 )
 from interlingua.adapters._structured import guarded, recognised, written
 from interlingua.adapters.bedrock_converse.reasoning import NOVA, nova_from_wire, reasoning_to_wire, thinking_from_wire
+from interlingua.adapters.bedrock_converse.state import with_null, without_nulls
 from interlingua.adapters.bedrock_converse.tables import METADATA, TIERS, Writing
 from interlingua.adapters.bedrock_converse.tools import choice_to_wire, enforced, tool_config_from_wire, tools_to_wire
 from interlingua.adapters.bedrock_converse.turns import messages_from_wire, messages_to_wire, system_from_wire
@@ -81,8 +82,9 @@ def _members_from_wire(body: Wire, request: Request, options: Wire, form: Wire, 
             case "inferenceConfig" | "toolConfig" | "outputConfig" | "additionalModelRequestFields" | "serviceTier" if (
                 type(value) is dict
             ):
-                if value:
-                    _config_from_wire(name, value, request, options, form, reading)
+                said = value if name == "additionalModelRequestFields" else _said(name, value, form)
+                if said:
+                    _config_from_wire(name, said, request, options, form, reading)
                 else:
                     form.setdefault("empty", []).append(name)
             case "requestMetadata" if type(value) is dict:
@@ -101,6 +103,19 @@ _TYPES: Final = {
     "serviceTier": "an object",
     "requestMetadata": "an object",
 }
+
+
+def _said(name: str, config: Wire, form: Wire) -> Wire:
+    """A configuration without members that are null; where they stood is a spelling."""
+    said: Wire
+    said, nulls = without_nulls(config)
+    made = said
+    for steps in nulls:
+        made = with_null(made, steps, grows=False)
+    if not nulls or made != config:
+        return config  # an object of nulls alone stays as it is
+    form.setdefault("null", []).extend([name, *steps] for steps in nulls)
+    return said
 
 
 def _config_from_wire(name: str, value: Wire, request: Request, options: Wire, form: Wire, reading: Reading) -> None:
@@ -260,6 +275,9 @@ def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
         _members_to_wire(request, body, writing)
     except UNREADABLE as problem:
         raise InvalidRequest("the request lacks a member or has one of a wrong type", path="") from problem
+    if writing.bare:
+        writing.settle_marks()
+        _drop_hints(body, writing)
     writing.finish()
     if writing.swept:
         _sweep(body)
@@ -275,6 +293,39 @@ def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
 
 _PLAIN_MODEL: Final = re.compile(r"[A-Za-z0-9._-]*")
 _ANSWERS: Final = {"converse": "application/json", "converse-stream": "application/vnd.amazon.eventstream"}
+
+
+def _drop_hints(body: Wire, writing: Writing) -> None:
+    """Takes out the marks that were items of their own when they were read, and would now be hints of what stands before."""
+    bare = list(writing.bare)
+    gone: list[Wire] = []
+    for blocks in (body.get("system") or [], *(message["content"] for message in body["messages"])):
+        kept: list[Wire] = []
+        takes = False  # whether a mark would be a hint of what stands before it
+        for block in blocks:
+            if any(block is mark for mark in gone):
+                continue
+            found = next((at for at, (mark, _) in enumerate(bare) if mark is block), None)
+            if found is not None:
+                _, path = bare.pop(found)
+                if takes:
+                    message = "behind a block this is no item, but a hint of that block"
+                    # a message that holds nothing else goes with it, unless its content travels in another one
+                    alone = (
+                        len(writing.source["messages"][int(path[1])]["content"]) == 1
+                        if path[0] == "messages"
+                        else False
+                    )
+                    merged = any(source == path[:2] for source, _ in writing.merges)
+                    where = path[:2] if alone and not merged else path
+                    writing.loss.drop(where, "cache_hint", "weakened", message)
+                    gone += [mark for mark, where, *_ in writing.marks if where == (*path, "cache")]
+                    continue
+            if block:  # a mark that was taken back is empty
+                takes = found is not None or len(block) > 1 or "cachePoint" not in block
+            kept.append(block)
+        blocks[:] = kept
+    writing.marks = []  # they are settled
 
 
 def _sweep(body: Wire) -> None:
@@ -361,9 +412,12 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     for name in form.get("empty") or ():
         if name in _EMPTY:
             body.setdefault(name, [] if name == "system" else {})
-    for name in form.get("null") or ():
-        if type(name) is str and not body.get(name):
-            body[name] = None
+    for steps in form.get("null") or ():
+        if type(steps) is str:
+            if not body.get(steps):
+                body[steps] = None
+        elif type(steps) is list and steps and steps[0] in body:
+            body.update(with_null({steps[0]: body[steps[0]]}, steps, grows=False))
     if "messages" in (form.get("absent") or ()) and not body["messages"]:
         del body["messages"]
     report_unsupported(request, writing.loss)
@@ -515,7 +569,11 @@ def _options_to_wire(options: dict[str, Any], body: Wire, writing: Writing) -> N
     """Writes the wire's own members verbatim; what has a canonical member of its own is not taken from here."""
     report_foreign_options(writing.source, writing.endpoint, writing.loss)
     for name, value in (options.get(writing.endpoint.adapter) or {}).items():
-        if _is_option(name, value, writing):
+        if type(body.get(name)) is dict and type(value) is not dict:
+            where = ("options", writing.endpoint.adapter, name)
+            message = "the request has members of its own in its place"
+            writing.loss.drop(where, "combination", "lost", message)
+        elif _is_option(name, value, writing):
             body[name] = _merged(body.get(name), value)
         elif value is not None:
             where = ("options", writing.endpoint.adapter, name)

@@ -25,8 +25,14 @@ def kept(canonical: Block, wire: Wire, kind: str, inner: Any, reading: Reading, 
 
     `inner` holds what is left over inside the member that names the kind; None when nothing is.
     """
-    fields: Wire = {} if inner is None else {kind: inner}
+    fields: Wire = {}
     form: Wire = {}
+    if inner is not None:
+        said, nulls = without_nulls(inner)
+        if said or not nulls or kind == "guardContent":  # there an empty tree says that the text is guarded
+            fields[kind] = said
+        if nulls:
+            form["null"] = [[kind, *steps] for steps in nulls]
     if len(wire) > 1:
         for name, value in wire.items():
             if name == "type" and type(value) is str:
@@ -42,6 +48,26 @@ def kept(canonical: Block, wire: Wire, kind: str, inner: Any, reading: Reading, 
         if form:
             state["form"] = {**state.get("form", {}), **form}
     return canonical
+
+
+def without_nulls(tree: Any, depth: int = 0) -> tuple[Any, list[list[str]]]:
+    """A tree of members without those that are null, which say nothing, and where those stood."""
+    if type(tree) is not dict or depth == _NULLS_WITHIN:
+        return tree, []
+    said: Wire = {}
+    nulls: list[list[str]] = []
+    for name, value in tree.items():
+        if value is None:
+            nulls.append([name])
+            continue
+        found, inside = without_nulls(value, depth + 1)
+        nulls += [[name, *steps] for steps in inside]
+        if found or not inside:
+            said[name] = found
+    return said, nulls
+
+
+_NULLS_WITHIN: Final = 3  # what stands deeper is a value of its own
 
 
 def left_over(item: Wire, known: frozenset[str]) -> Wire | None:
@@ -85,10 +111,31 @@ def finished(block: Block, kind: str, inner: Any, known: frozenset[str], writing
     if form := state.get("form"):
         if "type" in form and writing.own:
             wire["type"] = form["type"]
-        for name in form.get("null") or ():
-            if writing.own and type(name) is str:
-                wire.setdefault(name, None)
+        if writing.own:
+            wire = with_nulls(wire, form.get("null") or ())
     return wire
+
+
+def with_nulls(wire: Wire, nulls: Any) -> Wire:
+    """The wire with what was null in it: beside its kind, and inside of it where it is still of that kind."""
+    for given in nulls:
+        steps = [given] if type(given) is str else given
+        if type(steps) is list and steps and (len(steps) == 1 or steps[0] in wire):
+            wire = with_null(wire, steps)
+    return wire
+
+
+def with_null(wire: Wire, steps: Any, *, grows: bool = True) -> Wire:
+    """The wire with a member that was null, where it lacks that member; `grows`: and the objects in which it stood.
+
+    Changes nothing of what it was given.
+    """
+    if type(steps) is not list or not steps or type(name := steps[0]) is not str:
+        return wire
+    if len(steps) == 1:
+        return wire if name in wire else {**wire, name: None}
+    inner: Any = wire.get(name, {} if grows else None)
+    return {**wire, name: with_null(inner, steps[1:], grows=grows)} if type(inner) is dict else wire
 
 
 def overlaid(wire: Wire, fields: Wire, writing: Writing, path: Path) -> Wire:

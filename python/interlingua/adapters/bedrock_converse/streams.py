@@ -8,11 +8,12 @@ The last message is `metadata`, which brings the usage and comes behind `message
 from collections.abc import Generator, Iterable, Iterator
 from typing import Any, Final
 
-from interlingua.adapters._answers import SAID_IN_PIECES, ending
+from interlingua.adapters._answers import ending
 from interlingua.adapters._claude.streams import (
     Answer,
     audible,
     decoded,
+    not_in_pieces,
     report_unsaid,
     started,
     stopped,
@@ -204,7 +205,7 @@ class _Answer(Answer):
             if opened is None:
                 raise TypeError("delta")
             raw: Wire = {opened: "" if opened == "text" else {}}
-            if "redactedContent" in value and opened == "reasoningContent":
+            if opened == "reasoningContent" and value.get("redactedContent") is not None:
                 raw = {opened: {"redactedContent": ""}}
             events = self._open(index, opened, raw)
             block = self.open[index]
@@ -244,6 +245,8 @@ class _Answer(Answer):
         events: list[Event] = []
         for name, part in value.items():
             match name:
+                case _ if part is None:
+                    pass
                 case "text":
                     block.fragments.append(string(part))
                     if part:
@@ -325,7 +328,7 @@ def stream_loss(response: Wire, endpoint: Endpoint) -> list[Entry]:
     answer = audible(response)
     _, loss = to_wire_response(answer, endpoint)
     unsaid = report_unsaid(answer, loss, ("text", "thinking", "redacted_thinking"), endpoint)
-    return [entry for entry in loss if entry["code"] not in SAID_IN_PIECES] + unsaid
+    return not_in_pieces(loss, answer) + unsaid
 
 
 def _frame(name: str, **members: Any) -> Frame:

@@ -6,7 +6,7 @@ from interlingua.adapters._claude.blocks import NO_JSON, json_value, own_citatio
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, RESULT, SYSTEM, USER, string
 from interlingua.adapters._kit import BLOCK_MEMBERS, Wire, arguments_text
-from interlingua.adapters.bedrock_converse.state import Block, finished, kept, left_over, overlaid
+from interlingua.adapters.bedrock_converse.state import Block, finished, kept, left_over, nulls_of, overlaid
 from interlingua.adapters.bedrock_converse.tables import Writing
 from interlingua.canonical.loss import Path
 
@@ -31,19 +31,24 @@ def json_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
 def guarded_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
     """A text that a guardrail is to look at: the text is the user's, the rest stays with the provider."""
     guarded = wire["guardContent"]
-    if guarded.keys() != {"text"} or place not in (USER, SYSTEM) or type(guarded["text"].get("text")) is not str:
+    nulls = nulls_of(guarded)
+    if guarded.keys() - nulls.keys() != {"text"} or place not in (USER, SYSTEM):
+        return None
+    text = guarded["text"].get("text")
+    if type(text) is not str:
         return None
     left = left_over(guarded["text"], frozenset(("text",)))
-    text = guarded["text"]["text"]
     state = None if text and not text.isspace() else reading.state(form={"blank": True})
-    inner = {} if left is None else {"text": left}
+    inner = nulls if left is None else {**nulls, "text": left}
     return kept({"type": "text", "text": text}, wire, "guardContent", inner, reading, state)
 
 
 def cited_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
     """A text with what it cites, in one block however many pieces it has; None when it cannot be read."""
     cited = wire["citationsContent"]
-    texts, citations = cited.get("content", []), cited.get("citations", [])
+    speaks, cites = cited.get("content") is not None, cited.get("citations") is not None
+    texts: Any = cited["content"] if speaks else []
+    citations: Any = cited["citations"] if cites else []
     if place != ASSISTANT or type(texts) is not list or type(citations) is not list:
         return None
     if not all(part.keys() == {"text"} for part in texts):
@@ -52,12 +57,17 @@ def cited_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
     canonical: Block = {"type": "text", "text": "".join(spoken)}
     form: Wire = {"cited": True}
     if len(spoken) != 1:
-        form["texts"] = [len(text) for text in spoken] if "content" in cited else None
+        form["texts"] = [len(text) for text in spoken] if speaks else None
     canonical["citations"] = [_citation_from_wire(citation, reading) for citation in citations]
-    if "citations" not in cited:
+    if not cites:
         form["uncited"] = True
-    left = left_over(cited, frozenset(("content", "citations")))
+    left = left_over(cited, _CITED_WIRE)
+    for name in nulls_of(cited):
+        left = {**(left or {}), name: None}
     return kept(canonical, wire, "citationsContent", left, reading, reading.state(form=form))
+
+
+_CITED_WIRE: Final = frozenset(("content", "citations"))
 
 
 def _citation_from_wire(citation: Wire, reading: Reading) -> dict[str, Any]:
@@ -70,7 +80,7 @@ def _citation_from_wire(citation: Wire, reading: Reading) -> dict[str, Any]:
     if type(source) is list and len(source) == 1 and source[0].keys() == {"text"}:
         canonical["cited_text"] = string(source[0]["text"])
     fields = {name: value for name, value in citation.items() if name not in ("title", "sourceContent")}
-    if place == "web" and type(url := location["web"].get("url")) is str:
+    if place == "web" and type(location["web"]) is dict and type(url := location["web"].get("url")) is str:
         canonical["url"] = url
         others = left_over(location["web"], frozenset(("url",)))
         left = {name: value for name, value in location.items() if name != "web"}
@@ -89,7 +99,9 @@ def _citation_from_wire(citation: Wire, reading: Reading) -> dict[str, Any]:
 def _citation_type(citation: Wire) -> str:
     """What a citation is, by the place that it names."""
     location = citation.get("location")
-    return (next(iter(location), "") if type(location) is dict else "") or "citation"
+    if type(location) is not dict:
+        return "citation"
+    return next((name for name, value in location.items() if name and value is not None), "citation")
 
 
 # ---------------------------------------------------------------------------------------------- to the wire

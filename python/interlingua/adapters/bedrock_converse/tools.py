@@ -22,11 +22,11 @@ from interlingua.adapters._kit import (
     within,
 )
 from interlingua.adapters._schema import ANTHROPIC_STRICT, fitted, misfit
-from interlingua.adapters.bedrock_converse.state import overlaid
+from interlingua.adapters.bedrock_converse.state import overlaid, with_nulls
 from interlingua.adapters.bedrock_converse.tables import Writing, cache_from_wire
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS
-from interlingua.canonical.loss import Path, pointer
+from interlingua.canonical.loss import Path, difference, pointer
 
 Tool = dict[str, Any]
 
@@ -77,8 +77,8 @@ def _tools_from_wire(wires: list[Any], reading: Reading) -> list[Tool]:
 
 def _tool_from_wire(wire: Wire, reading: Reading) -> Tool:
     """A tool of the caller, or one that the provider runs, kept whole."""
-    if "toolSpec" not in wire:
-        kind = next(iter(wire), None)
+    if wire.get("toolSpec") is None:
+        kind = next((name for name in wire if wire[name] is not None), None)
         if kind is None:
             raise KeyError("toolSpec")
         inner = wire[kind]
@@ -91,10 +91,13 @@ def _tool_from_wire(wire: Wire, reading: Reading) -> Tool:
     if not tool["name"]:
         raise ValueError("name")
     left: Wire = {}
+    nulls: list[list[str]] = []
     for name, value in spec.items():
         match name:
             case "name":
                 pass
+            case _ if value is None:
+                nulls.append(["toolSpec", name])
             case "description":
                 tool["description"] = string(value)
             case "inputSchema" if type(value) is dict and type(value.get("json")) is dict:
@@ -108,11 +111,12 @@ def _tool_from_wire(wire: Wire, reading: Reading) -> Tool:
     reading.names.add(tool["name"])
     if "strict" in tool or tool.get("description") == "" or not is_object(tool.get("input_schema") or {}):
         reading.unusual = True
-    fields = {name: value for name, value in wire.items() if name != "toolSpec"}
+    fields = {name: value for name, value in wire.items() if name != "toolSpec" and value is not None}
     if left:
         fields["toolSpec"] = left
-    if fields:
-        tool["provider_state"] = reading.state(fields=fields)
+    nulls += [[name] for name, value in wire.items() if value is None]
+    if fields or nulls:
+        tool["provider_state"] = reading.keeping(fields, {"null": nulls} if nulls else {})
     return tool
 
 
@@ -214,7 +218,11 @@ def _with_state(tool: Tool, wire: Wire, writing: Writing, path: Path) -> Wire:
     where = (*path, "provider_state")
     if state.get("signature"):
         writing.loss.drop((*where, "signature"), "unsupported_field", "lost", "the wire has no signature in this place")
-    return overlaid(wire, state["fields"], writing, (*where, "fields")) if state.get("fields") else wire
+    if state.get("fields"):
+        wire = overlaid(wire, state["fields"], writing, (*where, "fields"))
+    if writing.own:
+        wire = with_nulls(wire, (state.get("form") or {}).get("null") or ())
+    return wire
 
 
 def _never_strict(tool: Tool, writing: Writing) -> bool:
@@ -233,7 +241,7 @@ def enforced(schema: dict[str, Any], writing: Writing, path: Path) -> dict[str, 
     if misfit(schema, ANTHROPIC_STRICT) is None:
         return schema
     made, weakened = fitted(schema, ANTHROPIC_STRICT)
-    if weakened or made != schema:
+    if weakened or difference(made, schema) is not None:  # 0 is no false
         code, severity = ("schema_weakened", "weakened") if weakened else ("schema_rewritten", "shape")
         writing.loss.replace(path, made, code, severity, "the schema in the dialect that the target enforces")
     return made

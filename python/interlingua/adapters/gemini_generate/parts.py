@@ -89,6 +89,11 @@ def _opaque_part(part: Wire, place: str, reading: Reading) -> Block:
 
 
 def _known_part(part: Wire, place: str, reading: Reading) -> Block | None:
+    nulls: list[str] = []
+    if None in part.values():
+        # some clients write all members that a part can have
+        nulls = [name for name in part if part[name] is None]
+        part = {name: value for name, value in part.items() if value is not None}
     members, snake = camelised(part), snaked(part)
     named = [name for name in DATA if name in members]
     if len(named) > 1 or (not named and not (members.get("thought") is True and members.keys() <= SIBLINGS)):
@@ -100,6 +105,11 @@ def _known_part(part: Wire, place: str, reading: Reading) -> Block | None:
     if kind != "text":
         if type(inner) is not dict:
             return None
+        if None in inner.values() and (
+            silent := [name for name in inner if inner[name] is None and name not in _SPELT]
+        ):
+            nulls += [f"{kind}.{name}" for name in silent]
+            inner = {name: value for name, value in inner.items() if name not in silent}
         snake += [f"{kind}.{name}" for name in snaked(inner)]
         inner = camelised(inner)
     signature = members.get("thoughtSignature")
@@ -145,7 +155,13 @@ def _known_part(part: Wire, place: str, reading: Reading) -> Block | None:
             fields[name] = value
     if snake:
         form["snake"] = snake
+    if nulls:
+        form["null"] = nulls
     return kept(block, signature, fields, form, state, reading)
+
+
+_SPELT: Final = frozenset(("args", "response", "name", "parts"))
+"""Members of calls and results whose null has a spelling of its own."""
 
 
 def _parts_of_result(inner: Any, reading: Reading) -> list[Block]:

@@ -50,6 +50,7 @@ Request = dict[str, Any]
 Entries = list[dict[str, Any]]
 
 _SYSTEM: Final = ("systemInstruction", "system_instruction")
+_OTHER_SYSTEM: Final = {"systemInstruction": "system_instruction", "system_instruction": "systemInstruction"}
 _OPTION_OBJECTS: Final = ("generationConfig", "toolConfig")
 _CONFIG: Final = frozenset(("generationConfig", "generation_config"))
 _CACHED: Final = frozenset(("systemInstruction", "tools", "toolConfig"))
@@ -77,6 +78,8 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
             messages.append(system_from_wire(body[name], reading))
             if name != _SYSTEM[0]:
                 form["system"] = name
+            if (other := _OTHER_SYSTEM[name]) in body and body[other] is None:
+                form["system_null"] = other
             break
     contents_from_wire(contents, reading, messages)
     request, spelling = members_from_wire(body, reading)
@@ -104,8 +107,10 @@ def _address_from_wire(wire: Wire, body: Wire, endpoint: Endpoint, request: Requ
         name = name or said.rpartition("/")[2]
     if name:
         request["model"] = endpoint.model_id(name) or ""
-    if body.get("cachedContent") is not None and any(body.get(member) is not None for member in _CACHED):
-        form["cached"] = True
+    if "cachedContent" in body or "cached_content" in body:
+        named = {CAMEL.get(name, name) for name, value in body.items() if value is not None}
+        if "cachedContent" in named and not _CACHED.isdisjoint(named):
+            form["cached"] = True
     if found and found[2] == "streamGenerateContent":
         request["stream"] = True
         if "alt=sse" not in path:
@@ -129,6 +134,8 @@ def members_from_wire(body: Wire, reading: Reading) -> tuple[Request, Wire]:
         if name in _NOT_MEMBERS or (name == "model" and type(value) is str):
             if value is None:
                 spelling[spelt] = None
+            elif spelt == _SYSTEM[1] and body.get(_SYSTEM[0]) is not None:
+                options[spelt] = value  # said twice: nobody knows what the provider makes of the second
             continue
         if name != spelt and name in body:
             name = spelt
@@ -205,6 +212,9 @@ def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
         members_to_wire(request, body, writing)
         if form:
             body = _respelt(request, body, writing)
+            null = form.get("system_null")
+            if null in _SYSTEM and null not in body and _OTHER_SYSTEM[null] in body:
+                body[null] = None
     except UNREADABLE as problem:
         raise InvalidRequest("the request holds a value of a wrong type", path="") from problem
     if not writing.own:
@@ -253,13 +263,18 @@ def _respelt(request: Request, body: Wire, writing: Writing) -> Wire:
         place, slash, name = said.rpartition("/")
         same = "model_of_path" in form and form["model_of_path"] == writing.model
         body["model"] = said if same else place + slash + (writing.model or name)
-    spelling: Wire = {name: value for name, value in (form.get("members") or {}).items() if name != "tools"}
+    spelling: Wire = {
+        name: value for name, value in (form.get("members") or {}).items() if name != "tools" or value is None
+    }
     if not spelling.keys().isdisjoint(_SYSTEM) and not body.keys().isdisjoint(_SYSTEM):
         spelling = {name: value for name, value in spelling.items() if name not in _SYSTEM}
     if not spelling:
         return body
-    # tools and contents are spelt already
-    members = {name: value for name, value in body.items() if name not in _APART}
+    # contents are spelt already, and so are tools but for those that are an option
+    options: Wire = (request.get("options") or {}).get(writing.endpoint.adapter) or {}
+    members = {
+        name: value for name, value in body.items() if name not in _APART or (name != "contents" and name in options)
+    }
     if all(entry["path"].startswith(_BESIDE) for entry in writing.loss.entries):
         read, _ = members_from_wire(_replaced(members, spelling), Reading(writing.endpoint, DERIVED_IDS))
         if difference(read, {name: request[name] for name in request.keys() & _READ}) is None:
@@ -360,7 +375,9 @@ def _options_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         elif member == "cachedContent" and not writing.form.get("cached") and not _CACHED.isdisjoint((*body, *own)):
             message = "the target takes a cache only in the place of instructions and tools"
             writing.loss.drop(("options", name, member), "combination", "lost", message)
-        elif member not in body and _is_option({member: value}, member, writing):
+        elif (member == _SYSTEM[1] and value is not None and _SYSTEM[0] in body and "system" not in writing.form) or (
+            member not in body and _is_option({member: value}, member, writing)
+        ):
             body[member] = value
         else:
             _refuse_option((member,), writing)

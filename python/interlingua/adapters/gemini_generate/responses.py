@@ -146,6 +146,8 @@ def assembled(body: Wire, choices: list[dict[str, Any]], endpoint: Endpoint) -> 
     if not choices:
         given: Any = body.get("candidates")
         state["form"] = {"candidates": "absent" if "candidates" not in body else "null" if given is None else "empty"}
+    elif "promptFeedback" in fields and not response["message"]["content"] and _is_blocked(response, state):
+        state.setdefault("form", {})["candidates"] = "given"  # other blocked prompts have none
     return response
 
 
@@ -216,7 +218,7 @@ def to_wire_response(response: Response, endpoint: Endpoint) -> tuple[Wire, Entr
     missing = form.get("candidates") or ("absent" if _is_blocked(response, state) else None)
     if response["finish_reason"] != ("content_filter" if _is_blocked(response, state) else "other"):
         missing = None  # an edit made it another end
-    if missing is None or response["message"]["content"] or alternatives:
+    if missing in _GIVEN or response["message"]["content"] or alternatives:
         body["candidates"] = candidates
     elif missing != "absent":
         body["candidates"] = [] if missing == "empty" else None
@@ -242,6 +244,7 @@ def to_wire_response(response: Response, endpoint: Endpoint) -> tuple[Wire, Entr
     return body, loss.entries
 
 
+_GIVEN: Final = (None, "given")
 _UNCOUNTED: Final = ("cache_creation_input_tokens", "cache_creation_1h_input_tokens")
 """What the wire does not count apart."""
 

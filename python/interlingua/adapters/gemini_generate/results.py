@@ -36,10 +36,10 @@ def result_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
             texts.append(item["text"])
         elif (part := _said(item, writing, where)) is None:
             continue
-        elif kind in MEDIA and "text" not in part and not inside:
+        elif kind in MEDIA and part.get("text") is None and not inside:
             texts.append(f"[{kind} {len(writing.outside) + 1}: see the next user message]")
             writing.outside.append((where, texts[-1], part))
-        elif "text" in part and (kind != "opaque" or "text" not in item["value"]):
+        elif part.get("text") is not None and (kind != "opaque" or "text" not in item["value"]):
             texts.append(part["text"])
         elif position < last_text:
             writing.moves.append((where, (*path, "content", "-")))

@@ -47,7 +47,8 @@ def left_over(inner: Wire, known: tuple[str, ...], name: str, fields: dict[str, 
 
 def kind_of(part: Wire) -> str:
     """The name of the data of a part."""
-    return next((CAMEL.get(name, name) for name in part if CAMEL.get(name, name) not in SIBLINGS), "part")
+    names = [CAMEL.get(name, name) for name, value in part.items() if value is not None]
+    return next((name for name in (*names, *part) if CAMEL.get(name, name) not in SIBLINGS), "part")
 
 
 # ---------------------------------------------------------------------------------------------- to the wire
@@ -122,7 +123,22 @@ def finished(block: Block, part: Wire, kind: str, known: frozenset[str], writing
         if form.get("thought") is False:
             part.setdefault("thought", False)
         if snake := form.get("snake"):
-            return _respelt(part, kind, snake)
+            part = _respelt(part, kind, snake)
+        if writing.own and (nulls := form.get("null")):
+            part = _with_nulls(part, kind, nulls)
+    return part
+
+
+def _with_nulls(part: Wire, kind: str, nulls: list[Any]) -> Wire:
+    """The part with the members that were null, where it lacks them."""
+    outer = next((name for name in part if CAMEL.get(name, name) == kind), kind)
+    inner: Any = part.get(outer)
+    for text in nulls:
+        where, _, name = str(text).rpartition(".")
+        if not where:
+            part.setdefault(name, None)
+        elif where == kind and type(inner) is dict:
+            inner.setdefault(name, None)
     return part
 
 

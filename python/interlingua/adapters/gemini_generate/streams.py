@@ -177,6 +177,8 @@ class _Decoder:
             if not content.keys() <= _CONTENT:
                 choice.content.update({name: value for name, value in content.items() if name not in _CONTENT})
             for part in content.get("parts") or ():
+                if None in part.values():
+                    part = {name: value for name, value in part.items() if value is not None} or part
                 text = part.get("text")
                 if choice.kind == "text" and len(part) == 1 and type(text) is str and text:
                     choice.texts.append(text)
@@ -527,10 +529,10 @@ class _Encoder:
             return None  # no answer of this wire holds such a block
 
     def _finish(self, response: Wire) -> Frame:
-        bare = ending(response)
+        bare = _ending(response)
         alternatives = response.get("alternatives")
         if alternatives:
-            bare["alternatives"] = [ending(choice) for choice in alternatives]
+            bare["alternatives"] = [_ending(choice) for choice in alternatives]
         body, _ = to_wire_response(bare, self.endpoint)
         blocked = "promptFeedback" in body
         choices = [response, *(alternatives or ())]
@@ -538,8 +540,20 @@ class _Encoder:
             if not blocked and candidate.get("finishReason") is None:  # without a word the stream has no end
                 candidate["finishReason"] = FINISH_WORD.get(choices[number]["finish_reason"], "OTHER")
             last = self.held.get(number, {"text": ""})
-            candidate["content"] = {**(candidate.get("content") or {"role": MODEL}), "parts": [last]}
+            content = candidate.get("content")
+            candidate["content"] = {**(content if type(content) is dict else {"role": MODEL}), "parts": [last]}
         return _frame({**body, **self.identity})
+
+
+def _ending(choice: Wire) -> Wire:
+    """How an answer ends. One that said anything ends as such, also where its prompt was found to be blocked midway."""
+    end = ending(choice)
+    if choice["message"]["content"] and not end["message"]["content"]:
+        end["message"]["content"] = [_SAID]
+    return end
+
+
+_SAID: Final = {"type": "text", "text": ""}  # stands for what went out before
 
 
 _NOBODY: Final = {"adapter": ""}

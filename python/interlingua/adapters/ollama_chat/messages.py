@@ -49,7 +49,7 @@ def messages_to_wire(request: dict[str, Any], writing: Writing) -> list[Wire]:
     messages: list[Message] = request["messages"]
     body: list[Wire] = []
     order, moves = ordered(messages, NAME, writing.form if writing.own else None)
-    if writing.own or _are_of_this_wire(messages):
+    if writing.own or _are_of_this_wire(messages, writing):
         writing.with_ids = not _find_their_calls([messages[position] for position in order], writing)
     if request.get("system"):
         said = _Said(("system",), writing)
@@ -134,16 +134,17 @@ _OF_ANSWERS: Final = frozenset(("thinking", "tool_calls"))
 
 def _respell(wire: Wire, form: Mapping[str, Any], with_ids: bool) -> None:
     """How an own message was spelt, as far as it still says the same."""
+    own_role: str = wire["role"]
     for name in form.get("absent", ()):
         if name == "tool_call_id" and with_ids:
             continue
         if name != "content" or not wire["content"]:
             wire.pop(name, None)
     for name, value in form.get("empty", NOTHING).items():
-        if not wire.get(name) and (name not in _OF_ANSWERS or wire["role"] == "assistant"):
+        if not wire.get(name) and (name not in _OF_ANSWERS or own_role == "assistant"):
             wire[name] = value
     role = str(form.get("role", "")).lower()
-    if "role" in form and (role == wire["role"] or role not in _ROLES):
+    if "role" in form and (role == own_role or role not in _ROLES):
         wire["role"] = form["role"]
 
 
@@ -293,15 +294,16 @@ def _find_their_calls(messages: list[Message], writing: Writing) -> bool:
     return True
 
 
-def _are_of_this_wire(messages: list[Message]) -> bool:
-    """Whether calls or results may have been read from this wire, though the request was not."""
+def _are_of_this_wire(messages: list[Message], writing: Writing) -> bool:
+    """Whether calls or results were read from this wire, though the request was not."""
     for message in messages:
         if message["role"] == "tool":
-            if "provider_state" in message or "provider_state" in message["content"][0]:
+            if writing.owns(message) or writing.owns(message["content"][0]):
                 return True
         elif message["role"] == "assistant":
-            if any(block["type"] == "tool_use" and "provider_state" in block for block in message["content"]):
-                return True
+            for block in message["content"]:
+                if block["type"] == "tool_use" and writing.owns(block):
+                    return True
     return False
 
 

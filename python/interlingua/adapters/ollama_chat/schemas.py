@@ -7,6 +7,7 @@ else never reaches the model. What can be said otherwise is rewritten, a limit i
 keyword that is left out is reported at its pointer. What stands under `items` and `$defs` is kept as it is.
 """
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from interlingua.canonical import json
@@ -29,6 +30,7 @@ def kept(schema: Schema, loss: Loss, path: Path) -> Schema:
     """The schema of a tool as the model will see it; the same object when nothing had to change."""
     if _is_usual(schema):
         return schema
+    schema = _sound(schema, _MISSHAPEN_ROOT, loss, path)
     written = _Keeper(schema, loss).properties(schema, path)
     if "type" in schema and not isinstance(schema["type"], str):
         loss.replace((*path, "type"), "object", "schema_rewritten", "shape", "the server takes one type here")
@@ -46,9 +48,26 @@ def _is_usual(schema: Schema) -> bool:
     if not schema.keys() <= _ROOT or not isinstance(schema.get("type", ""), str):
         return False
     parts = schema.get("properties", _NOTHING)
-    if not isinstance(parts, dict):
-        return True
-    return all(isinstance(part, dict) and part.keys() <= _FLAT for part in parts.values())
+    if not isinstance(parts, dict) or not _are_texts(schema.get("required", ())):
+        return False
+    return all(isinstance(part, dict) and part.keys() <= _FLAT and _is_sound(part) for part in parts.values())
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(type(text) is str for text in value)
+
+
+def _is_sound(part: Schema) -> bool:
+    """Whether the keywords of a property have the types that the server reads them into."""
+    return (
+        _is_word(part.get("type", ""))
+        and type(part.get("description", "")) is str
+        and type(part.get("enum", _NO_LIST)) is list
+        and ("required" not in part or _are_texts(part["required"]))
+    )
+
+
+_NO_LIST: Final[list[Any]] = []
 
 
 class _Keeper:
@@ -81,6 +100,7 @@ class _Keeper:
             return {}
         if "$ref" in part:
             part = self._resolved(part, path)
+        part = _sound(part, _MISSHAPEN, self._loss, path)
         if part.keys() <= _PROPERTY and "properties" not in part and "anyOf" not in part:
             return part
         written = _united(_listed(self.properties(part, path), self._loss, path), self._loss, path)
@@ -101,6 +121,44 @@ class _Keeper:
             message = "the server takes no references: what it stands for is written out"
             self._loss.replace(path, target, "schema_rewritten", "shape", message)
         return target
+
+
+def _is_word(value: Any) -> bool:
+    return type(value) is str or (type(value) is list and _are_texts(value))
+
+
+def _is_text(value: Any) -> bool:
+    return type(value) is str
+
+
+def _is_list(value: Any) -> bool:
+    return type(value) is list
+
+
+def _is_object(value: Any) -> bool:
+    return type(value) is dict
+
+
+_MISSHAPEN_ROOT: Final = {"required": _are_texts, "properties": _is_object}
+_MISSHAPEN: Final = {
+    **_MISSHAPEN_ROOT,
+    "type": _is_word,
+    "description": _is_text,
+    "enum": _is_list,
+    "anyOf": _is_list,
+}
+"""What the server reads a keyword into; null is nothing."""
+
+
+def _sound(schema: Schema, kinds: dict[str, Callable[[Any], bool]], loss: Loss, path: Path) -> Schema:
+    """The schema without keywords that are of no type a schema has there: the server would refuse the whole request."""
+    odd = [name for name, fits in kinds.items() if schema.get(name) is not None and not fits(schema[name])]
+    if not odd:
+        return schema
+    for name in odd:
+        severity = "shape" if name == "description" else "weakened"
+        loss.drop((*path, name), "schema_weakened", severity, "no schema has such a value there; the server refuses it")
+    return {name: value for name, value in schema.items() if name not in odd}
 
 
 def _united(schema: Schema, loss: Loss, path: Path) -> Schema:

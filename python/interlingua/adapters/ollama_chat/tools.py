@@ -230,7 +230,7 @@ def _same_arguments(text: Any, block: Block) -> bool:
     """Whether a kept argument text still says what the call says; the conversation may have been edited."""
     if not isinstance(text, str):
         return False
-    parsed = parse_arguments(text)
+    parsed = parse_arguments(text or "{}")
     if parsed is None:
         return block.get("input_raw") == text and not block["input"]
     return "input_raw" not in block and arguments_text(parsed) == arguments_text(block["input"])
@@ -259,7 +259,7 @@ def call_from_wire(call: Any, reading: Reading) -> Block:
         form["absent"] = ["arguments"]
     else:  # a text, which older clients send
         form["arguments"] = arguments
-        if (parsed := parse_arguments(arguments)) is not None:
+        if (parsed := parse_arguments(arguments or "{}")) is not None:
             block["input"] = parsed
         else:
             block["input"], block["input_raw"] = {}, arguments
