@@ -14,6 +14,7 @@ from interlingua.canonical import json
 from interlingua.canonical.loss import Loss, Path
 
 Schema = dict[str, Any]
+Kinds = dict[str, Callable[[Any], bool]]
 
 _ROOT: Final = frozenset(("type", "$defs", "items", "required", "properties"))
 _PROPERTY: Final = frozenset(("type", "items", "description", "enum", "anyOf", "properties", "required"))
@@ -139,8 +140,8 @@ def _is_object(value: Any) -> bool:
     return type(value) is dict
 
 
-_MISSHAPEN_ROOT: Final = {"required": _are_texts, "properties": _is_object}
-_MISSHAPEN: Final = {
+_MISSHAPEN_ROOT: Final[Kinds] = {"required": _are_texts, "properties": _is_object}
+_MISSHAPEN: Final[Kinds] = {
     **_MISSHAPEN_ROOT,
     "type": _is_word,
     "description": _is_text,
@@ -150,7 +151,7 @@ _MISSHAPEN: Final = {
 """What the server reads a keyword into; null is nothing."""
 
 
-def _sound(schema: Schema, kinds: dict[str, Callable[[Any], bool]], loss: Loss, path: Path) -> Schema:
+def _sound(schema: Schema, kinds: Kinds, loss: Loss, path: Path) -> Schema:
     """The schema without keywords that are of no type a schema has there: the server would refuse the whole request."""
     odd = [name for name, fits in kinds.items() if schema.get(name) is not None and not fits(schema[name])]
     if not odd:
