@@ -5,7 +5,7 @@ from unittest.mock import ANY
 
 import pytest
 
-from interlingua import apply, difference, registry, visible
+from interlingua import apply, difference, read_stream, registry, visible, write_stream
 from interlingua.adapters import openai_chat as adapter
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
@@ -808,3 +808,16 @@ def test_free_text_calls_of_a_provider_go_back_to_it() -> None:
     calls = [{"id": "call_1", "type": "custom", "custom": {"name": "patch", "input": "*** Begin"}}]
     body = {"model": "m", "messages": [{"role": "assistant", "content": None, "tool_calls": calls}]}
     again(body, endpoint)
+
+
+def test_a_medium_that_has_no_part_is_left_out_of_a_stream() -> None:
+    """Also one that says it came from here: a stream tells parts, and no nulls among them."""
+    sound = {"type": "audio", "source": {"kind": "url", "data": "https://example.com/a.wav"}, "media_type": "audio/wav"}
+    sound["provider_state"] = {"adapter": "openai_chat", "provider": "openai"}
+    answer = {"message": {"role": "assistant", "content": [sound]}, "finish_reason": "stop"}
+    events: list[dict[str, Any]] = [{"type": "message_start"}, {"type": "block_start", "index": 0, "block": sound}]
+    events += [{"type": "block_stop", "index": 0, "block": sound}, {"type": "message_complete", "response": answer}]
+    loss: list[dict[str, Any]] = []
+    data = b"".join(write_stream(events, "openai_chat", loss=loss))
+    assert [entry["path"] for entry in loss] == ["/message/content/0"]
+    assert list(read_stream([data], "openai_chat"))[-1]["type"] == "message_complete"

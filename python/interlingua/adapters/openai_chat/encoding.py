@@ -350,7 +350,8 @@ class _Encoder:
             case "audio" if "id" in state:
                 return {"audio": audio_to_wire(block, state)}
             case "image" | "audio" | "video" | "document" if state:
-                return {PART: [part_to_wire(block, (), self._writing, ASSISTANT)]}
+                part = part_to_wire(block, (), self._writing, ASSISTANT)
+                return {PART: [part]} if part is not None else {}
             case "opaque" if self._endpoint.owns(block):
                 if block.get("kind") == CALLS:
                     return {CALLS: [{**block["value"], "index": self._next_call(number)}]}
