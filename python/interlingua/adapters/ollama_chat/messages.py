@@ -49,7 +49,7 @@ def messages_to_wire(request: dict[str, Any], writing: Writing) -> list[Wire]:
     messages: list[Message] = request["messages"]
     body: list[Wire] = []
     order, moves = ordered(messages, NAME, writing.form if writing.own else None)
-    if writing.own or _are_of_this_wire(messages, writing):
+    if writing.own or _are_of_this_wire(messages):
         writing.with_ids = not _find_their_calls([messages[position] for position in order], writing)
     if request.get("system"):
         said = _Said(("system",), writing)
@@ -294,16 +294,16 @@ def _find_their_calls(messages: list[Message], writing: Writing) -> bool:
     return True
 
 
-def _are_of_this_wire(messages: list[Message], writing: Writing) -> bool:
-    """Whether calls or results were read from this wire, though the request was not."""
+def _are_of_this_wire(messages: list[Message]) -> bool:
+    """Whether something was read from this wire, though the request was not."""
     for message in messages:
-        if message["role"] == "tool":
-            if writing.owns(message) or writing.owns(message["content"][0]):
+        if "provider_state" in message and message["provider_state"]["adapter"] == NAME:
+            return True
+        content: list[Block] = message["content"]
+        for block in content:
+            state: dict[str, Any] | None = block.get("provider_state")
+            if state is not None and state["adapter"] == NAME:
                 return True
-        elif message["role"] == "assistant":
-            for block in message["content"]:
-                if block["type"] == "tool_use" and writing.owns(block):
-                    return True
     return False
 
 

@@ -10,6 +10,7 @@ keyword that is left out is reported at its pointer. What stands under `items` a
 from collections.abc import Callable
 from typing import Any, Final
 
+from interlingua.adapters._kit import within
 from interlingua.canonical import json
 from interlingua.canonical.loss import Loss, Path
 
@@ -46,16 +47,24 @@ def kept(schema: Schema, loss: Loss, path: Path) -> Schema:
 
 def _is_usual(schema: Schema) -> bool:
     """Whether the server keeps the whole schema: one level of properties without anything that it drops."""
-    if not schema.keys() <= _ROOT or not isinstance(schema.get("type", ""), str):
+    if not within(schema, _ROOT) or not isinstance(schema.get("type", ""), str):
         return False
     parts = schema.get("properties", _NOTHING)
-    if not isinstance(parts, dict) or not _are_texts(schema.get("required", ())):
+    if not isinstance(parts, dict) or not _are_texts(schema.get("required", _NO_LIST)):
         return False
-    return all(isinstance(part, dict) and part.keys() <= _FLAT and _is_sound(part) for part in parts.values())
+    for part in parts.values():  # noqa: SIM110 compiled, the loop is faster
+        if not (isinstance(part, dict) and within(part, _FLAT) and _is_sound(part)):
+            return False
+    return True
 
 
 def _are_texts(value: Any) -> bool:
-    return isinstance(value, list | tuple) and all(type(text) is str for text in value)
+    if not isinstance(value, list):
+        return False
+    for text in value:  # noqa: SIM110 compiled, the loop is faster
+        if type(text) is not str:
+            return False
+    return True
 
 
 def _is_sound(part: Schema) -> bool:

@@ -15,6 +15,7 @@ from interlingua.adapters._kit import (
     report_foreign_state,
     report_own_state,
     report_unknown,
+    within,
 )
 from interlingua.adapters.ollama_chat.blocks import Block, opaque
 from interlingua.adapters.ollama_chat.schemas import kept
@@ -86,7 +87,7 @@ def _tool_to_wire(tool: Tool, path: Path, writing: Writing) -> Wire | None:
         report_unknown(tool, PROVIDER_TOOL_MEMBERS, loss, path)
         return tool["definition"]
     schema = tool.get("input_schema")
-    if schema is not None and not writing.own and tool.keys() <= _SAID:  # the usual tool, on a straight way
+    if schema is not None and not writing.own and within(tool, _USUAL) and not tool.get("strict"):  # on a straight way
         function: Wire = {"name": tool["name"], "parameters": kept(schema, loss, (*path, "input_schema"))}
         if tool.get("description") is not None:
             function["description"] = tool["description"]
@@ -117,6 +118,7 @@ def _tool_to_wire(tool: Tool, path: Path, writing: Writing) -> Wire | None:
 
 
 _SAID: Final = frozenset(("name", "description", "input_schema", "side_effects", "requires_workspace"))
+_USUAL: Final = _SAID | {"strict"}
 
 
 def _finish_tool(tool: Tool, kind: str, state: Mapping[str, Any], path: Path, writing: Writing) -> None:
@@ -188,8 +190,9 @@ def call_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
     state = writing.owns(block)
     wire_id = writing.call_id(block, state)
     call: Wire = {} if wire_id is None else {"id": wire_id}
-    if len(block) == 4:
+    if not state and within(block, _USUAL_CALL):
         call["function"] = {"name": block["name"], "arguments": block["input"]}
+        report_foreign_state(block, writing.endpoint, writing.loss, path)
         return call
     form, fields = state.get("form") or NOTHING, state.get("fields") or NOTHING
     inner: Wire = {"name": block["name"]}
@@ -213,6 +216,9 @@ def call_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
             report_foreign_state(block, writing.endpoint, writing.loss, path)
         report_unknown(block, CALL_MEMBERS, writing.loss, path)
     return call
+
+
+_USUAL_CALL: Final = frozenset(("type", "id", "name", "input", "provider_state"))
 
 
 def _arguments(block: Block, form: Mapping[str, Any], path: Path, writing: Writing) -> Any:
