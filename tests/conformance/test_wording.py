@@ -57,7 +57,10 @@ def test_other_words_pass() -> None:
         for case in read()
         if case.has("request.loss.json")
         and any(entry["code"] in WORDED for entry in case.value("request.loss.json"))
-        and not (any("requests#form" in clause for clause in case.meta["spec"]) and b"(empty)" in case.data("request.wire.json"))
+        and not (
+            any("requests#form" in clause for clause in case.meta["spec"])
+            and b"(empty)" in case.data("request.wire.json")
+        )
     ]  # a reader that looks for the form of the answer passes over the filler, which is then no word like any other
     kinds = ("to_wire", "loss", "accounting", "schema:loss", "from_wire_request")
     session = Session(FunctionPlug(other_words))

@@ -1,0 +1,446 @@
+"""
+What a stream loses: what the whole answer loses, or what a reader of the written stream finds otherwise in its pieces
+(spec/6-loss.md#streamed-answers).
+"""
+
+from typing import Any, Final
+
+from interlingua import adapters
+from interlingua.adapters import _failures as failures
+from interlingua.canonical import carriage
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.ids import DERIVED_IDS
+from interlingua.canonical.loss import Entry, Path, apply, difference, parse_pointer, pointer, visible
+
+
+def stream_loss(response: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
+    """What a stream loses of an answer: what the whole answer loses, where the wire does not say otherwise."""
+    if endpoint.state_in_ids:
+        response = carriage.load_response(response, endpoint)
+    adapter = adapters.get(endpoint.adapter)
+    asked = getattr(adapter, "stream_loss", None)  # where a stream says more or less than the whole answer
+    return adapter.to_wire_response(response, endpoint)[1] if asked is None else asked(response, endpoint)
+
+
+def of_the_message(loss: list[Entry]) -> list[Entry]:
+    """The entries about the content of the answer itself."""
+    return [entry for entry in loss if entry["path"].startswith("/message/content/")]
+
+
+# ------------------------------------------------------------------------------------------- as it was told
+
+PROSE: Final = ("text_delta", "thinking_delta")
+PIECES: Final = frozenset((*PROSE, "tool_use_start", "tool_use_input_delta", "tool_use_end"))
+"""Events in which a block goes on."""
+
+
+class Tale:
+    """How an answer was told, as far as its end cannot say: in which order its blocks began and ended, and, where several
+    were open at once or are open still, in which pieces. What blocks said that were told one by one they say themselves."""
+
+    __slots__ = ("_choice", "_mark", "events", "mixed", "open")
+
+    def __init__(self, choice: int) -> None:
+        self._choice = choice
+        self.events: list[dict[str, Any]] = []
+        self.open: set[int] = set()
+        self.mixed = False
+        self._mark = 0
+
+    def turn(self, event: dict[str, Any]) -> None:
+        """A block begins or ends."""
+        if event["type"] == "block_start":
+            self.mixed = self.mixed or bool(self.open)
+            self.open.add(event["index"])
+            self.events.append(event)
+            if not self.mixed:
+                self._mark = len(self.events)
+            return
+        self.open.discard(event["index"])
+        if not self.mixed:
+            del self.events[self._mark :]
+        elif not self.open:
+            self.mixed = False
+        self.events.append(event)
+
+    def told(self, event: dict[str, Any]) -> None:
+        """A block goes on."""
+        if self.mixed or event["type"] not in PROSE:
+            self.events.append(event)
+
+    def again(self, arrived: dict[str, Any]) -> list[dict[str, Any]]:
+        """Events that tell what had arrived in the same order."""
+        content: list[dict[str, Any]] = arrived["message"]["content"]
+        ended = {event["index"]: event["block"] for event in self.events if event["type"] == "block_stop"}
+        begun = {event["index"]: event["block"] for event in self.events if event["type"] == "block_start"}
+        said: dict[int, str] = {}
+        for event in self.events:
+            if "text" in event:
+                said[event["index"]] = said.get(event["index"], "") + event["text"]
+        whole = _places(begun, ended, content)
+        events: list[dict[str, Any]] = [] if self._choice else [{"type": "message_start"}]
+        seen: set[tuple[str, int]] = set()  # of calls: whether they have said who they are, and what they were
+        for event in self.events:
+            index, kind = event["index"], event["type"]
+            seen.add((kind, index))
+            if kind == "block_stop" and event["block"]["type"] == "tool_use":
+                events += [one for one in _call(event) if (one["type"], index) not in seen]
+            events.append(event)
+            if kind == "block_start":
+                arrived_of = whole[index] if index in whole else event["block"]
+                events += _beginning(event, arrived_of, said.get(index, ""))
+        return [{**event, "choice": self._choice} for event in events] if self._choice else events
+
+
+def _places(
+    begun: dict[int, dict[str, Any]], ended: dict[int, dict[str, Any]], content: list[dict[str, Any]]
+) -> dict[int, dict[str, Any]]:
+    """What had arrived of each block. Blocks that said nothing may have no place in the message."""
+    found = dict(ended)
+    place = 0
+    for index, block in sorted(begun.items()):
+        if place < len(content) and content[place]["type"] == ended.get(index, block)["type"]:
+            found.setdefault(index, content[place])
+            place += 1
+    return found
+
+
+def _beginning(start: dict[str, Any], block: dict[str, Any], said: str) -> list[dict[str, Any]]:
+    """What a text told before `said`, as the event behind the one that begins it."""
+    begun = start["block"]
+    text: str = block.get("text") or ""
+    if begun["type"] not in ("text", "thinking") or not text.endswith(said):
+        return []
+    first = text.removesuffix(said).removeprefix(begun["text"])
+    return [{"type": f"{begun['type']}_delta", "index": start["index"], "text": first}] if first else []
+
+
+def _call(stop: dict[str, Any]) -> list[dict[str, Any]]:
+    """The events of a call itself."""
+    block, index = stop["block"], stop["index"]
+    start: dict[str, Any] = {"index": index, "id": block["id"], "name": block["name"]}
+    end = {name: block[name] for name in ("input", "input_raw") if name in block}
+    return [{"type": "tool_use_start", **start}, {"type": "tool_use_end", **start, **end}]
+
+
+_SAID: Final = ("type", "kind", "name", "text", "refusal", "input", "input_raw", "signature", "citations")
+_FAILED: Final[dict[str, Any]] = {"category": "server_error", "message": "it failed", "retryable": True}
+
+
+def as_it_came(
+    loss: list[Entry], told: list[dict[str, Any]], content: list[dict[str, Any]], endpoint: Endpoint
+) -> list[Entry]:
+    """What is lost of what had arrived: what the whole answer loses, unless a reader of the stream finds something else. A
+    wire may tell of blocks when they are whole, or in pieces of which a reader makes less, more or others without an end."""
+    found = _read_content([*told, {"type": "error", "error": _FAILED}], endpoint)
+    if endpoint.state_in_ids:
+        content, found = _without_state(content), _without_state(found)
+    return _as_found(loss, content, found, _CONTENT)
+
+
+def _as_found(loss: list[Entry], content: list[dict[str, Any]], found: list[dict[str, Any]], at: Path) -> list[Entry]:
+    """The report on the content at a place by which it reads as what was found."""
+    if _reads_as(loss, content, found, at):
+        return loss
+    loss = _matched(loss, content, found, at)
+    if not _reads_as(loss, content, found, at):
+        message = "what was told reads otherwise in the pieces of this wire"
+        entry: Entry = {"op": "replace", "path": pointer(at), "code": "unsupported_value", "severity": "weakened"}
+        loss = [{**entry, "message": message, "value": found}]
+    return loss
+
+
+def holds_own(response: dict[str, Any], endpoint: Endpoint) -> bool:
+    """Whether an answer holds something of the endpoint's own provider: how its pieces say that, a reader knows best."""
+    for choice in (response, *(response.get("alternatives") or ())):
+        message = choice["message"]
+        if endpoint.owns(choice.get("provider_state") or _NOBODY) or endpoint.owns(
+            message.get("provider_state") or _NOBODY
+        ):
+            return True
+        if any(
+            _is_own(block, endpoint) or (block["type"] == "opaque" and endpoint.owns(block))
+            for block in message["content"]
+        ):
+            return True
+    return False
+
+
+_NOBODY: Final[dict[str, Any]] = {"adapter": ""}
+
+
+def as_it_is_read(loss: list[Entry], end: dict[str, Any], tales: dict[int, Tale], endpoint: Endpoint) -> list[Entry]:
+    """What is lost of an answer: what the whole of it loses, unless a reader of the stream finds something else."""
+    response: dict[str, Any] = end["response"]
+    choices: list[dict[str, Any]] = [response, *(response.get("alternatives") or ())]
+    told = [
+        event
+        for number, tale in sorted(tales.items())
+        if number < len(choices)
+        for event in tale.again(choices[number])
+    ]
+    last = _read_back([*told, end], endpoint)
+    if last is None or last["type"] != "message_complete":
+        return loss  # an answer that failed is an error on this wire
+    read = last["response"]
+    for number, (choice, seen) in enumerate(zip(choices, [read, *(read.get("alternatives") or ())], strict=False)):
+        at: Path = ("message",) if number == 0 else ("alternatives", number - 1, "message")
+        message, found = choice["message"], seen["message"]
+        content, told_content = message["content"], found["content"]
+        if endpoint.state_in_ids:
+            content, told_content = _without_state(content), _without_state(told_content)
+        here = pointer((*at, "content"))
+        of_content = [entry for entry in loss if entry["path"].startswith(f"{here}/")]
+        others = [entry for entry in loss if not entry["path"].startswith(f"{here}/")]
+        loss = [*_as_found(of_content, content, told_content, (*at, "content")), *others]
+        name = pointer((*at, "name"))
+        if message.get("name") and not found.get("name") and all(entry["path"] != name for entry in loss):
+            why = "a stream has no names of participants"
+            loss.append({**_gone(name, "unsupported_field", why), "severity": "weakened"})
+    return loss
+
+
+def as_it_came_late(
+    loss: list[Entry], end: dict[str, Any], tale: Tale, blocks: dict[int, dict[str, Any]], endpoint: Endpoint
+) -> tuple[dict[str, Any], list[Entry]]:
+    """What is lost where a text went on in an earlier block (spec/4-streams.md#places): what the whole answer loses, when
+    its reader joins the pieces again; else what they lose, one by one, with the answer in which they stand so."""
+    response: dict[str, Any] = end["response"]
+    message: dict[str, Any] = response["message"]
+    found = _read_content([*tale.again(response), end], endpoint)
+    content: list[dict[str, Any]] = message["content"]
+    if endpoint.state_in_ids:
+        content, found = _without_state(content), _without_state(found)
+    if _reads_as(of_the_message(loss), content, found, _CONTENT):
+        return response, loss
+    pieces = [blocks[index] for index in sorted(blocks)]
+    in_pieces: Entry = {"op": "replace", "path": pointer(_CONTENT), "code": "reordered", "severity": "shape"}
+    in_pieces |= {"message": "what goes on in an earlier block is told where it comes", "value": pieces}
+    response = {**response, "message": {**message, "content": pieces}}
+    return response, [in_pieces, *stream_loss(response, endpoint)]
+
+
+def _read_content(events: list[dict[str, Any]], endpoint: Endpoint) -> list[dict[str, Any]]:
+    """The blocks that a reader of the wire finds in a stream of these events."""
+    end = _read_back(events, endpoint) or {}
+    return (end.get("response") or {"message": {"content": []}})["message"]["content"]
+
+
+def _without_state(content: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The blocks but for what rides in the ids of calls."""
+    return [{name: value for name, value in block.items() if name != "provider_state"} for block in content]
+
+
+def _reads_as(loss: list[Entry], content: list[dict[str, Any]], found: list[dict[str, Any]], at: Path) -> bool:
+    """Whether a reader finds what the report says."""
+    reported = content
+    if loss:
+        here = pointer(at)
+        moved = [
+            {
+                **entry,
+                **{name: _CONTENT_PATH + entry[name].removeprefix(here) for name in ("path", "to") if name in entry},
+            }
+            for entry in loss
+        ]
+        reported = apply({"message": {"content": content}}, moved)["message"]["content"]
+    return difference(_seen(reported), _seen(found)) is None
+
+
+def _seen(content: list[dict[str, Any]]) -> Any:
+    return visible({"messages": [{"role": "assistant", "content": content}]})["messages"][0]["content"]
+
+
+def _matched(
+    loss: list[Entry], content: list[dict[str, Any]], found: list[dict[str, Any]], at_content: Path
+) -> list[Entry]:
+    """The report by which the content reads as what was found: for each block where it went, alone or with others."""
+    inside: list[list[Entry]] = [[] for _ in content]  # what the whole answer loses of each, but for merges
+    gone: dict[int, Entry] = {}
+    for entry in loss:
+        steps = parse_pointer(entry["path"])
+        if entry["code"] == _MERGED:
+            continue
+        if entry["op"] == "drop" and len(steps) == len(at_content) + 1:
+            gone[int(steps[-1])] = entry
+        elif entry["op"] in ("drop", "replace"):
+            inside[int(steps[len(at_content)])].append({**entry, "path": pointer(tuple(steps[len(at_content) + 1 :]))})
+    places = _Places(found)
+    homes: dict[int, list[int]] = {}
+    report: list[Entry] = []
+    # what the whole answer would lose altogether is looked for last
+    for place in sorted(range(len(content)), key=gone.__contains__):
+        at = places.take(_alone(content[place], inside[place]))
+        if at is not None:
+            homes.setdefault(at, []).append(place)
+        elif place in gone:
+            report.append(gone[place])
+        else:
+            message = "the wire says nothing of such a block before it has ended"
+            report.append(_gone(pointer((*at_content, place)), "unsupported_block", message))
+    for at, (home, *others) in homes.items():
+        here = pointer((*at_content, home))
+        local = _at_home(content[home], inside[home], found[at])
+        report += [{**entry, "path": here + entry["path"]} for entry in local]
+        report += [{**_gone(pointer((*at_content, one)), _MERGED, _ONE_TEXT), "severity": "shape"} for one in others]
+    return report + _moved([homes[at][0] for at in sorted(homes)], len(content), at_content)
+
+
+_CONTENT: Final[Path] = ("message", "content")
+_CONTENT_PATH: Final = "/message/content"
+_MERGED: Final = "merged_turn"
+_ONE_TEXT: Final = "pieces of a stream do not say where a text ends and another begins"
+
+
+def _alone(block: dict[str, Any], loss: list[Entry]) -> dict[str, Any]:
+    """A block with the entries that concern it alone; their pointers begin at it."""
+    if not loss:
+        return block
+    return apply({"block": block}, [{**entry, "path": f"/block{entry['path']}"} for entry in loss])["block"]
+
+
+class _Places:
+    """The blocks that a reader found, and how much of each is explained by now."""
+
+    def __init__(self, found: list[dict[str, Any]]) -> None:
+        self._found = found
+        self._rest: list[str | None] = [block.get("text") for block in found]
+        self._free = set(range(len(found)))
+
+    def take(self, block: dict[str, Any]) -> int | None:
+        """Where a block was found; a text also behind another one of its kind."""
+        kind, text = block["type"], block.get("text")
+        for place, other in enumerate(self._found):
+            if other["type"] != kind or bool(other.get("refusal")) is not bool(block.get("refusal")):
+                continue
+            rest = self._rest[place]
+            if rest is None or text is None:
+                fits = place in self._free
+            else:
+                fits = rest.startswith(text) if text else (rest == "" and place in self._free)
+            if fits:
+                self._rest[place] = None if rest is None or text is None else rest[len(text) :]
+                self._free.discard(place)
+                return place
+        return None
+
+
+def _at_home(block: dict[str, Any], loss: list[Entry], found: dict[str, Any]) -> list[Entry]:
+    """The entries by which a block reads as what was found of it, those of the whole answer among them where they hold;
+    their pointers begin at the block."""
+    wanted = _seen([found])
+    merged: Entry = {"op": "replace", "path": "/text", "code": _MERGED, "severity": "shape", "message": _ONE_TEXT}
+    message = "what had arrived of a block that was cut off reads otherwise in the pieces of this wire"
+    changed: Entry = {"op": "replace", "path": "", "code": "unsupported_value", "severity": "weakened"}
+    changed["message"] = message
+    outside = [entry for entry in loss if entry["path"][1:].partition("/")[0] not in _SAID]
+    said = {name: value for name, value in found.items() if name in _SAID}
+    rest = {name: value for name, value in block.items() if name not in _SAID}
+    for candidate in (
+        loss,
+        [entry for entry in loss if entry["op"] != "drop" or not _holds(found, entry["path"])],
+        [*loss, {**merged, "value": found.get("text")}],
+        [*loss, *_untold(_alone(block, loss), found)],
+        [{**changed, "value": {**rest, **said}}, *outside],
+    ):
+        if difference(_seen([_alone(block, candidate)]), wanted) is None:
+            return candidate
+    return [{**changed, "value": found}]
+
+
+def _holds(value: Any, path: str) -> bool:
+    """Whether there is something at a place."""
+    for step in parse_pointer(path):
+        if not isinstance(value, dict) or step not in value:
+            return False
+        value = value[step]
+    return True
+
+
+def _untold(block: dict[str, Any], found: dict[str, Any]) -> list[Entry]:
+    """The members without canonical meaning that come with the end of a block alone."""
+    fields = (block.get("provider_state") or {}).get("fields") or {}
+    told = (found.get("provider_state") or {}).get("fields") or {}
+    message = "the wire says this of a block when it has ended"
+    return [
+        {**_gone(pointer(("provider_state", "fields", name)), "unsupported_field", message), "severity": "weakened"}
+        for name in fields
+        if name not in told
+    ]
+
+
+def _moved(homes: list[int], end: int, at: Path) -> list[Entry]:
+    """The moves that bring blocks into the order in which they were found."""
+    ahead = end
+    moves: list[Entry] = []
+    for home in reversed(homes):
+        if home < ahead:
+            ahead = home
+            continue
+        message = "pieces that interleave are told in the order of the wire"
+        to = pointer((*at, ahead))
+        moved: Entry = {"op": "move", "path": pointer((*at, home)), "to": to, "code": "reordered"}
+        moves.insert(0, {**moved, "severity": "shape", "message": message})
+    return moves
+
+
+def _gone(path: str, code: str, message: str) -> Entry:
+    return {"op": "drop", "path": path, "code": code, "severity": "lost", "message": message}
+
+
+def error_loss(failure: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
+    """What a stream does not say of the error that ends it, by what a reader of the wire finds in its frames."""
+    end = _read_back([{"type": "error", "error": failure}], endpoint)
+    if end is None or "error" not in end:
+        return [_gone("/error", "unsupported_field", "the wire has no frame for an error")]
+    return [{**entry, "path": f"/error{entry['path']}"} for entry in failures.account(failure, end["error"], endpoint)]
+
+
+def _read_back(events: list[dict[str, Any]], endpoint: Endpoint) -> dict[str, Any] | None:
+    """The last event that a reader of the wire finds in a stream of these events."""
+    adapter = adapters.get(endpoint.adapter)
+    decoder = adapter.stream_decoder(endpoint, DERIVED_IDS)
+    next(decoder)
+    read: list[dict[str, Any]] = []
+    try:
+        for frame in adapter.encode_stream(events, endpoint):
+            read += decoder.send(frame)
+        read += decoder.send(None)
+    except StopIteration:
+        pass  # for its reader the stream has ended
+    return read[-1] if read else None
+
+
+_PROBE: Final = "…"
+
+
+def block_loss(event: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
+    """What is lost of a block, as far as it is known by now: of one that begins, whether it goes as a whole.
+
+    Whether the answer is of this very wire is not known before its end; what is lost either way is lost.
+    """
+    block: dict[str, Any] = event["block"]
+    begins = event["type"] == "block_start"
+    if _is_own(block, endpoint) or (begins and block["type"] == "opaque"):
+        return []  # nothing is written of an opaque block before it ends, and then it may be another
+    if begins and block.get("text") == "":
+        block = {**block, "text": _PROBE}
+    answer = {"message": {"role": "assistant", "content": [block]}, "finish_reason": "stop"}
+    here = "/message/content/0"
+    found = [
+        entry
+        for entry in stream_loss(answer, endpoint)
+        if (entry["path"] == here and entry["op"] == "drop") or (not begins and entry["path"].startswith(here + "/"))
+    ]
+    if found:
+        own = {entry["path"] for entry in stream_loss({**answer, "provider_state": endpoint.state()}, endpoint)}
+        found = [entry for entry in found if entry["path"] in own]
+    place = f"/message/content/{event['index']}"
+    return [{**entry, "path": place + entry["path"].removeprefix(here)} for entry in found]
+
+
+def _is_own(block: dict[str, Any], endpoint: Endpoint) -> bool:
+    """Whether a block holds something of the endpoint's own provider."""
+    parts = [block, *(block.get("citations") or ())]
+    states = [part.get("provider_state") for part in parts]
+    return any(state is not None and endpoint.owns(state) for state in states)
