@@ -289,6 +289,8 @@ def test_who_interrupts_gets_no_traceback() -> None:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        # a job in the background of a shell would ignore interrupts; there are no threads here
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
     ) as running:
         assert running.stdin is not None
         assert running.stdout is not None
