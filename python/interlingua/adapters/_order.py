@@ -79,7 +79,10 @@ def arranged(
     moves: Moves = []
     seen: set[str] = set()
     late = _late(messages, first, unpaired)
-    homes = set(late.values())
+    # late results by their home: to look all of them through for each turn would be quadratic
+    coming: dict[int, list[int]] = {}
+    for position, home in late.items():
+        coming.setdefault(home, []).append(position)
     for begin, start, end in _turns(messages, first):
         order += range(begin, start)
         between = range(start, end)
@@ -89,8 +92,7 @@ def arranged(
         calls = _calls(messages, begin, start)
         if late:
             here = [position for position in between if position not in late]
-            come = [position for position, home in late.items() if home == start] if start in homes else []
-            results, others = _split(messages, here + come, end, calls, seen)
+            results, others = _split(messages, here + coming.get(start, []), end, calls, seen)
         else:
             results, others = _split(messages, between, end, calls, seen)
         noted = misplaced.intersection(between)
