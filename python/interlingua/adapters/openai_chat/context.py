@@ -1,5 +1,6 @@
 """What travels along while one request or answer is read or written."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._kit import Wire, keep
@@ -82,7 +83,6 @@ class Reading:
         return self._ids.tool(self._adapter, f"name:{name}", 0)
 
 
-_NO_CALLS: Final[frozenset[str]] = frozenset()
 _NO_MESSAGES: Final[frozenset[int]] = frozenset()
 
 
@@ -91,12 +91,12 @@ class Writing(Target):
 
     `from_another` says that it was read from this wire, but from another provider of it.
     `answering` says that an answer is written, so that reasoning is shown and not replayed.
-    `called` are the names of own calls, by canonical id; `estranged` are the calls that need an id to find their results,
-    `legacy` the names of those that were written without one.
-    `moved` are the messages that leave their place, and `place` is the role that is being written.
+    `called` are the names of own calls, by canonical id, `legacy` those of calls that were written without an id.
+    `order` are the messages as they are written, `moved` those that leave their place, and `place` is the role that is
+    being written.
     """
 
-    __slots__ = ("answering", "called", "estranged", "from_another", "legacy", "moved", "place")
+    __slots__ = ("_needing", "answering", "called", "from_another", "legacy", "moved", "order", "place")
 
     def __init__(self, endpoint: Endpoint, loss: Loss, *, own: bool, answering: bool = False) -> None:
         super().__init__(endpoint, loss, LONGEST_TOOL_ID, own=own)
@@ -104,15 +104,73 @@ class Writing(Target):
         self.from_another = False
         self.place = ""
         self.called: dict[str, str] = {}
-        self.estranged: frozenset[str] = _NO_CALLS
         self.legacy: dict[str, str] = {}
         self.moved: frozenset[int] = _NO_MESSAGES
+        self.order: list[dict[str, Any]] = []
+        self._needing: frozenset[str] | None = None
 
     def result_id(self, block: dict[str, Any]) -> str:
         """The wire id that a result names."""
         if self.own and "provider_state" in block and (own := self.owns(block).get("id")) is not None:
             return own
         return self.answered_id(block["tool_use_id"])
+
+    def is_legacy(self, block: dict[str, Any]) -> bool:
+        """Whether a call is written in the old way, by its name alone: it was read so, and its result is found."""
+        return bool(self.form(block).get("legacy")) and not self.needs_id(block["id"])
+
+    def needs_id(self, call: str) -> bool:
+        """Whether the result of a call is not found without an id, since an edit."""
+        if self._needing is None:
+            self._needing = self._not_found()
+        return call in self._needing
+
+    def _not_found(self) -> frozenset[str]:
+        """The calls whose results a reader would not find by name or order, as it reads them."""
+        needing: set[str] = set()
+        names: dict[str, str] = {}  # of the calls of the old way, and the latest of each name
+        latest: dict[str, str] = {}
+        waiting: dict[str, str] = {}
+        nameless: set[str] = set()
+        for message in self.order:
+            if message["role"] == "tool":
+                block = message["content"][0]
+                call, form = block["tool_use_id"], self.form(message)
+                if (name := names.get(call)) is not None:
+                    found = latest[name] == call and _is_told_by_name(block["content"], form, name)
+                elif "tool_call_id" in form.get("absent", ()):
+                    found = _is_found(call, (self.owns(message).get("fields") or form).get("name"), waiting, form)
+                else:
+                    found = call not in nameless
+                if not found:
+                    needing.add(call)
+                waiting.pop(call, None)
+                continue
+            calls = [block for block in message["content"] if block["type"] == "tool_use"]
+            waiting = {block["id"]: block["name"] for block in calls} or waiting
+            for block in calls:
+                form = self.form(block)
+                if form.get("legacy"):
+                    names[block["id"]] = block["name"]
+                    latest[block["name"]] = block["id"]
+                elif "id" in form.get("absent", ()) or "id" in form.get("empty", ()):
+                    nameless.add(block["id"])
+        return frozenset(needing)
+
+
+def _is_told_by_name(content: list[dict[str, Any]], form: Mapping[str, Any], name: str) -> bool:
+    """Whether the result of a call of the old way can be told so too: as a text alone, unless it was read as more."""
+    if form and not (form.get("legacy") and form.get("name") == name):
+        return False
+    if form.get("parts"):
+        return bool(form.get("media")) or all(part["type"] == "text" for part in content)
+    return not content or (len(content) == 1 and content[0]["type"] == "text" and len(content[0]) == 2)
+
+
+def _is_found(call: str, name: Any, waiting: Mapping[str, str], form: Mapping[str, Any]) -> bool:
+    """Whether a result without the id of its call is found by its name, else by its order."""
+    found = next((one for one, called in waiting.items() if name is None or name == called), None)
+    return found == call or (found is None and bool(form.get("unasked")))
 
 
 def extras(item: Wire, known: frozenset[str]) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
