@@ -263,8 +263,6 @@ _NEEDED: Final = {"stream_options": "stream", "tool_choice": "tools", "parallel_
 _WIRE_MEMBERS: Final = frozenset(
     (
         "audio",
-        "function_call",
-        "functions",
         "logit_bias",
         "max_completion_tokens",
         "max_tokens",
@@ -274,16 +272,13 @@ _WIRE_MEMBERS: Final = frozenset(
         "prompt_cache_key",
         "prompt_cache_options",
         "prompt_cache_retention",
-        "response_format",
         "safety_identifier",
         "store",
         "stream_options",
-        "tool_choice",
-        "tools",
         "web_search_options",
     )
 )
-"""OpenAI's own members that the contract has no word for, or that a request may spell in a way it has none for."""
+"""OpenAI's own members that the contract has no word for."""
 
 
 def _has_limit(body: Wire) -> bool:
@@ -459,7 +454,7 @@ def _read_format(name: str, value: Any, members: Members[Reading]) -> bool:
     if read is None:
         return False
     members.request["response_format"] = read
-    if read["type"] == "json_schema" and None in value["json_schema"].values():
+    if read["type"] == "json_schema" and ("schema" in value or None in value["json_schema"].values()):
         members.form["response_format"] = value
     return True
 
@@ -472,6 +467,8 @@ def _format_from_wire(value: Any) -> dict[str, Any] | None:
             return {"type": "json"}
         case {"type": "json_schema", "json_schema": dict(schema)} if len(value) == 2:
             return schema_from_wire(schema)
+        case {"type": "json_schema" | "json_object", "schema": dict(schema)} if len(value) == 2:
+            return {"type": "json_schema", "schema": schema}
         case _:
             return None
 

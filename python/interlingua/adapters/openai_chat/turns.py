@@ -349,6 +349,7 @@ def _drop_empty(turn: Turn, content: list[Block]) -> None:
         message = "an empty text says nothing beside the rest"
         turn.writing.loss.drop((*turn.path, "content", index), "empty_content", "shape", message)
         turn.dropped.add(index)
+        turn.citations = None
 
 
 def _filled_text(turn: Turn, content: list[Block], path: Path, writing: Writing) -> str:

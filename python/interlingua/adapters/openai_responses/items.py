@@ -371,6 +371,8 @@ def _settle_reasoning(turn: _Turn) -> None:
     What was read otherwise goes back as it was, unless it has lost its follower since then.
     """
     writing = turn.writing
+    following = turn.request["messages"][turn.path[1] + 1 :][:1]
+    goes_on = bool(following) and following[0]["role"] == "assistant"
     followed: Wire | None = None
     places = {at: (index, block) for at, index, block in turn.reasoning}
     for at in range(len(turn.items) - 1, -1, -1):
@@ -380,11 +382,10 @@ def _settle_reasoning(turn: _Turn) -> None:
             continue
         index, block = places[at]
         plain = writing.dialect.get("plain_reasoning") is True
-        if followed is None:
-            keep = writing.noted(block, "last") or (plain and not writing.own)
-        else:
-            keep = writing.noted(block) or plain or _is_proven(item, followed)
-        if keep:
+        proven = writing.noted(block) or plain or _is_proven(item, followed or item)
+        if proven and (
+            followed is not None or (plain and not writing.own) or (writing.noted(block, "last") and not goes_on)
+        ):
             continue
         turn.items[at] = None
         message = "reasoning goes back only with its proof, and before the item that it led to"
