@@ -561,8 +561,10 @@ _CUSTOM_CALL: Final = frozenset(("type", "call_id", "name", "input"))
 
 
 def call_from_wire(item: Wire, reading: Reading, canonical: str | None = None) -> Block | None:
-    """A call; `canonical` is its id when it has one already. None for what is no readable call."""
+    """A call; `canonical` is its id when it has one already. None for what is no readable call, or none of the caller's."""
     custom = item["type"] == "custom_tool_call"
+    if custom and reading.endpoint.dialect.get("custom_calls") == "provider":
+        return None
     call_id, name, text = item.get("call_id"), item.get("name"), item.get("input" if custom else "arguments")
     if not isinstance(call_id, str) or not isinstance(name, str) or not name or not isinstance(text, str):
         return None
