@@ -13,15 +13,15 @@ from interlingua.adapters._kit import (
     report_own_state,
 )
 from interlingua.adapters._openai_members import (
+    READERS,
     Members,
+    Reader,
     asked_format,
     is_number,
     metadata,
     model_to_wire,
     proofread,
     read_count,
-    read_metadata,
-    read_model,
     read_number,
     read_switch,
     read_text,
@@ -516,23 +516,16 @@ def _read_stream_options(name: str, value: Any, members: Members[Reading]) -> bo
     return usual and members.endpoint.dialect.get("stream_options") is not False
 
 
-Reader = Callable[[str, Any, Members[Reading]], bool]
-
 _READERS: Final[dict[str, Reader]] = {
-    "model": read_model,
+    **READERS,
     "max_completion_tokens": _read_limit,
     "max_tokens": _read_limit,
-    "temperature": read_number,
-    "top_p": read_number,
     "frequency_penalty": read_number,
     "presence_penalty": read_number,
     "seed": _read_seed,
     "stop": _read_stop,
     "n": read_count,
-    "top_logprobs": read_count,
     "logprobs": read_switch,
-    "stream": read_switch,
-    "parallel_tool_calls": read_switch,
     "tools": _read_tools,
     "functions": _read_functions,
     "tool_choice": _read_choice,
@@ -540,9 +533,6 @@ _READERS: Final[dict[str, Reader]] = {
     "response_format": _read_format,
     "reasoning_effort": effort_from_wire,
     "verbosity": read_text,
-    "service_tier": read_text,
-    "user": read_text,
-    "metadata": read_metadata,
     "cache_control": _read_cache,
     "stream_options": _read_stream_options,
 }

@@ -371,7 +371,7 @@ def _settle_reasoning(turn: _Turn) -> None:
     What was read otherwise goes back as it was, unless it has lost its follower since then.
     """
     writing = turn.writing
-    following = turn.request["messages"][turn.path[1] + 1 :][:1]
+    following = turn.request["messages"][int(turn.path[1]) + 1 :][:1]
     goes_on = bool(following) and following[0]["role"] == "assistant"
     followed: Wire | None = None
     places = {at: (index, block) for at, index, block in turn.reasoning}

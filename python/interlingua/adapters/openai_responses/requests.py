@@ -5,18 +5,15 @@ from typing import Any, Final
 
 from interlingua.adapters._kit import STRUCTURE, Wire, expect, gravity, malformed, report_foreign_options
 from interlingua.adapters._openai_members import (
+    READERS,
     Members,
+    Reader,
     asked_format,
     effort,
     metadata,
     model_to_wire,
     proofread,
     read_count,
-    read_metadata,
-    read_model,
-    read_number,
-    read_switch,
-    read_text,
     report_reasoning,
     sampling,
     scalar,
@@ -508,23 +505,12 @@ def _read_choice(name: str, value: Any, members: Members[Reading]) -> bool:
     return True
 
 
-Reader = Callable[[str, Any, Members[Reading]], bool]
-"""Takes a member into the request, and what it leaves over into the options. Whether it could be read."""
-
 _READERS: Final[dict[str, Reader]] = {
-    "model": read_model,
+    **READERS,
     "max_output_tokens": read_count,
-    "temperature": read_number,
-    "top_p": read_number,
-    "top_logprobs": read_count,
     "include": _read_include,
-    "stream": read_switch,
-    "parallel_tool_calls": read_switch,
     "tools": _read_tools,
     "tool_choice": _read_choice,
     "text": _read_text_settings,
     "reasoning": _read_reasoning,
-    "service_tier": read_text,
-    "user": read_text,
-    "metadata": read_metadata,
 }
