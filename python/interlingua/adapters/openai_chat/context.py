@@ -158,12 +158,15 @@ class Writing(Target):
         return frozenset(needing)
 
 
+_TOLD: Final = ("text", "opaque")
+
+
 def _is_told_by_name(content: list[dict[str, Any]], form: Mapping[str, Any], name: str) -> bool:
     """Whether the result of a call of the old way can be told so too: as a text alone, unless it was read as more."""
     if form and not (form.get("legacy") and form.get("name") == name):
         return False
     if form.get("parts"):
-        return bool(form.get("media")) or all(part["type"] == "text" for part in content)
+        return bool(form.get("media")) or all(part["type"] in _TOLD for part in content)
     return not content or (len(content) == 1 and content[0]["type"] == "text" and len(content[0]) == 2)
 
 
