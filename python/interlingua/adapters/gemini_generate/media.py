@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import BLOCK_MEMBERS, Wire, parse_data_uri
+from interlingua.adapters._kit import BLOCK_MEMBERS, Wire, parse_data_uri, report_unknown
 from interlingua.adapters._media import WORKSPACE, may_be_base64
 from interlingua.adapters.gemini_generate.context import Reading, Writing
 from interlingua.adapters.gemini_generate.state import MODEL, RESULT, SYSTEM, USER, Block, finished, instead, left_over
@@ -18,6 +18,7 @@ from interlingua.canonical.loss import Path
 
 MEDIA: Final = ("image", "audio", "video", "document")
 _EXTRAS: Final = ("detail", "transcript", "name", "title", "context", "citations_enabled")
+_SOURCE: Final = frozenset(("kind", "data", "provider"))
 _KNOWN: Final = BLOCK_MEMBERS | {"source", "media_type", *_EXTRAS}
 
 _VIDEOS: Final = ("https://www.youtube.com/", "https://youtube.com/", "https://youtu.be/")
@@ -260,6 +261,8 @@ def _report_medium(
     loss = writing.loss
     if source is not None:
         loss.replace((*path, "source"), source, "unsupported_source", "shape", "the same medium in another form")
+    else:
+        report_unknown(block["source"], _SOURCE, loss, (*path, "source"))
     given = block.get("media_type")
     if media_type != given:
         code = "required_default" if given is None else "unsupported_value"
