@@ -170,7 +170,7 @@ def medium_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
         return instead(block, writing, path, "unsupported_model", f"the model takes no {block_type}")
     data = source.get("data") or ""
     kind, media_type = source["kind"], block.get("media_type")
-    odd = kind in _SOURCES and writing.noted(block, place)
+    odd = _is_read(source, media_type) and writing.noted(block, place)
     new_source: dict[str, Any] | None = None
     if kind == "text":
         kind, data = "base64", base64.b64encode(data.encode()).decode()
@@ -210,7 +210,14 @@ def medium_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
     return finished(block, part, "fileData", _KNOWN, writing, path)
 
 
-_SOURCES: Final = ("base64", "url", "file_id")  # that are read
+def _is_read(source: Mapping[str, Any], media_type: str | None) -> bool:
+    """Whether a medium, odd as it may be, is read as what it is."""
+    data = source.get("data")
+    if data is None:
+        return False
+    if source["kind"] == "base64":
+        return media_type is not None and data != "" and may_be_base64(data)
+    return source["kind"] == _uri_kind(data)
 
 
 def _takes_detail(place: str, writing: Writing) -> bool:
