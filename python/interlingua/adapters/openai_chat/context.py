@@ -1,10 +1,10 @@
 """What travels along while one request or answer is read or written."""
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._kit import Wire, keep
 from interlingua.adapters._openai_writing import Target
+from interlingua.adapters.openai_chat.nameless import calls_in_need
 from interlingua.adapters.openai_chat.tables import LONGEST_TOOL_ID
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import IdSource
@@ -122,58 +122,8 @@ class Writing(Target):
     def needs_id(self, call: str) -> bool:
         """Whether the result of a call is not found without an id, since an edit."""
         if self._needing is None:
-            self._needing = self._not_found()
+            self._needing = calls_in_need(self.order, self.owns)
         return call in self._needing
-
-    def _not_found(self) -> frozenset[str]:
-        """The calls whose results a reader would not find by name or order, as it reads them."""
-        needing: set[str] = set()
-        names: dict[str, str] = {}  # of the calls of the old way, and the latest of each name
-        latest: dict[str, str] = {}
-        waiting: dict[str, str] = {}
-        nameless: set[str] = set()
-        for message in self.order:
-            if message["role"] == "tool":
-                block = message["content"][0]
-                call, form = block["tool_use_id"], self.form(message)
-                if (name := names.get(call)) is not None:
-                    found = latest[name] == call and _is_told_by_name(block["content"], form, name)
-                elif "tool_call_id" in form.get("absent", ()):
-                    found = _is_found(call, (self.owns(message).get("fields") or form).get("name"), waiting, form)
-                else:
-                    found = call not in nameless
-                if not found:
-                    needing.add(call)
-                waiting.pop(call, None)
-                continue
-            calls = [block for block in message["content"] if block["type"] == "tool_use"]
-            waiting = {block["id"]: block["name"] for block in calls} or waiting
-            for block in calls:
-                form = self.form(block)
-                if form.get("legacy"):
-                    names[block["id"]] = block["name"]
-                    latest[block["name"]] = block["id"]
-                elif "id" in form.get("absent", ()) or "id" in form.get("empty", ()):
-                    nameless.add(block["id"])
-        return frozenset(needing)
-
-
-_TOLD: Final = ("text", "opaque")
-
-
-def _is_told_by_name(content: list[dict[str, Any]], form: Mapping[str, Any], name: str) -> bool:
-    """Whether the result of a call of the old way can be told so too: as a text alone, unless it was read as more."""
-    if form and not (form.get("legacy") and form.get("name") == name):
-        return False
-    if form.get("parts"):
-        return bool(form.get("media")) or all(part["type"] in _TOLD for part in content)
-    return not content or (len(content) == 1 and content[0]["type"] == "text" and len(content[0]) == 2)
-
-
-def _is_found(call: str, name: Any, waiting: Mapping[str, str], form: Mapping[str, Any]) -> bool:
-    """Whether a result without the id of its call is found by its name, else by its order."""
-    found = next((one for one, called in waiting.items() if name is None or name == called), None)
-    return found == call or (found is None and bool(form.get("unasked")))
 
 
 def extras(item: Wire, known: frozenset[str]) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
