@@ -412,13 +412,13 @@ class _Encoder:
         """The members of a message without what its reasoning told beside its details already: pieces add up."""
         unsaid = dict(members)
         plain = unsaid.get("reasoning")
-        told = "".join(
+        said = "".join(
             "".join(told.text)
             for (choice, _), told in self._told.items()
             if choice == number and told.kind == "thinking" and self._place(told.block) == DETAILS
         )
-        if isinstance(plain, str) and plain.startswith(told):
-            unsaid["reasoning"] = plain[len(told) :]
+        if isinstance(plain, str) and plain.startswith(said):
+            unsaid["reasoning"] = plain[len(said) :]
         return unsaid
 
     def _fields(self, item: dict[str, Any]) -> tuple[Mapping[str, Any], bool]:

@@ -331,14 +331,13 @@ def _turn_to_wire(turn: Turn, content: list[Block], state: Mapping[str, Any], pa
         _annotations_to_wire(turn, wire, writing)
     if turn.answer and not writing.own and len(turn.parts) > 1:
         wire["content"] = one_text(turn) if all(map(is_plain, turn.parts)) else joined_parts(turn, content)
-    calls, legacy = turn.calls, None
-    if turn.legacy and len(calls) == 1 and calls[0]["type"] == "function":
-        calls, legacy = [], calls[0]["function"]
-        writing.legacy[turn.legacy] = legacy["name"]
     for name, value in (("refusal", turn.refusal), (DETAILS, turn.details), ("images", turn.images),
-                        ("audio", turn.sound), ("tool_calls", calls), ("function_call", legacy)):  # fmt: skip
+                        ("audio", turn.sound), ("tool_calls", turn.calls)):  # fmt: skip
         if value:
             wire[name] = value
+    if turn.legacy and len(turn.calls) == 1 and turn.calls[0]["type"] == "function":
+        wire["function_call"] = wire.pop("tool_calls")[0]["function"]
+        writing.legacy[turn.legacy] = wire["function_call"]["name"]
     return wire
 
 

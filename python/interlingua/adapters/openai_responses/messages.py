@@ -113,6 +113,7 @@ def _order(
     """
     if in_order(messages):
         return range(len(messages)), []
+    provided = _provider_calls(messages, writing.endpoint)
     asked: dict[str, tuple[int, int]] = {}
     still_open: dict[str, Path] = {}
     order: list[int] = []
@@ -126,7 +127,7 @@ def _order(
             if still_open.pop(call, None) is not None:
                 results.append((len(order), asked[call]))
             elif not writing.noted(message, "unasked"):
-                _refuse_result(block, position, call in asked, request, writing)
+                _refuse_result(block, position, call in asked, request, writing, provided)
         elif role == "assistant":
             _settle_results(order, results, messages, writing)
             results = []
@@ -170,13 +171,15 @@ def _settle_results(
         order[place] = positions[number]
 
 
-def _refuse_result(block: Block, position: int, answered: bool, request: Request, writing: Writing) -> None:
+def _refuse_result(
+    block: Block, position: int, answered: bool, request: Request, writing: Writing, provided: set[str]
+) -> None:
     """Refuses a result whose call is answered already, or is nowhere: not even where the provider keeps it."""
     path = f"/messages/{position}/content/0/tool_use_id"
     if answered:
         raise InvalidRequest("this call is already answered", path=path, adapter=NAME)
-    kept = writing.owns(block) and is_continued(request, writing)
-    if not kept and not _is_provided(block, request["messages"], writing.endpoint):
+    own = writing.owns(block).get("id")
+    if own is None or not (is_continued(request, writing) or own in provided):
         raise InvalidRequest("no call before this result has its id", path=path, adapter=NAME)
 
 
@@ -193,17 +196,15 @@ def is_foreign(request: Request, writing: Writing) -> bool:
     return not writing.own and (request.get("provider_state") or NOTHING).get("adapter") == NAME
 
 
-def _is_provided(result: Block, messages: list[Message], endpoint: Endpoint) -> bool:
-    """Whether a result answers an item of one of the provider's own tools."""
-    state: dict[str, Any] | None = result.get("provider_state")
-    if state is None or "id" not in state or not endpoint.owns(state):
-        return False
-    return any(
-        block["type"] == "opaque" and endpoint.owns(block) and block["value"].get("call_id") == state["id"]
+def _provider_calls(messages: list[Message], endpoint: Endpoint) -> set[str]:
+    """Wire ids of calls that stand in items of the provider's own tools."""
+    return {
+        block["value"]["call_id"]
         for message in messages
         if message["role"] == "assistant"
         for block in message["content"]
-    )
+        if block["type"] == "opaque" and endpoint.owns(block) and isinstance(block["value"].get("call_id"), str)
+    }
 
 
 # -- system, developer and user messages
@@ -402,16 +403,18 @@ def input_from_wire(
 
 def _note_disorder(messages: list[Message], reading: Reading, *, continued: bool) -> None:
     """Notes in messages that were just read which results and instructions a writer would put elsewhere or refuse."""
+    provided = _provider_calls(messages, reading.endpoint)
     asked: dict[str, tuple[int, int]] = {}
     still_open: dict[str, Block] = {}
     results: list[tuple[tuple[int, int], Message]] = []
     for position, message in enumerate(messages):
         role = message["role"]
         if role == "tool":
-            call = message["content"][0]["tool_use_id"]
+            result = message["content"][0]
+            call = result["tool_use_id"]
             if still_open.pop(call, None) is not None:
                 results.append((asked[call], message))
-            elif call in asked or not (continued or _is_provided(message["content"][0], messages, reading.endpoint)):
+            elif call in asked or not (continued or result["provider_state"]["id"] in provided):
                 note(message, "unasked", reading.state)
         elif role == "assistant":
             _note_results(results, reading)
