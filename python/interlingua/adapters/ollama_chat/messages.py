@@ -176,7 +176,7 @@ class _Said:
                 if refusal is None:
                     self._images.append((index, image_to_wire(block, path, writing)))
                 else:
-                    self._lost(block, index, *refusal)
+                    self.leave_out(block, index, *refusal)
             case "tool_use" if self._assistant:
                 self._calls.append((index, call_to_wire(block, path, writing)))
             case "thinking" if self._assistant and _may_go_back(block, writing, answer=self._answer):
@@ -191,13 +191,14 @@ class _Said:
                     f"a {block['type']} does not stand in a message of this role", path=pointer(path), adapter=NAME
                 )
             case _:
-                self._lost(block, index, *_no_place(block, writing))
+                self.leave_out(block, index, *_no_place(block, writing))
 
     def _may_hold(self, block: Block) -> bool:
         """Whether an item of this wire stands in a message of its role: only an assistant has calls."""
         return self._writing.endpoint.owns(block) and (self._assistant or block.get("kind") != CALLS)
 
-    def _lost(self, block: Block, index: int, code: str, message: str) -> None:
+    def leave_out(self, block: Block, index: int, code: str, message: str) -> None:
+        """Reports a block that has no form, and takes what the policy puts in its place."""
         left = self._writing.loss.block((*self._path, index), block, code, "lost", message)
         if left is not None:
             self._texts.append((index, left["text"]))
@@ -379,12 +380,9 @@ def _result_to_wire(message: Message, path: Path, form: Mapping[str, Any], writi
         said = _Said((*where, "content"), writing)
         for index, item in enumerate(inner):
             if item["type"] in ("tool_use", "tool_result"):
-                raise InvalidRequest(
-                    f"a {item['type']} does not stand in a result",
-                    path=pointer((*where, "content", index)),
-                    adapter=NAME,
-                )
-            said.add(item, index)
+                said.leave_out(item, index, "unsupported_block", "calls and results have no form in this place")
+            else:
+                said.add(item, index)
         text = said.text()
         empty = text is None
         wire["content"] = text or ""
