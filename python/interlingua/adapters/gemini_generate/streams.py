@@ -83,15 +83,34 @@ class _Choice:
         self.finished = False
 
 
-def _found(before: Wire, value: Wire) -> Wire:
-    """What was found, counted through, where later supports count on from what had been found before."""
+def _more(name: str, before: Wire, value: Wire) -> Wire:
+    """A member of a candidate that came in pieces: what is absent keeps its value, and some lists go on."""
+    made = {**before, **value}
+    match name:
+        case "groundingMetadata" if _counts_on(before, value):
+            made["groundingChunks"] = [*before["groundingChunks"], *value["groundingChunks"]]
+        case "logprobsResult":
+            for listed in ("chosenCandidates", "topCandidates"):
+                if type(had := before.get(listed)) is list and type(has := value.get(listed)) is list:
+                    had += has  # there may be many: they are not copied with each chunk
+                    made[listed] = had
+        case "citationMetadata":
+            for listed in ("citationSources", "citations"):
+                if type(had := before.get(listed)) is list and type(has := value.get(listed)) is list:
+                    made[listed] = [*had, *(source for source in has if source not in had)]
+        case _:
+            pass
+    return made
+
+
+def _counts_on(before: Wire, value: Wire) -> bool:
+    """Whether supports that came later count the chunks on from what had been found before."""
     had, has = before.get("groundingChunks"), value.get("groundingChunks")
     supports = value.get("groundingSupports")
     if type(had) is not list or type(has) is not list or type(supports) is not list:
-        return {}
+        return False
     named = [index for support in supports for index in support.get("groundingChunkIndices") or ()]
-    counts_on = any(type(index) is int and len(has) <= index < len(had) + len(has) for index in named)
-    return {"groundingChunks": [*had, *has]} if counts_on else {}
+    return any(type(index) is int and len(has) <= index < len(had) + len(has) for index in named)
 
 
 class _Decoder:
@@ -170,7 +189,7 @@ class _Decoder:
                 continue
             before = choice.members.get(name)
             if type(before) is dict and type(value) is dict:
-                value = {**before, **value, **_found(before, value)}
+                value = _more(name, before, value)
             choice.members[name] = value
         content = candidate.get("content")
         if type(content) is dict:
@@ -200,15 +219,12 @@ class _Decoder:
         """What was held of choices whose number is known now: all before them have begun, or none of these is to come."""
         events: list[Event] = []
         for index, choice in sorted(self.choices.items()):
-            if choice.number >= 0:
-                continue
-            if index != self.numbered and not ended:
-                break
-            choice.number = self.numbered
-            self.numbered += 1
-            begun = [self._begin()] if choice.number else []
-            events += _numbered([*begun, *choice.held], choice.number)
-            choice.held = []
+            if choice.number < 0 and (index == self.numbered or ended):
+                choice.number = self.numbered
+                self.numbered += 1
+                begun = [self._begin()] if choice.number else []
+                events += _numbered([*begun, *choice.held], choice.number)
+                choice.held = []
         return events
 
     # ------------------------------------------------------------------------------------------ parts
@@ -477,7 +493,6 @@ class _Encoder:
         self.identity: Wire = {}
         self.sent: dict[tuple[int, int], int] = {}  # characters of the texts that go out in pieces
         self.held: dict[int, Wire] = {}  # a last text with a signature goes out with the end, where its sources are
-        self.usage: Wire | None = None
 
     def event(self, event: Event) -> Iterator[Frame]:
         """The frames of one event."""

@@ -50,7 +50,7 @@ def messages_to_wire(request: dict[str, Any], writing: Writing) -> list[Wire]:
     body: list[Wire] = []
     order, moves = ordered(messages, NAME, writing.form if writing.own else None)
     if writing.own or _are_of_this_wire(messages):
-        writing.with_ids = not _find_their_calls([messages[position] for position in order], writing)
+        writing.with_ids = not _find_their_calls(messages, order, writing)
     if request.get("system"):
         said = _Said(("system",), writing)
         for index, block in enumerate(request["system"]):
@@ -272,11 +272,17 @@ def _was_empty(form: Mapping[str, Any]) -> bool:
 # -- order
 
 
-def _find_their_calls(messages: list[Message], writing: Writing) -> bool:
-    """Whether results are read as those of their calls, though some say so only by name and place; an edit may change both."""
+def _find_their_calls(messages: list[Message], order: "range | list[int]", writing: Writing) -> bool:
+    """Whether results are read as those of their calls, though some say so only by name and place; an edit may change both.
+
+    Raises `InvalidRequest` for results that came without a call and would be read as those of one, or of each other.
+    """
     reading = Reading(writing.endpoint, NamedIds())
     calls: dict[str, tuple[str, str | None]] = {}
-    for message in messages:
+    alone: set[tuple[str, str]] = set()
+    paired, last = True, 0
+    for position in order:
+        message = messages[position]
         if message["role"] == "assistant":
             reading.turn()
             for block in message["content"]:
@@ -284,15 +290,28 @@ def _find_their_calls(messages: list[Message], writing: Writing) -> bool:
                     state = writing.owns(block)
                     wire_id: str | None = state.get("id") if state else block["id"]
                     calls[block["id"]] = reading.call(wire_id, block["name"]), wire_id
-        elif message["role"] == "tool" and (call := calls.get(_answered(message) or "")) is not None:
+        elif message["role"] == "tool" and (answered := _answered(message)) is not None:
+            call, called_id = calls.get(answered, ("", None))
             state = writing.owns(message)
             absent = (state.get("form") or NOTHING).get("absent", ())
             fields: Mapping[str, Any] = state.get("fields") or NOTHING
-            name = fields.get("tool_name", fields.get("name") if "tool_name" in absent else reading.names[call[0]])
-            named = writing.owns(message["content"][0]).get("id", call[1])
-            if reading.result(None if "tool_call_id" in absent else named, name)[0] != call[0]:
-                return False
-    return True
+            said = fields.get("name") if "tool_name" in absent else reading.names.get(call)
+            named = writing.owns(message["content"][0]).get("id", called_id)
+            found, _ = reading.result(None if "tool_call_id" in absent else named, fields.get("tool_name", said))
+            if call:
+                paired = paired and found == call
+            else:
+                alone.add((found, answered))
+                last = position
+    found_alone = {found for found, _ in alone}
+    if alone and not (
+        paired
+        and found_alone.isdisjoint(reading.names)
+        and len(alone) == len(found_alone) == len({answered for _, answered in alone})
+    ):
+        why = "this result came without a call, and would now be read as that of another one"
+        raise InvalidRequest(why, path=pointer(("messages", last, "content", 0, "tool_use_id")), adapter=NAME)
+    return paired
 
 
 def _are_of_this_wire(messages: list[Message]) -> bool:
