@@ -303,15 +303,14 @@ def _find_their_calls(messages: list[Message], order: "range | list[int]", writi
             else:
                 alone.add((found, answered))
                 last = position
-    found_alone = {found for found, _ in alone}
-    if alone and not (
-        paired
-        and found_alone.isdisjoint(reading.names)
-        and len(alone) == len(found_alone) == len({answered for _, answered in alone})
-    ):
+    if alone and not (paired and _is_one_to_one(alone | {(read, call) for call, (read, _) in calls.items()})):
         why = "this result came without a call, and would now be read as that of another one"
         raise InvalidRequest(why, path=pointer(("messages", last, "content", 0, "tool_use_id")), adapter=NAME)
     return paired
+
+
+def _is_one_to_one(pairs: set[tuple[str, str]]) -> bool:
+    return len(pairs) == len({one for one, _ in pairs}) == len({other for _, other in pairs})
 
 
 def _are_of_this_wire(messages: list[Message]) -> bool:
