@@ -57,6 +57,12 @@ def _type(value: Any) -> Any:
 # ---------------------------------------------------------------------------------------------- to the wire
 
 _TYPES: Final = frozenset(("string", "number", "integer", "boolean", "array", "object", "null"))
+_PLAIN: Final[dict[str, type]] = {
+    **dict.fromkeys(("description", "title", "format", "$id", "$anchor"), str),
+    **dict.fromkeys(("minimum", "maximum", "minItems", "maxItems"), int),
+    "enum": list,
+}
+"""Keywords that the wire takes, whatever a value of this type says."""
 _NUMBERS: Final = (int, float, Decimal)
 _SILENT: Final = frozenset(
     ("$schema", "$comment", "default", "examples", "example", "deprecated", "readOnly", "writeOnly")
@@ -79,13 +85,17 @@ def _fits(schema: Any, level: int) -> bool:
         return True
     members: Schema = schema
     for name, value in members.items():
+        if type(value) is _PLAIN.get(name):
+            continue
         match name:
+            case "type" if type(value) is str:
+                fits = value in _TYPES
+            case "properties" | "$defs":
+                fits = type(value) is dict and _all_fit(value.values(), level + 1)
             case "items":
                 fits = _fits(value, level + 1)
             case "additionalProperties":
                 fits = type(value) is bool or _fits(value, level + 1)
-            case "properties" | "$defs":
-                fits = type(value) is dict and _all_fit(value.values(), level + 1)
             case "anyOf" | "oneOf" | "prefixItems":
                 fits = type(value) is list and _all_fit(value, level + 1)
             case _:
@@ -104,17 +114,15 @@ def _all_fit(schemas: Iterable[Any], level: int) -> bool:
 
 def _holds(name: str, value: Any) -> bool:
     """Whether a keyword is one that the wire takes, without schemas in it, and has a value that a schema has there."""
+    if type(value) is _PLAIN.get(name):
+        return True
     match name:
-        case "description" | "title" | "format" | "$id" | "$anchor":
-            return type(value) is str
+        case "type" if type(value) is str:
+            return value in _TYPES
         case "type":
-            if type(value) is str:
-                return value in _TYPES
             return _are_texts(value) and len(value) > 0 and _TYPES.issuperset(value)
         case "required" | "propertyOrdering":
             return _are_texts(value)
-        case "enum":
-            return type(value) is list
         case "minimum" | "maximum" | "minItems" | "maxItems":
             return type(value) in _NUMBERS
         case _:  # a reference, or a keyword that the wire does not take
