@@ -203,7 +203,7 @@ def _stands_beside(name: str, value: Any) -> bool:
 
 
 def _unite_definitions(made: Schema, loss: Loss, path: Path) -> None:
-    """Definitions under their older name go to where the others are; one of a name that is taken there stays behind."""
+    """Definitions under their older name go to where the others are, unless a name of them is taken there."""
     older = made.get("definitions")
     if type(older) is not dict:
         return
