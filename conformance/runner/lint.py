@@ -272,6 +272,11 @@ def _row_by_kind(case: Case, kind: str, name: str) -> Iterator[str]:
             invalid = schema.canonical().validate(row["instance"], type_name)
             if invalid is not None and not any(one["rule"].startswith("schema") for one in row["violations"]):
                 yield f"{name}: {invalid}"
+        case "calls":
+            for value, type_name in ((row["call"], "ToolUseBlock"), *((tool, "Tool") for tool in row["tools"])):
+                invalid = schema.canonical().validate(value, type_name)
+                if invalid is not None:
+                    yield f"{name}: {type_name} {invalid}"
         case "wire":
             data = row["base64"] if "base64" in row else row.get("bytes")
             if data is None:

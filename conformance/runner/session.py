@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import tempfile
 from collections import OrderedDict
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from .compare import Difference, dumps, show
@@ -31,12 +35,14 @@ class Refused(Exception):
 class Session:
     """Asks a plug, and remembers recent answers: many checks of one folder begin with the same question."""
 
-    def __init__(self, plug: Plug, upstream: Upstream | None = None) -> None:
+    def __init__(self, plug: Plug, upstream: Upstream | None = None, policy: Path | None = None) -> None:
+        """`upstream` and `policy` are what a server was told when it was started: its provider, and the file of its policy."""
         self.plug = plug
         self.hello = plug.hello()
         self._answers: OrderedDict[str, Answer] = OrderedDict()
         self._upstream = upstream
         self._own_upstream: Upstream | None = None
+        self._policy = policy
 
     @property
     def upstream(self) -> Upstream:
@@ -44,6 +50,19 @@ class Session:
         if self._upstream is None:
             self._upstream = self._own_upstream = Upstream()
         return self._upstream
+
+    @contextlib.contextmanager
+    def policy_file(self) -> Iterator[Path]:
+        """A file for the policy of a check: the one that a server reads, which afterwards holds what it held, or a new one."""
+        if self._policy is not None:
+            before = self._policy.read_bytes()
+            try:
+                yield self._policy
+            finally:
+                self._policy.write_bytes(before)
+            return
+        with tempfile.TemporaryDirectory() as folder:
+            yield Path(folder) / "policy.json"
 
     def close(self) -> None:
         """End the plug, and the upstream if it was started here."""

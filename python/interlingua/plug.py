@@ -12,11 +12,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, BinaryIO
 
 from interlingua import adapters, registry, translate
 from interlingua.canonical import json
-from interlingua.canonical.check import check
+from interlingua.canonical.check import check, check_call
 from interlingua.canonical.errors import InterlinguaError, InvalidRequest, too_deep
 from interlingua.canonical.validate import schema, violations
 
@@ -67,7 +68,7 @@ def _hello(_: Message, __: str | None) -> Message:
             name: [operation for operation, function in _FUNCTIONS.items() if hasattr(module, function)] + calls
             for name, module in modules.items()
         },
-        "operations": ["cost", "route", "validate", "check"],
+        "operations": ["cost", "route", "route_by_file", "validate", "check", "check_call"],
         "capabilities": [
             "tools",
             "streaming",
@@ -95,8 +96,10 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
     "state_in_ids": bool,
     "usage": dict,
     "price": (dict, type(None)),
+    "policy_file": str,
     "type": str,
     "profile": str,
+    "tools": list,
     "base_url": str,
     "key": (str, type(None)),
     "stream": bool,
@@ -257,6 +260,18 @@ def _route(given: Message, _: str | None) -> Message:
     return router.decide_json(given)
 
 
+@cache
+def _routing(policy_file: str) -> Any:
+    """One for each file as long as the process lives: what the file said last counts while it says nothing sound."""
+    from interlingua.client.routing import Routing
+
+    return Routing(policy=Path(policy_file))
+
+
+def _route_by_file(given: Message, adapter: str | None) -> Message:
+    return _route({**given, "policy": _routing(_member(given, "policy_file")).policy}, adapter)
+
+
 def _type(given: Message) -> str:
     name = _member(given, "type", default="Request")
     if name not in schema()["$defs"]:
@@ -270,6 +285,12 @@ def _check(given: Message, _: str | None) -> Message:
     if not found and name in ("Request", "Message"):
         found = check(given["instance"], _member(given, "profile", default="core"))
     return {"violations": [{"rule": one["rule"], "path": one["path"]} for one in found]}
+
+
+def _check_call(given: Message, _: str | None) -> Message:
+    events: list[Message] = []
+    check_call(given["call"], _member(given, "tools"), events.append)
+    return {"events": events}
 
 
 def _validate(given: Message, _: str | None) -> Message:
@@ -291,8 +312,10 @@ _OPERATIONS: dict[str, Callable[[Message, str | None], Message]] = {
     "generate": _generate,
     "cost": _cost,
     "route": _route,
+    "route_by_file": _route_by_file,
     "validate": _validate,
     "check": _check,
+    "check_call": _check_call,
     "bye": lambda _, __: {},
 }
 

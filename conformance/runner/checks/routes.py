@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from runner.cases import Case
-from runner.session import Failure, Session
+from runner.compare import dumps
+from runner.session import Failure, Refused, Session
 
 from .asking import Note, same
 
@@ -43,6 +44,24 @@ def check_route_second(session: Session, case: Case) -> Note:
     resting = {**(health.get("models") or {}), winner: {"until": None, "reason": "failures"}}
     decision = _route(session, {**given, "health": {"providers": {}, **health, "models": resting}})
     same(second, decision.get("chosen_model"), f"{winner} rests")
+    return None
+
+
+def check_policy_row(session: Session, case: Case) -> Note:
+    """Each turn is routed by what the policy's file says by then, or said last when it says nothing sound."""
+    assert case.row is not None
+    with session.policy_file() as file:
+        for number, turn in enumerate(case.row["turns"]):
+            if turn.get("gone"):
+                file.unlink()
+            else:
+                file.write_text(turn["text"] if "text" in turn else dumps(turn["policy"]), "utf-8")
+            answer = session.plug.call("route_by_file", None, {**case.row["input"], "policy_file": str(file)})
+            if answer.unsupported:
+                raise Failure("false advertising: route_by_file is claimed in hello and answers unsupported")
+            if answer.error is not None:
+                raise Refused("route_by_file", answer.error)
+            same(turn["chosen_model"], answer.output.get("chosen_model"), f"turn {number + 1}")
     return None
 
 
