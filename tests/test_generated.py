@@ -102,8 +102,32 @@ def test_an_unknown_block_is_kept() -> None:
     message = models.Message.of({"role": "user", "content": [block]})
     assert isinstance(message.content[0], models.UnknownBlock)
     assert message.plain()["content"] == [block]
-    with pytest.raises(ValidationError):
-        models.UnknownBlock(type="text")
+    assert message.model_copy() == models.Message.of(message.plain()) == message
+
+
+@pytest.mark.parametrize("word", ["hologram", "text"])
+@pytest.mark.parametrize("kind", [models.UnknownBlock, models.UnknownEvent])
+def test_what_is_unknown_is_read_and_never_made(kind: Any, word: str) -> None:
+    """Nor does a known word come in by the way of an unknown one."""
+    with pytest.raises(TypeError, match="has no constructor"):
+        kind(type=word)
+    with pytest.raises(TypeError, match="has no constructor"):
+        type("Mine", (kind,), {})(type=word)
+    read = kind.of({"type": "hologram"})
+    assert read.model_copy(update={"depth": 1}).plain() == {"type": "hologram", "depth": 1}
+    known = "text" if kind is models.UnknownBlock else "text_delta"
+    with pytest.raises(ValidationError, match="has a class of its own"):
+        kind.of({"type": known})
+    with pytest.raises(ValidationError, match="has a class of its own"):
+        read.model_copy(update={"type": known})
+
+
+def test_a_changed_copy_is_checked_as_when_it_is_made() -> None:
+    message = models.Message.user("hello")
+    assert message.model_copy(update={"name": "Ada"}).plain() == {**message.plain(), "name": "Ada"}
+    for members in ({"role": "nobody"}, {"content": [{"type": "text"}]}, {"priority": "high"}):
+        with pytest.raises(ValidationError):
+            message.model_copy(update=members)
 
 
 def test_a_constructed_model_is_valid_data() -> None:

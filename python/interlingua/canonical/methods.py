@@ -206,7 +206,7 @@ def _changed(value: T, **members: Any) -> T:
     """A copy of a model with other members, which are checked as when it is made. None takes a member away."""
     model: Any = value
     kept = {name: given for name, given in _set_members(model).items() if name not in members}
-    return type(model)(**kept, **{name: given for name, given in members.items() if given is not None})
+    return type(model).of({**kept, **{name: given for name, given in members.items() if given is not None}})
 
 
 def _envelope(message: Any) -> dict[str, Any]:
