@@ -46,6 +46,9 @@ def plan(
     found = [check for case in cases for check in derive(case, adapters, answers)]
     if only:
         found = [check for check in found if _concerns(check, only)]
+        found.sort(
+            key=lambda check: check.case.adapter != only
+        )  # what others ask of the wire comes behind its own cases
     if patterns:
         found = [check for check in found if any(matches(pattern, check.id) for pattern in patterns)]
     return found

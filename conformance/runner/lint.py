@@ -13,6 +13,7 @@ from . import discover, examples, frames, requirements, schema, trace
 from .cases import CASES, EXCHANGE_FILES, STREAM_FILES, Case, CaseError, read
 from .compare import COMPARATOR_WORDS, ReportError, apply, loads, same_scalar
 from .oracles import violations
+from .plug import CAPABILITIES
 from .schema import CONFORMANCE
 
 LARGEST = 64_000
@@ -46,6 +47,7 @@ def lint(roots: list[Path] | None = None) -> tuple[list[str], list[str]]:
         except CaseError as error:
             problems.append(str(error))
     problems += _flags(cases)
+    problems += _needs(cases)
     if not roots:
         problems += requirements.problems(cases)
         problems += examples.problems(cases)
@@ -103,6 +105,13 @@ def _ids(cases: list[Case]) -> Iterator[str]:
         if check.id in checks:
             yield f"{check.id}: two checks of this id"
         checks.add(check.id)
+
+
+def _needs(cases: list[Case]) -> Iterator[str]:
+    for case in cases:
+        for word in case.meta.get("needs", []):
+            if word not in CAPABILITIES:
+                yield f"{case.path}: the capability {word!r} is not one of protocol.md"
 
 
 def _flags(cases: list[Case]) -> Iterator[str]:

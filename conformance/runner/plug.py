@@ -40,6 +40,10 @@ OPERATIONS = (
 )
 ADAPTER_OPERATIONS = OPERATIONS[:11]
 
+CAPABILITIES = frozenset(
+    "tools streaming images documents audio reasoning structured_output choices state_in_ids".split()
+)
+
 ERROR_CATEGORIES = frozenset(
     "invalid_request unsupported loss_refused authentication permission billing not_found rate_limit context_overflow "
     "content_filter timeout network server_error overloaded invalid_response stream_truncated cancelled no_candidate "

@@ -28,7 +28,8 @@ class Refused(Exception):
     """The implementation answered with a canonical error."""
 
     def __init__(self, operation: str, error: dict[str, Any]) -> None:
-        super().__init__(f"{operation} refused with {error['category']}: {error['message']}")
+        place = f" at {error['path']}" if error.get("path") else ""
+        super().__init__(f"{operation} refused with {error['category']}{place}: {error['message']}")
         self.error = error
 
 

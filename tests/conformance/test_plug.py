@@ -13,6 +13,7 @@ from runner.doctor import examine
 from runner.mutants import load
 from runner.plug import (
     ADAPTER_OPERATIONS,
+    CAPABILITIES,
     OPERATIONS,
     FunctionPlug,
     PlugCrashError,
@@ -218,6 +219,7 @@ def test_a_plug_that_does_nothing_claims_everything(name: str) -> None:
     assert {*hello["operations"]} == {*OPERATIONS} - {*ADAPTER_OPERATIONS}
 
 
-def test_the_protocol_tells_of_every_operation() -> None:
+def test_the_protocol_tells_of_every_operation_and_capability() -> None:
     told = (CONFORMANCE / "protocol.md").read_text("utf-8")
     assert [name for name in OPERATIONS if f"| `{name}`" not in told] == []
+    assert [word for word in sorted(CAPABILITIES) if f"`{word}`" not in told] == []

@@ -471,6 +471,38 @@ async def test_violations_have_pointers(start: Any) -> None:
         assert [v.field for v in details(error)[1].field_violations] == ["/messages/0/content/0"]
 
 
+async def test_a_wrong_field_of_a_call_is_named(start: Any) -> None:
+    """Also one that is not looked at before all else is read."""
+    empty, nobody = '{"messages": []}', service.Side(provider="nobody")
+    nowhere = service.AdaptStreamRequest.Start(source=TO_OPENAI, target=service.Side(adapter="none"))
+    usage = '{"input_tokens": 1, "output_tokens": 1}'
+    async with start() as served:
+        stub = served.stub
+        calls: list[tuple[str, Any]] = [
+            ("/source", stub.Adapt(service.AdaptRequest(wire_json="{}", source=nobody))),
+            ("/target", stub.Adapt(service.AdaptRequest(request_json=empty, target=nobody))),
+            ("/wire_json", stub.Adapt(service.AdaptRequest(wire_json="{", source=TO_OPENAI))),
+            ("/request_json", stub.Adapt(service.AdaptRequest(request_json="{"))),
+            ("/response_json", stub.Adapt(service.AdaptRequest(response_json="{"))),
+            ("/error_json", stub.Adapt(service.AdaptRequest(error_json="{"))),
+            ("/event_json", stub.Adapt(service.AdaptRequest(events=service.Events(events_json=["{"])))),
+            ("/target", stub.AdaptStream(iter([service.AdaptStreamRequest(start=nowhere)])).read()),
+            ("/target", stub.Generate(service.GenerateRequest(request_json=empty, target="nobody:x"))),
+            ("/model", stub.Generate(service.GenerateRequest(request_json='{"messages": [], "model": "gpt"}'))),
+            ("/adapter", stub.Generate(service.GenerateRequest(request_json=empty, target=GPT, adapter="none"))),
+            ("/adapter", stub.Estimate(service.EstimateRequest(request_json=empty, model=GPT, adapter="none"))),
+            ("/model", stub.Estimate(service.EstimateRequest(request_json=empty, model="nobody:x"))),
+            ("/model", stub.Estimate(service.EstimateRequest(usage_json=usage, model="nobody:x"))),
+            ("/usage_json", stub.Estimate(service.EstimateRequest(usage_json="{", model=GPT))),
+            ("/value_json", stub.Check(service.CheckRequest(value_json="{"))),
+            ("/profile", stub.Check(service.CheckRequest(value_json=empty, profile="none"))),
+            ("/provider", stub.ListModels(service.ListModelsRequest(provider="nobody"))),
+        ]
+        for field, call in calls:
+            info, bad, _ = details(await failure(call))
+            assert (info.metadata["path"], [one.field for one in bad.field_violations]) == (field, [field])
+
+
 async def test_bad_input_on_every_method(start: Any) -> None:
     """No method answers nonsense with UNKNOWN."""
     nonsense = "[" * 70_000
