@@ -282,7 +282,7 @@ def _type(given: Message) -> str:
 def _check(given: Message, _: str | None) -> Message:
     name = _type(given)
     found = violations(given["instance"], name)
-    if not found and name in ("Request", "Message"):
+    if not found and name in ("Request", "Message", "Response"):
         found = check(given["instance"], _member(given, "profile", default="core"))
     return {"violations": [{"rule": one["rule"], "path": one["path"]} for one in found]}
 

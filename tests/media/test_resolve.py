@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from interlingua import InvalidRequest, adapt, media
@@ -433,7 +433,12 @@ pieces = st.sampled_from(
 )
 
 
-@given(st.lists(pieces, max_size=7).map("/".join))
+ends = st.sampled_from(["", "pictures/a.png", "link.png"])
+
+
+@given(st.tuples(st.lists(pieces, max_size=5), ends).map(lambda path: "/".join((*path[0], path[1]))))
+@example("pictures/./a.png")
+@example("link.png")
 def test_any_path(tmp_path_factory: pytest.TempPathFactory, path: str) -> None:
     """Whatever the path: a file that really is below the root, or a refusal."""
     folder = playground(tmp_path_factory)

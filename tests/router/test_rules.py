@@ -179,12 +179,17 @@ def test_each_fault_of_a_policy_is_named_with_its_place(policy, rule, path, cata
     assert (rule, path) in [(found["rule"], found["path"]) for found in router.check_policy(policy, catalog)]
 
 
+RULES = {"form", "version", "known_models", "tiers", "predicates", "patterns", "unique_names", "ranges"}
+
+
 @settings(max_examples=200, deadline=None)
 @given(anything)
 def test_any_value_can_be_checked_as_a_policy(value):
     catalog = {"providers": {}, "models": {}, "aliases": {}}
     for policy in (value, {"global": value}, {"global": {"rules": [value]}}, {"aliases": value}, {"pattern": value}):
-        router.check_policy(policy, catalog)
+        for found in router.check_policy(policy, catalog):
+            assert found["rule"] in RULES
+            assert found["path"] == "" or found["path"].startswith("/")
 
 
 def test_a_pattern_takes_time_in_proportion_to_the_text() -> None:
