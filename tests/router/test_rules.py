@@ -160,6 +160,11 @@ BROKEN = [
         "/global/rules/0/when/estimated_input_tokens_gt",
     ),
     (
+        {"global": {"rules": [{"when": {"cost_today_exceeds_usd": "-1"}, "use": "ex"}]}},
+        "ranges",
+        "/global/rules/0/when/cost_today_exceeds_usd",
+    ),
+    (
         {"global": {"rules": [{"name": "r", "when": {}, "use": "ex"}, {"name": "r", "when": {}, "use": "ex"}]}},
         "unique_names",
         "/global/rules/1/name",
