@@ -46,9 +46,8 @@ def plan(
     found = [check for case in cases for check in derive(case, adapters, answers)]
     if only:
         found = [check for check in found if _concerns(check, only)]
-        found.sort(
-            key=lambda check: check.case.adapter != only
-        )  # what others ask of the wire comes behind its own cases
+        # what the cases of others ask of the wire comes behind its own
+        found.sort(key=lambda check: check.case.adapter != only)
     if patterns:
         found = [check for check in found if any(matches(pattern, check.id) for pattern in patterns)]
     return found

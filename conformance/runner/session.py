@@ -91,12 +91,17 @@ class Session:
                 self._answers.popitem(last=False)
         return self._answers[key]
 
+    def ask_anew(self, operation: str, adapter: str | None, input: dict[str, Any]) -> dict[str, Any]:
+        """The output of what is not remembered, for it has an effect or hangs on one. A canonical error raises Refused."""
+        answer = _offered(operation, self.plug.call(operation, adapter, input))
+        if answer.error is not None:
+            raise Refused(operation, answer.error)
+        return answer.output
+
     def ask(self, operation: str, adapter: str | None, input: dict[str, Any], *members: str) -> dict[str, Any]:
         """The output, which must hold `members`. A canonical error raises Refused."""
         input = {name: value for name, value in input.items() if value is not None}
-        answer = self.answer(operation, adapter, input)
-        if answer.unsupported:
-            raise Failure(f"false advertising: {operation} is claimed in hello and answers unsupported")
+        answer = _offered(operation, self.answer(operation, adapter, input))
         if answer.error is not None:
             raise Refused(operation, answer.error)
         for member in members:
@@ -105,3 +110,9 @@ class Session:
                     f"the output of {operation} has no member {member!r}, only {show(sorted(answer.output), 100)}"
                 )
         return answer.output
+
+
+def _offered(operation: str, answer: Answer) -> Answer:
+    if answer.unsupported:
+        raise Failure(f"false advertising: {operation} is claimed in hello and answers unsupported")
+    return answer

@@ -472,6 +472,13 @@ async def test_without_a_transport_replay_needs_no_network() -> None:
     assert response["finish_reason"] == "stop"
 
 
+async def test_without_a_transport_any_other_provider_is_asked_over_http() -> None:
+    async with Client(keys={"openai": KEY}, base_urls={"openai": "http://127.0.0.1:1"}, retry="none") as client:
+        with pytest.raises(ProviderError) as failure:
+            await client.generate(ask(), model=GPT)
+    assert failure.value.error["category"] == "network"
+
+
 # ---------------------------------------------------------------------------------------------------- fake
 
 

@@ -48,13 +48,8 @@ def _input(session: Session, case: Case, request: Data, **more: Any) -> Data:
 
 
 def _call(session: Session, case: Case, request: Data, **more: Any) -> Data:
-    """The output of generate; a canonical error raises Refused. Nothing is remembered: a call has an effect."""
-    answer = session.plug.call("generate", case.adapter, _input(session, case, request, **more))
-    if answer.unsupported:
-        raise Failure("false advertising: generate is claimed in hello and answers unsupported")
-    if answer.error is not None:
-        raise Refused("generate", answer.error)
-    return answer.output
+    """The output of generate; a canonical error raises Refused."""
+    return session.ask_anew("generate", case.adapter, _input(session, case, request, **more))
 
 
 def _generate(session: Session, case: Case, request: Data, **more: Any) -> Data:

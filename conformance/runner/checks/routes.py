@@ -6,7 +6,7 @@ from typing import Any
 
 from runner.cases import Case
 from runner.compare import dumps
-from runner.session import Failure, Refused, Session
+from runner.session import Refused, Session
 
 from .asking import Note, same
 
@@ -56,12 +56,8 @@ def check_policy_row(session: Session, case: Case) -> Note:
                 file.unlink()
             else:
                 file.write_text(turn["text"] if "text" in turn else dumps(turn["policy"]), "utf-8")
-            answer = session.plug.call("route_by_file", None, {**case.row["input"], "policy_file": str(file)})
-            if answer.unsupported:
-                raise Failure("false advertising: route_by_file is claimed in hello and answers unsupported")
-            if answer.error is not None:
-                raise Refused("route_by_file", answer.error)
-            same(turn["chosen_model"], answer.output.get("chosen_model"), f"turn {number + 1}")
+            decision = session.ask_anew("route_by_file", None, {**case.row["input"], "policy_file": str(file)})
+            same(turn["chosen_model"], decision.get("chosen_model"), f"turn {number + 1}")
     return None
 
 
@@ -72,10 +68,10 @@ def _reversed_members(value: Any) -> Any:
 
 
 def _route(session: Session, input: Any) -> dict[str, Any]:
-    answer = session.plug.call("route", None, input)
-    if answer.unsupported:
-        raise Failure("false advertising: route is claimed in hello and answers unsupported")
-    return answer.output if answer.error is None else {"error": {"category": answer.error["category"]}}
+    try:
+        return session.ask_anew("route", None, input)
+    except Refused as refused:
+        return {"error": {"category": refused.error["category"]}}
 
 
 # `reason` is a sentence for a person; the machine words stand in `verdict`, `validation_failure` and the like.

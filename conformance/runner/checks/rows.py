@@ -145,7 +145,7 @@ def check_call_row(session: Session, case: Case) -> Note:
     row = _row(case)
     events = session.ask("check_call", None, {"call": row["call"], "tools": row["tools"]}, "events")["events"]
     if len(events) != len(row["events"]):
-        raise Failure("events", Difference("", row["events"], events))
+        raise Failure("one event is due" if row["events"] else "no event is due", Difference("", row["events"], events))
     for golden, event in zip(row["events"], events, strict=True):
         called = {"tool_use_id": row["call"]["id"], "name": row["call"]["name"]}
         wanted = {"type": "tool_input_invalid", "alias": "tool.input_invalid", **called}
