@@ -73,6 +73,13 @@ def test_adapters_fetch_nothing_either() -> None:
         adapt(asking(medium("url", URL), medium("file_ref", "a.png"), max_output_tokens=9), adapter)
 
 
+def test_addresses_are_fetched_and_paths_are_read(root: Path) -> None:
+    """Each in its way, in one request."""
+    request = asking(medium("url", "pictures/a.png", "document"), medium("file_ref", "pictures/a.png"))
+    result = resolved(request, root=root, fetch=lambda _: PDF)
+    assert [data_of(block) for block in content(result)] == [PDF, PNG]
+
+
 def test_the_caller_fetches() -> None:
     """Each URL once, in every place where a medium can be."""
     asked: list[str] = []
