@@ -8,7 +8,7 @@ import asyncio
 import base64
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
 from importlib.util import find_spec
@@ -29,6 +29,7 @@ _FUNCTIONS = {
     "to_wire_response": "to_wire_response",
     "stream": "stream_decoder",
     "stream_encode": "encode_stream",
+    "relay": "encode_stream",
     "error": "error",
     "to_wire_error": "to_wire_error",
     "estimate": "estimate",
@@ -90,6 +91,8 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
     "wire": dict,
     "body": dict,
     "chunks": list,
+    "target": str,
+    "policy": (dict, type(None)),
     "events": list,
     "status": int,
     "raw": bool,
@@ -170,6 +173,21 @@ def _stream_encode(given: Message, adapter: str | None) -> Message:
     loss: list[Message] = []
     chunks = [base64.b64encode(chunk).decode() for chunk in translate.encode_stream(events, endpoint, loss=loss)]
     return {"chunks": chunks, "loss": loss}
+
+
+def _relay(given: Message, adapter: str | None) -> Message:
+    target = registry.endpoint(adapter=_member(given, "target"))
+    reader = translate.StreamReader(_endpoint(given, adapter), raw=True)
+    pieces = _chunks(given)
+
+    def events() -> Iterator[Any]:
+        for piece in pieces:
+            yield from reader.feed(piece)
+        yield from reader.end()
+
+    loss: list[Message] = []
+    written = translate.encode_stream(events(), target, loss=loss, policy=_member(given, "policy", default=None))
+    return {"chunks": [base64.b64encode(chunk).decode() for chunk in written], "loss": loss}
 
 
 def _headers(given: Message) -> dict[str, str]:
@@ -306,6 +324,7 @@ _OPERATIONS: dict[str, Callable[[Message, str | None], Message]] = {
     "to_wire_response": _to_wire_response,
     "stream": _stream,
     "stream_encode": _stream_encode,
+    "relay": _relay,
     "error": _error,
     "to_wire_error": _to_wire_error,
     "estimate": _estimate,
