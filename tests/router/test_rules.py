@@ -120,6 +120,8 @@ GOOD = {
 def test_a_good_policy_has_no_violations(catalog):
     assert router.check_policy(GOOD, catalog) == []
     assert router.check_policy({}, catalog) == []
+    least = {"estimated_input_tokens_gt": 0, "cost_today_exceeds_usd": "0"}
+    assert router.check_policy({"global": {"rules": [{"when": least, "use": "ex"}]}}, catalog) == []
 
 
 BROKEN = [
