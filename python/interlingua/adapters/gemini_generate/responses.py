@@ -311,6 +311,8 @@ def _candidate(choice: dict[str, Any], position: int, writing: Writing, path: Pa
     report_own_state(writing.owned(message), writing.loss, (*path, "message"))
     if path:
         report_foreign_state(choice, writing.endpoint, writing.loss, path)
+        beside = {name: value for name, value in (state.get("fields") or {}).items() if name != "choice"}
+        report_own_state({**state, "fields": beside}, writing.loss, path, fields=True)
         report_rest(choice, writing.loss, path)
     for name, value in fields.items():
         candidate.setdefault(name, value)

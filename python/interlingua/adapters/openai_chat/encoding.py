@@ -308,7 +308,7 @@ class _Encoder:
             # another wire may tell a call only when it is whole, and nothing of one without arguments
             text = event.get("input_raw")
             if text is None:
-                text = arguments_text(event["input"])
+                text = "" if told.kind == "custom" else arguments_text(event["input"])
             if (said := self._more(number, event["index"], text)) is not None:
                 yield said
 

@@ -188,7 +188,7 @@ def answer_item(item: Any, reading: Reading, *, starts: bool) -> list[Block]:
     blocks = item_from_wire(item, reading, starts=starts)
     if blocks is None:
         return [opaque(item, reading)]
-    if len(blocks) == 1 and len(blocks[0]) == 2:
+    if len(blocks[0]) == 2:
         # a text and nothing around it: one that is put into an answer gets all that an item has, this one came without
         blocks[0]["provider_state"] = reading.state(form={"bare": True})
     return blocks
