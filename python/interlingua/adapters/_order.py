@@ -202,18 +202,24 @@ def _split(
 
 
 def _rank(message: Message, position: int, calls: dict[str, tuple[int, Path]], seen: set[str]) -> int:
-    path: Path = ("messages", position)
-    content = message["content"]
-    if len(content) != 1 or content[0]["type"] != "tool_result":
-        raise InvalidRequest("a tool message holds exactly one tool result", path=pointer((*path, "content")))
-    call = calls.get(content[0]["tool_use_id"])
+    answered = result_of(message, position)["tool_use_id"]
+    call = calls.get(answered)
     if call is None:
-        late = content[0]["tool_use_id"] in seen
+        late = answered in seen
         raise InvalidRequest(
             "the result does not follow the turn of its call" if late else "the result answers no call before it",
-            path=pointer((*path, "content", 0, "tool_use_id")),
+            path=pointer(("messages", position, "content", 0, "tool_use_id")),
         )
     return call[0]
+
+
+def result_of(message: Message, position: int) -> dict[str, Any]:
+    """The one result that a tool message holds; `InvalidRequest` for one that holds anything else."""
+    content: list[dict[str, Any]] = message["content"]
+    if len(content) != 1 or content[0]["type"] != "tool_result":
+        where = ("messages", position, "content")
+        raise InvalidRequest("a tool message holds exactly one tool result", path=pointer(where))
+    return content[0]
 
 
 def _moves(results: list[int], others: list[int], end: int) -> Moves:

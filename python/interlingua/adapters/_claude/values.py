@@ -1,7 +1,10 @@
 """Words, and values that the other sections share."""
 
+import hashlib
 import re
 from typing import Any, Final
+
+from interlingua.canonical import json
 
 Item = dict[str, Any]
 
@@ -36,6 +39,13 @@ def named(value: Any) -> str:
     if type(value) is not str or not value:
         raise TypeError("not a name")
     return value
+
+
+def imprint(value: Any, place: str) -> str:
+    """What an oddity is known by: a value as it was read, and where. What is not that any more is written like any other."""
+    if isinstance(value, dict):
+        value = {name: member for name, member in value.items() if name != "provider_state"}
+    return hashlib.sha256(json.dumps_sorted([place, value])).hexdigest()[:16]
 
 
 def wire_model(model: str | None) -> str | None:

@@ -7,7 +7,7 @@ from urllib.parse import quote, unquote
 from interlingua.adapters._claude.members import kept_stops, report_unsupported, sampling, wanted_schema
 from interlingua.adapters._claude.proofreading import proofread
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._claude.values import UNREADABLE, string, wire_model
+from interlingua.adapters._claude.values import UNREADABLE, imprint, string, wire_model
 from interlingua.adapters._kit import Wire, report_foreign_options, report_foreign_state, report_unknown
 from interlingua.adapters._structured import guarded, recognised, written
 from interlingua.adapters.anthropic_messages.reasoning import reasoning_to_wire
@@ -65,7 +65,7 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     if options:
         request["options"] = {endpoint.adapter: options}
     if not body["messages"]:
-        form["odd"] = {"messages": []}
+        form["odd"] = {"messages": [imprint(messages, "messages")]}
     reading.unusual = reading.unusual or "max_output_tokens" not in request
     request["provider_state"] = reading.state(form=form)
     proofread(request, reading, endpoint, _with_format)
@@ -175,6 +175,7 @@ def _settings_from_wire(
         raise reading.unreadable(name, (name,)) from problem
     if others or not value:
         options[name] = others
+        reading.unusual = reading.unusual or name in _SETTINGS
 
 
 _THINKING: Final[dict[str, tuple[str, type[Any]]]] = {
@@ -502,6 +503,10 @@ def _tier_to_wire(tier: str, body: Wire, writing: Writing) -> None:
 # ---------------------------------------------------------------------------------------------- options
 
 
+_SETTINGS: Final = ("thinking", "tool_choice")
+"""Members that are nothing without what of them is canonical."""
+
+
 def _options_to_wire(options: dict[str, Any], body: Wire, writing: Writing) -> None:
     """Writes the wire's own members verbatim; what has a canonical member of its own is not taken from here."""
     report_foreign_options(writing.source, writing.endpoint, writing.loss)
@@ -509,6 +514,8 @@ def _options_to_wire(options: dict[str, Any], body: Wire, writing: Writing) -> N
         where = ("options", writing.endpoint.adapter, name)
         if value == {} and name in body:
             writing.loss.drop(where, "combination", "shape", "the request has a value for this member")
+        elif name in _SETTINGS and name not in body and not writing.keeps("options", "combination"):
+            writing.loss.drop(where, "combination", "lost", "what this stood beside is gone")
         elif _is_option(name, value, body, writing):
             body[name] = _merged(body.get(name), value, writing, where)
         else:

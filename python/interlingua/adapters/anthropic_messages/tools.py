@@ -129,7 +129,7 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
     whole = writing.as_read
     for position, tool in enumerate(tools):
         path = ("tools", position)
-        writing.as_read = whole or writing.is_odd(tool)
+        writing.as_read = whole or writing.is_odd(tool, "tools")
         if not writing.own and not taken:
             writing.loss.drop(path, "unsupported_model", "lost", "the model takes no tools")
             continue
@@ -220,6 +220,9 @@ def _provider_tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | N
         writing.loss.drop(path, "provider_tool", "lost", "a tool of another provider cannot be offered here")
         return None
     definition: Wire = tool["definition"]
+    if definition.get("type", "custom") in (None, "custom") and not writing.as_read:
+        writing.loss.drop(path, "provider_tool", "lost", "the definition is that of no tool of the provider")
+        return None
     name = _defined_name(definition)
     if name != tool["name"]:
         writing.loss.replace((*path, "name"), name, "name_rewritten", "shape", "the definition names the tool")

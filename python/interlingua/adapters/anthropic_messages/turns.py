@@ -112,7 +112,7 @@ def _plain_from_wire(role: str, content: Any, reading: Reading, path: Path) -> M
         blocks = blocks_from_wire(content, reading, path)
         if blocks:
             return {"role": role, "content": blocks}
-        return {"role": role, "content": [], "provider_state": reading.state(form={"blank": True})}
+        return {"role": role, "content": [], "provider_state": reading.state(form={"blank": role})}
     if type(content) is str:
         block = block_from_wire({"type": "text", "text": content}, reading)
         return {"role": role, "content": [block], "provider_state": reading.state(form={"string": True})}
@@ -179,7 +179,7 @@ class _Turns(Turns[Writing]):
         wire: Wire = {"role": self.speaker, "content": content}
         self.wires.append(wire)
         if not content:
-            blank = self.writing.own and form.get("blank")
+            blank = self.writing.own and form.get("blank") == self.speaker
             if not blank and not (self.last and self.speaker == ASSISTANT):
                 wire["content"] = self.writing.filler((*(self.anchor or ()), "content"), EMPTY_TURN)
         elif form.get("string") and len(content) == 1 and _is_plain(content[0]):

@@ -251,7 +251,7 @@ def _document_content(block: Block, writing: Writing, path: Path) -> Wire:
         if part["type"] != "text":
             _dropped_part(part, writing, at)
             continue
-        if (part["text"] and not part["text"].isspace()) or (writing.form_of(part).get("blank") and writing.own):
+        if writing.as_read or (part["text"] and not part["text"].isspace()):
             texts.append({"text": part["text"]})
             if len(part) > 2:
                 _bare_text(part, writing, at)

@@ -8,7 +8,7 @@ from urllib.parse import quote, unquote
 from interlingua.adapters._claude.members import kept_stops, report_unsupported, sampling, wanted_schema
 from interlingua.adapters._claude.proofreading import proofread
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._claude.values import UNMARKED_TYPES, UNREADABLE, wire_model
+from interlingua.adapters._claude.values import UNMARKED_TYPES, UNREADABLE, imprint, wire_model
 from interlingua.adapters._kit import (
     Wire,
     arguments_text,
@@ -63,7 +63,7 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     if options:
         request["options"] = {endpoint.adapter: options}
     if not wires:
-        form["odd"] = {"messages": []}
+        form["odd"] = {"messages": [imprint(messages, "messages")]}
     request["provider_state"] = reading.state(form=form)
     proofread(request, reading, endpoint, _with_format)
     return recognised(request), []

@@ -16,8 +16,8 @@ from interlingua.canonical.loss import Path
 def text_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
     """A plain text."""
     text = string(wire["text"])
-    state = None if text and not text.isspace() else reading.state(form={"blank": True})
-    return kept({"type": "text", "text": text}, wire, "text", None, reading, state)
+    reading.unusual = reading.unusual or not text or text.isspace()
+    return kept({"type": "text", "text": text}, wire, "text", None, reading)
 
 
 def json_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
@@ -38,9 +38,8 @@ def guarded_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
     if type(text) is not str:
         return None
     left = left_over(guarded["text"], frozenset(("text",)))
-    state = None if text and not text.isspace() else reading.state(form={"blank": True})
     inner = nulls if left is None else {**nulls, "text": left}
-    return kept({"type": "text", "text": text}, wire, "guardContent", inner, reading, state)
+    return kept({"type": "text", "text": text}, wire, "guardContent", inner, reading)
 
 
 def cited_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
@@ -114,7 +113,7 @@ def text_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire
     text: str = block["text"]
     form = writing.form_of(block) if "provider_state" in block else {}
     cited = form.get("cited") and place == ASSISTANT
-    if not cited and (not text or text.isspace()) and not (form.get("blank") and (text or writing.own)):
+    if not cited and (not text or text.isspace()) and not writing.as_read:
         writing.loss.drop(path, "empty_content", "shape", "the target takes no text without visible characters")
         return None
     if block.get("refusal"):
