@@ -47,13 +47,15 @@ def proofread(
             entries = [{"path": refusal.path or "", "code": refusal.category}]
         if not entries:
             return
+        layer = min(_layer(entry["path"]) for entry in entries)
         for entry in entries:
-            _note_entry(entry, request, endpoint)
+            if _layer(entry["path"]) == layer:
+                _note_entry(entry, request, endpoint)
     # there is no other way to write it than as it was
     request["provider_state"]["form"]["odd"] = imprint(request, "request")
 
 
-_MOST_READINGS: Final = 4  # what is left alone may bring to light what its repair had hidden
+_MOST_READINGS: Final = 6  # what is left alone may bring to light what its repair had hidden
 
 
 _ODDITIES: Final = ("misplaced", "unpaired")  # messages
@@ -107,6 +109,13 @@ def _has_room(reasoning: Item, request: Item) -> bool:
     return bool(message["content"]) and message["content"][0]["type"] in THINKING_TYPES
 
 
+def _layer(path: str) -> int:
+    """Tools and blocks, then messages and members, then options: each may be repaired only because one before it is."""
+    if path.startswith("/tools/") or (path.startswith("/messages/") and path.count("/") > 3):
+        return 0
+    return 2 if path.startswith("/options/") else 1
+
+
 def _note_entry(entry: dict[str, Any], request: Item, endpoint: Endpoint) -> None:
     form = request["provider_state"]["form"]
     match entry["path"].split("/")[1:]:
@@ -122,6 +131,8 @@ def _note_entry(entry: dict[str, Any], request: Item, endpoint: Endpoint) -> Non
             _form(request["messages"][int(position)], endpoint).setdefault("odd", []).append(entry["code"])
         case ["tools", position, *_]:
             _note(request["tools"][int(position)], "tools", endpoint)
+        case ["messages", _, *_]:
+            pass
         case [member, *_]:
             codes = form.setdefault("odd", {}).setdefault(member, [imprint(request.get(member), member)])
             codes.append(entry["code"])

@@ -348,7 +348,7 @@ def _before_answer(messages: list[Item], following: "range | list[int]") -> bool
 
 def is_thinking(wire: Item) -> bool:
     """Whether a wire block is reasoning, as either wire spells it."""
-    return "reasoningContent" in wire or wire.get("type") in THINKING_TYPES
+    return wire.get("reasoningContent") is not None or wire.get("type") in THINKING_TYPES
 
 
 def trim_thinking(blocks: list[Item], content: list[Item], path: Path, writing: Writing) -> None:

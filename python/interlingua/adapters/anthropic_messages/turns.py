@@ -45,6 +45,8 @@ Message = dict[str, Any]
 
 def system_from_wire(system: Any, reading: Reading) -> Message:
     """The `system` member as the first message."""
+    if system == "":
+        return {"role": "system", "content": [], "provider_state": reading.state(form={"string": True, "blank": SYSTEM})}
     message = _plain_from_wire("system", system, reading, ("system",))
     reading.unusual = reading.unusual or any(block["type"] != "text" for block in message["content"])
     return message
@@ -163,7 +165,7 @@ class _Turns(Turns[Writing]):
             whole = self.first == len(blocks) == 1 and form.get("string") and _is_plain(blocks[0])
             body["system"] = blocks[0]["text"] if whole else blocks
         elif form.get("blank") and not self.writing.source.get("system"):
-            body["system"] = []
+            body["system"] = "" if form.get("string") else []
         return "system" in body
 
     def begins(self, message: Message) -> bool:

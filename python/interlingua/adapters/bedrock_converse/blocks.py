@@ -420,6 +420,8 @@ def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> W
         return writing.instead(block, path, "unsupported_block", "the item has a canonical form of its own")
     report_opaque(block, kind, writing, path)
     writing.marked(value)
+    if kind == "document":
+        writing.document = writing.document or path
     if kind == "cachePoint" and len(value) == 1 and place != RESULT and cache_from_wire(value[kind]) is not None:
         writing.bare.append((value, path))
     return value

@@ -299,7 +299,7 @@ def _drop_hints(body: Wire, writing: Writing) -> None:
     """Takes out the marks that were items of their own when they were read, and would now be hints of what stands before."""
     bare = list(writing.bare)
     gone: list[Wire] = []
-    for blocks in (body.get("system") or [], *(message["content"] for message in body["messages"])):
+    for blocks in (body.get("system") or [], *(message["content"] for message in body.get("messages") or ())):
         kept: list[Wire] = []
         takes = False  # whether a mark would be a hint of what stands before it
         for block in blocks:
@@ -330,7 +330,7 @@ def _drop_hints(body: Wire, writing: Writing) -> None:
 
 def _sweep(body: Wire) -> None:
     """Takes out the marks for the cache that were taken back."""
-    lists = [message["content"] for message in body["messages"]]
+    lists = [message["content"] for message in body.get("messages") or ()]
     lists += [body.get("system") or [], (body.get("toolConfig") or {}).get("tools") or []]
     for blocks in lists:
         blocks[:] = [block for block in blocks if block]
@@ -539,7 +539,7 @@ def _cache_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         and "cache" not in blocks[position]
         and "cachePoint" not in content[-1]
         and ("messages", last) not in writing.gone
-        and not any(source == last for source, *_ in writing.moves)
+        and not any(last in (source, before - 1) for source, before, *_ in writing.moves)
         and blocks[position]["type"] not in UNMARKED_TYPES
         and _ends_with(content, blocks)
     ):

@@ -42,13 +42,13 @@ def system_from_wire(system: list[Any], reading: Reading) -> Message:
     return {"role": "system", "content": blocks_from_wire(system, SYSTEM, reading, ("system",))}
 
 
-def _speaks(content: list[Any]) -> bool:
-    return any(wire.get("text") is not None for wire in content)
+def _holds(content: list[Any], kind: str) -> bool:
+    return any(wire.get(kind) is not None for wire in content)
 
 
 def _is_silent(content: list[Any]) -> bool:
     """Whether a document came without a text beside it, which the provider refuses."""
-    return any("document" in wire for wire in content) and not _speaks(content)
+    return _holds(content, "document") and not _holds(content, "text")
 
 
 def messages_from_wire(wires: list[Any], reading: Reading, messages: list[Message]) -> None:
@@ -179,13 +179,13 @@ class _Turns(Turns[Writing]):
 
     def _note_document(self, content: list[Wire]) -> None:
         path, self.writing.document = self.writing.document, None
-        number = next((at for at, wire in enumerate(content) if "document" in wire), None)
+        number = next((at for at, wire in enumerate(content) if wire.get("document") is not None), None)
         if self.documents is None and path is not None and number is not None:
             self.documents = (path, len(self.content) + number)
 
     def _speak(self, wire: Wire) -> None:
         """A message that holds a document also holds a text."""
-        if self.documents is None or _speaks(wire["content"]):
+        if self.documents is None or _holds(wire["content"], "text"):
             return
         path, number = self.documents
         wire["content"].insert(number, {"text": DOCUMENT_FILLER})
