@@ -87,7 +87,7 @@ def arranged(
         order += range(begin, start)
         between = range(start, end)
         if not unpaired.isdisjoint(between):
-            order += between
+            order += [position for position in between if position not in late]
             continue
         calls = _calls(messages, begin, start)
         if late:

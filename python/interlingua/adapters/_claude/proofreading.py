@@ -8,7 +8,15 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._claude.values import ASSISTANT, INSTRUCTIONS, MAX_CACHE_MARKS, THINKING_TYPES, USER, Item, imprint
+from interlingua.adapters._claude.values import (
+    ASSISTANT,
+    INSTRUCTIONS,
+    MAX_CACHE_MARKS,
+    THINKING_TYPES,
+    USER,
+    Item,
+    imprint,
+)
 from interlingua.adapters._order import oddities
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import CannotAdapt, InvalidRequest

@@ -137,7 +137,9 @@ class Writing:
 
     def was(self, message: Item, code: str) -> bool:
         """Whether what would be reported of a message by this code was so when it was read."""
-        return self._whole or (self.own and "provider_state" in message and code in self.form_of(message).get("odd", ()))
+        return self._whole or (
+            self.own and "provider_state" in message and code in self.form_of(message).get("odd", ())
+        )
 
     def oddities(self, messages: list[Item]) -> Oddities:
         """The messages that were read out of order."""

@@ -46,7 +46,11 @@ Message = dict[str, Any]
 def system_from_wire(system: Any, reading: Reading) -> Message:
     """The `system` member as the first message."""
     if system == "":
-        return {"role": "system", "content": [], "provider_state": reading.state(form={"string": True, "blank": SYSTEM})}
+        return {
+            "role": "system",
+            "content": [],
+            "provider_state": reading.state(form={"string": True, "blank": SYSTEM}),
+        }
     message = _plain_from_wire("system", system, reading, ("system",))
     reading.unusual = reading.unusual or any(block["type"] != "text" for block in message["content"])
     return message

@@ -2,10 +2,17 @@
 
 import re
 from decimal import Decimal
+from functools import partial
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
-from interlingua.adapters._claude.members import kept_stops, report_unsupported, sampling, wanted_schema
+from interlingua.adapters._claude.members import (
+    kept_stops,
+    options_to_wire,
+    report_unsupported,
+    sampling,
+    wanted_schema,
+)
 from interlingua.adapters._claude.proofreading import proofread
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import UNMARKED_TYPES, UNREADABLE, imprint, wire_model
@@ -13,7 +20,6 @@ from interlingua.adapters._kit import (
     Wire,
     arguments_text,
     parse_arguments,
-    report_foreign_options,
     report_foreign_state,
     report_unknown,
 )
@@ -407,7 +413,7 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     if "cache" in request:
         _cache_to_wire(request, body, writing)
     if request.get("options"):
-        _options_to_wire(request["options"], body, writing)
+        options_to_wire(body, partial(_read_again, writing.endpoint), _SETTINGS, writing)
     form = writing.form
     for name in form.get("empty") or ():
         if name in _EMPTY:
@@ -422,6 +428,17 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         del body["messages"]
     report_unsupported(request, writing.loss)
     report_foreign_state(request, writing.endpoint, writing.loss, ())
+
+
+_SETTINGS: Final = ("toolConfig",)
+
+
+def _read_again(endpoint: Endpoint, members: Wire) -> tuple[Request, Wire, Wire]:
+    request: Request = {}
+    options: Wire = {}
+    form: Wire = {}
+    _members_from_wire(members, request, options, form, Reading(endpoint, DERIVED_IDS))
+    return request, options, form
 
 
 _EMPTY: Final = (
@@ -560,41 +577,3 @@ def _ends_with(content: list[Wire], blocks: list[Any]) -> bool:
             return "toolResult" in wire
         case _:
             return False
-
-
-# ------------------------------------------------------------------------------------------ options
-
-
-def _options_to_wire(options: dict[str, Any], body: Wire, writing: Writing) -> None:
-    """Writes the wire's own members verbatim; what has a canonical member of its own is not taken from here."""
-    report_foreign_options(writing.source, writing.endpoint, writing.loss)
-    for name, value in (options.get(writing.endpoint.adapter) or {}).items():
-        if type(body.get(name)) is dict and type(value) is not dict:
-            where = ("options", writing.endpoint.adapter, name)
-            message = "the request has members of its own in its place"
-            writing.loss.drop(where, "combination", "lost", message)
-        elif _is_option(name, value, writing):
-            body[name] = _merged(body.get(name), value)
-        elif value is not None:
-            where = ("options", writing.endpoint.adapter, name)
-            writing.loss.drop(where, "unsupported_field", "lost", "the request has a member of its own for this")
-
-
-def _is_option(name: str, value: Any, writing: Writing) -> bool:
-    """Whether this member, read from the wire, would be an option again."""
-    if name in ("messages", "system") or value is None:
-        return False
-    read: Request = {}
-    options: Wire = {}
-    form: Wire = {}
-    try:
-        _members_from_wire({name: value}, read, options, form, Reading(writing.endpoint, DERIVED_IDS))
-    except InvalidWire:
-        return False
-    return not read and not form and options == {name: value}
-
-
-def _merged(present: Any, option: Any) -> Any:
-    if isinstance(present, dict) and isinstance(option, dict):
-        return {**present, **{name: _merged(present.get(name), value) for name, value in option.items()}}
-    return present if option is None else option
