@@ -129,7 +129,8 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
     whole = writing.as_read
     for position, tool in enumerate(tools):
         path = ("tools", position)
-        writing.as_read = whole or writing.is_odd(tool, "tools")
+        writing.as_read = whole
+        writing.as_read = writing.is_odd(tool, "tools")
         if not writing.own and not taken:
             writing.loss.drop(path, "unsupported_model", "lost", "the model takes no tools")
             continue
