@@ -16,8 +16,13 @@ from interlingua.canonical.loss import Path
 def text_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
     """A plain text."""
     text = string(wire["text"])
-    reading.unusual = reading.unusual or not text or text.isspace()
-    return kept({"type": "text", "text": text}, wire, "text", None, reading)
+    reading.unusual = reading.unusual or not text
+    return kept({"type": "text", "text": text}, wire, "text", None, reading, _blank(text, reading))
+
+
+def _blank(text: str, reading: Reading) -> dict[str, Any] | None:
+    """The state of a text of white space, which goes back in whatever conversation."""
+    return reading.state(form={"blank": True}) if text.isspace() else None
 
 
 def json_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
@@ -39,7 +44,7 @@ def guarded_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
         return None
     left = left_over(guarded["text"], frozenset(("text",)))
     inner = nulls if left is None else {**nulls, "text": left}
-    return kept({"type": "text", "text": text}, wire, "guardContent", inner, reading)
+    return kept({"type": "text", "text": text}, wire, "guardContent", inner, reading, _blank(text, reading))
 
 
 def cited_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
@@ -113,7 +118,7 @@ def text_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire
     text: str = block["text"]
     form = writing.form_of(block) if "provider_state" in block else {}
     cited = form.get("cited") and place == ASSISTANT
-    if not cited and (not text or text.isspace()) and not writing.as_read:
+    if not cited and not text.strip() and not writing.as_read and not (text and form.get("blank")):
         writing.loss.drop(path, "empty_content", "shape", "the target takes no text without visible characters")
         return None
     if block.get("refusal"):
