@@ -130,14 +130,19 @@ def text_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire
         writing.loss.drop(where, "foreign_state", "weakened", "a citation of another provider has no form here")
     if form.get("json") and place == RESULT and (value := json_value(text)) is not NO_JSON:
         return finished(block, "json", value, TEXT, writing, path)
-    fields = (block.get("provider_state") or {}).get("fields") or {}
-    if (
-        isinstance(fields.get("guardContent"), dict)
-        and place in (USER, SYSTEM)
-        and writing.endpoint.owns(block["provider_state"])
-    ):
+    state = block.get("provider_state")
+    if state is not None and place in (USER, SYSTEM) and writing.endpoint.owns(state) and _is_guarded(state):
         return finished(block, "guardContent", {"text": {"text": text}}, TEXT, writing, path)
     return finished(block, "text", text, TEXT, writing, path)
+
+
+def _is_guarded(state: dict[str, Any]) -> bool:
+    """Whether a text was one that a guardrail looks at: what is kept of that are marks beside the text, if any."""
+    match (state.get("fields") or {}).get("guardContent"):
+        case {"text": dict(marks), **others}:
+            return "text" not in marks and not others
+        case others:
+            return others == {}
 
 
 def _cited_to_wire(block: Block, form: Wire, writing: Writing, path: Path) -> Wire | None:
