@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -36,24 +37,25 @@ def values(name: str) -> st.SearchStrategy[Any]:
         arms = [arm["$ref"].removeprefix("#/$defs/") for arm in node.get("anyOf") or node["oneOf"]]
         return st.one_of([st.deferred(lambda arm=arm: values(arm)) for arm in arms])
     required, optional = {}, {}
-    for key, member in node["properties"].items():
-        (required if key in node.get("required", ()) else optional)[key] = _member(member)
+    for key, inner in node["properties"].items():
+        (required if key in node.get("required", ()) else optional)[key] = member(inner)
     # a member of a later version
     optional["x_later"] = JSON
     return st.fixed_dictionaries(required, optional=optional)
 
 
-def _member(node: dict[str, Any]) -> st.SearchStrategy[Any]:
+def member(node: dict[str, Any]) -> st.SearchStrategy[Any]:
+    """Values of a member, by what the schema says of it."""
     if "const" in node:
         return st.just(node["const"])
     if "$ref" in node:
         return _named(node["$ref"])
     if "oneOf" in node:
-        return st.one_of([st.none() if arm == {"type": "null"} else _member(arm) for arm in node["oneOf"]])
+        return st.one_of([st.none() if arm == {"type": "null"} else member(arm) for arm in node["oneOf"]])
     if "not" in node:
         return TEXT.filter(lambda word: word not in node["not"]["enum"])
     if isinstance(node.get("type"), list):
-        return st.one_of(st.none(), _member({**node, "type": node["type"][0]}))
+        return st.one_of(st.none(), member({**node, "type": node["type"][0]}))
     match node.get("type"):
         case None:
             return JSON
@@ -68,9 +70,9 @@ def _member(node: dict[str, Any]) -> st.SearchStrategy[Any]:
         case "number":
             return NUMBER
         case "array":
-            return st.lists(_member(node["items"]), max_size=3)
+            return st.lists(member(node["items"]), max_size=3)
         case "object" if isinstance(node["additionalProperties"], dict):
-            return st.dictionaries(TEXT, _member(node["additionalProperties"]), max_size=3)
+            return st.dictionaries(TEXT, member(node["additionalProperties"]), max_size=3)
         case _:
             return OBJECT
 
@@ -87,3 +89,34 @@ def _text(node: dict[str, Any]) -> st.SearchStrategy[str]:
 
 def _named(ref: str) -> st.SearchStrategy[Any]:
     return st.deferred(lambda: values(ref.removeprefix("#/$defs/")))
+
+
+def objects(value: Any, name: str) -> Iterator[tuple[dict[str, Any], str]]:
+    """Every object inside a value of a named type whose members the schema names, with its type; not a provider's own."""
+    node = DEFS[name]
+    if "properties" in node:
+        yield value, name
+        for key, inner in node["properties"].items():
+            if key in value and key not in _CLOSED:
+                yield from _inside(value[key], inner)
+    elif value["type"] in KINDS:
+        yield from objects(value, KINDS[value["type"]])
+
+
+def _inside(value: Any, node: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
+    if isinstance(value, list) and "items" in node:
+        for item in value:
+            yield from _inside(item, node["items"])
+    elif isinstance(value, dict):
+        for arm in (node, *node.get("oneOf", ())):
+            if "$ref" in arm:
+                yield from objects(value, arm["$ref"].removeprefix("#/$defs/"))
+
+
+_CLOSED = {"provider_state", "loss"}
+KINDS = {
+    node["properties"]["type"]["const"]: name
+    for name, node in DEFS.items()
+    if name.endswith("Block") and "const" in node.get("properties", {}).get("type", {})
+}
+"""The type of each kind of block."""

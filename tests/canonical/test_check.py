@@ -351,8 +351,8 @@ def test_what_is_no_call_is_refused() -> None:
 def test_values_of_the_types_and_answers_are_checked_as_plain_data_are() -> None:
     message = Message.user("Hello.")
     assert check(message) == check([message]) == check(Request(messages=[message])) == []
-    answer = {"message": {"role": "tool", "content": []}, "finish_reason": "stop"}
-    assert {one["path"] for one in check(answer)} == {"/message/content", "/message/metadata/parent_tool_use_id"}
+    answer = {"message": {"role": "assistant", "content": []}, "finish_reason": "stop"}
+    assert {one["path"] for one in check(answer)} == {"/message/content"}
     tool = Tool(name="f", input_schema={"type": "object"})
     assert list(register_tools([tool])) == ["f"]
     assert check_call({**CALL, "name": "f"}, [tool]) == check_call({**CALL, "name": "f"}, {"f": tool}) == []

@@ -55,7 +55,7 @@ def test_broken_media_are_violations() -> None:
     """In a request, a message and a response, every one with its place."""
     good, bad = ({"type": "image", "source": {"kind": "base64", "data": data}} for data in ("aGk=", "#"))
     message = {
-        "role": "user",
+        "role": "assistant",
         "content": [good, bad, {"type": "tool_result", "tool_use_id": "tu_1", "content": [good, bad]}],
     }
     places = ["/content/1/source/data", "/content/2/content/1/source/data"]

@@ -104,12 +104,6 @@ def report_usage(response: dict[str, Any], uncounted: tuple[str, ...], loss: Los
         loss.replace(
             ("usage", "input_tokens"), usage["input_tokens"] + prompt, "unsupported_field", "weakened", message
         )
-    if usage.get("estimated"):
-        loss.drop(
-            ("usage", "estimated"), "unsupported_field", "weakened", "the wire does not tell estimates from counts"
-        )
-    if not within(usage, USAGE_MEMBERS):
-        report_unknown(usage, USAGE_MEMBERS, loss, ("usage",))
 
 
 def report_message(message: dict[str, Any], loss: Loss, path: Path) -> None:
@@ -131,9 +125,17 @@ def report_stateless(item: dict[str, Any], loss: Loss, path: Path) -> None:
 
 
 def report_rest(response: dict[str, Any], loss: Loss, path: Path = ()) -> None:
-    """Reports the members of an answer, or of one of its choices, that this version does not know."""
+    """Reports the members of an answer, or of one of its choices, and of its usage, that no wire tells."""
     if not within(response, RESPONSE_MEMBERS):
         report_unknown(response, RESPONSE_MEMBERS, loss, path)
+    usage: dict[str, Any] | None = response.get("usage")
+    if usage is None:
+        return
+    if usage.get("estimated"):
+        message = "the wire does not tell estimates from counts"
+        loss.drop((*path, "usage", "estimated"), "unsupported_field", "weakened", message)
+    if not within(usage, USAGE_MEMBERS):
+        report_unknown(usage, USAGE_MEMBERS, loss, (*path, "usage"))
 
 
 def same_counts(left: dict[str, Any], right: dict[str, Any]) -> bool:

@@ -73,7 +73,7 @@ def _nothing(_: str) -> Any:
 def validate(value: Any, name: str = "Request") -> None:
     """Raises `InvalidRequest` with every violation unless the value is a canonical `name` (any type of the schema).
 
-    Checked are the shape and the base64 text of media.
+    Checked are the shape, the base64 text of media, and of an answer whose it is and that its counts fit together.
     What a schema cannot say is in `check`.
     """
     if name not in schema()["$defs"]:
@@ -88,6 +88,8 @@ def validate(value: Any, name: str = "Request") -> None:
         raise InvalidRequest(f"not a canonical {said(name)}: {first['message']}", path=first["path"], violations=found)
     if name == "Request":
         _check_media(value)
+    elif name == "Response" and (found := _beyond_schema(value, name)):
+        raise InvalidRequest(found[0]["message"], path=found[0]["path"], violations=found)
 
 
 def malformed_event(event: Any, index: int | None = None) -> InvalidRequest | None:
@@ -122,7 +124,7 @@ def _unreadable(problem: Exception) -> InvalidRequest:
 def violations(value: Any, name: str = "Request") -> list[dict[str, str]]:
     """All places where a value breaks the schema, as Violation objects; the gravest first.
 
-    Of a request, a response or a message that fits the schema, the media whose data is no base64 text.
+    Of a request, a response or a message that fits the schema, what a schema cannot say of one value: see `validate`.
     """
     found: dict[str, dict[str, str]] = {}
     try:
@@ -136,7 +138,7 @@ def violations(value: Any, name: str = "Request") -> list[dict[str, str]]:
             if len(found) == _MOST:
                 return list(found.values())
     if not found:
-        return [_broken_media(path) for path in _media(value, name)]
+        return _beyond_schema(value, name)
     return list(found.values())
 
 
@@ -201,6 +203,31 @@ def _message(error: Any) -> str:
             return f"breaks the schema's rule {word}"
 
 
+def _beyond_schema(value: Any, name: str) -> list[dict[str, str]]:
+    found = [_broken_media(path) for path in _media(value, name)]
+    if name == "Response":
+        found += _unsound(value)
+    return found
+
+
+def _unsound(response: dict[str, Any]) -> Iterator[dict[str, str]]:
+    """What no model answers: the message of another, more tokens of reasoning than were generated."""
+    for choice, path in _choices(response):
+        if choice["message"]["role"] != "assistant":
+            where = pointer((*path, "message", "role"))
+            yield {"rule": "schema.const", "path": where, "message": "an answer is a message of the assistant"}
+    usage = response.get("usage") or {}
+    if (usage.get("reasoning_tokens") or 0) > usage.get("output_tokens", 0):
+        message = "tokens of reasoning are among those that were generated; there cannot be more of them"
+        yield {"rule": "schema.maximum", "path": "/usage/reasoning_tokens", "message": message}
+
+
+def _choices(response: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Path]]:
+    yield response, ()
+    for position, choice in enumerate(response.get("alternatives") or ()):
+        yield choice, ("alternatives", position)
+
+
 def _check_media(request: dict[str, Any]) -> None:
     # most blocks hold no medium, so places are only told when something is wrong
     for message in request["messages"]:
@@ -234,7 +261,8 @@ def _media(value: Any, name: str) -> Iterator[Path]:
     if name == "Message":
         yield from _media_of(value, ())
     elif name == "Response":
-        yield from _media_of(value["message"], ("message",))
+        for choice, path in _choices(value):
+            yield from _media_of(choice["message"], (*path, "message"))
     elif name == "Request":
         for position, message in enumerate(value["messages"]):
             yield from _media_of(message, ("messages", position))

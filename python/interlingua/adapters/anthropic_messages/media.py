@@ -132,7 +132,7 @@ def _media_source(
     """The wire source of an image or a document; None when there is none. A media type that changes is reported."""
     source = block["source"]
     media_type = block.get("media_type")
-    if not source.get("data") and not writing.as_read:
+    if not source.get("data") and not (writing.as_read and "data" in source):
         return None
     match source["kind"]:
         case "base64":
@@ -161,6 +161,7 @@ def _media_source(
 
 
 _SOURCE: Final = frozenset(("kind", "data", "provider"))
+_BLOCKS: Final = frozenset(("kind", "content", "provider"))
 
 
 def _inline_source(
@@ -217,7 +218,7 @@ def _document_source(block: Block, writing: Writing, path: Path) -> Wire | None:
     source = block["source"]
     media_type = block.get("media_type")
     match source["kind"]:
-        case "text" if not source["data"] and not writing.as_read:
+        case "text" if not source.get("data") and not (writing.as_read and "data" in source):
             return None
         case "text":
             if media_type != "text/plain" and not (writing.as_read and media_type):
@@ -238,13 +239,13 @@ def _document_blocks(block: Block, writing: Writing, path: Path) -> Wire | None:
     where = (*path, "source", "content")
     content = [
         wire
-        for position, part in enumerate(source["content"])
+        for position, part in enumerate(source.get("content") or ())
         if (wire := _part_to_wire(part, writing, (*where, position))) is not None
     ]
     if not content and not writing.as_read:
         content = writing.filler(where, "a document is not empty")
     _drop_media_type(block.get("media_type"), writing, path)
-    report_unknown(source, _SOURCE | {"content"}, writing.loss, (*path, "source"))
+    report_unknown(source, _BLOCKS, writing.loss, (*path, "source"))
     if writing.form_of(block).get("string") and len(content) == 1 and content[0].keys() == {"type", "text"}:
         return {"type": "content", "content": content[0]["text"]}
     return {"type": "content", "content": content}

@@ -114,6 +114,7 @@ _MEDIUM_DROPPED: Final = {"detail": "weakened", "transcript": "weakened"}
 _MEDIUM_READ: Final = frozenset((*_MEDIUM, *_MEDIUM_DROPPED))
 _DOCUMENT: Final = _MEDIUM | {"name", "title", "context", "citations_enabled"}
 _SOURCE: Final = frozenset(("kind", "data", "provider"))
+_BLOCKS: Final = frozenset(("kind", "content", "provider"))
 
 
 def medium_to_wire(
@@ -175,7 +176,7 @@ def _source_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
     match source["kind"]:
         case "base64" if data:
             wire: Wire = {"bytes": data}
-        case "file_id" if (S3.fullmatch(data) or writing.as_read) and writing.owns_file(source):
+        case "file_id" if (S3.fullmatch(data) or (writing.as_read and "data" in source)) and writing.owns_file(source):
             wire = {"s3Location": {"uri": data}}
         case "url" if S3.fullmatch(data):
             wire = {"s3Location": {"uri": data}}
@@ -258,7 +259,7 @@ def _document_content(block: Block, writing: Writing, path: Path) -> Wire:
             writing.loss.drop(at, "empty_content", "shape", "the target takes no text without visible characters")
     if not texts and not writing.as_read:
         texts = writing.filler(where, "a document is not empty")
-    report_unknown(block["source"], _SOURCE | {"content"}, writing.loss, (*path, "source"))
+    report_unknown(block["source"], _BLOCKS, writing.loss, (*path, "source"))
     return {"content": texts}
 
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import BLOCK_MEMBERS, Wire, parse_data_uri
+from interlingua.adapters._kit import BLOCK_MEMBERS, Wire, parse_data_uri, report_unknown
 from interlingua.adapters._media import WORKSPACE, may_be_base64
 from interlingua.adapters.gemini_generate.context import Reading, Writing
 from interlingua.adapters.gemini_generate.state import MODEL, RESULT, SYSTEM, USER, Block, finished, instead, left_over
@@ -18,6 +18,7 @@ from interlingua.canonical.loss import Path
 
 MEDIA: Final = ("image", "audio", "video", "document")
 _EXTRAS: Final = ("detail", "transcript", "name", "title", "context", "citations_enabled")
+_SOURCE: Final = frozenset(("kind", "data", "provider"))
 _KNOWN: Final = BLOCK_MEMBERS | {"source", "media_type", *_EXTRAS}
 
 _VIDEOS: Final = ("https://www.youtube.com/", "https://youtube.com/", "https://youtu.be/")
@@ -169,7 +170,7 @@ def medium_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
         return instead(block, writing, path, "unsupported_model", f"the model takes no {block_type}")
     data = source.get("data") or ""
     kind, media_type = source["kind"], block.get("media_type")
-    odd = kind in _SOURCES and writing.noted(block, place)
+    odd = _is_read(source, media_type) and writing.noted(block, place)
     new_source: dict[str, Any] | None = None
     if kind == "text":
         kind, data = "base64", base64.b64encode(data.encode()).decode()
@@ -209,7 +210,14 @@ def medium_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
     return finished(block, part, "fileData", _KNOWN, writing, path)
 
 
-_SOURCES: Final = ("base64", "url", "file_id")  # that are read
+def _is_read(source: Mapping[str, Any], media_type: str | None) -> bool:
+    """Whether a medium, odd as it may be, is read as what it is."""
+    data = source.get("data")
+    if data is None:
+        return False
+    if source["kind"] == "base64":
+        return media_type is not None and data != "" and may_be_base64(data)
+    return source["kind"] == _uri_kind(data)
 
 
 def _takes_detail(place: str, writing: Writing) -> bool:
@@ -260,6 +268,8 @@ def _report_medium(
     loss = writing.loss
     if source is not None:
         loss.replace((*path, "source"), source, "unsupported_source", "shape", "the same medium in another form")
+    else:
+        report_unknown(block["source"], _SOURCE, loss, (*path, "source"))
     given = block.get("media_type")
     if media_type != given:
         code = "required_default" if given is None else "unsupported_value"

@@ -220,8 +220,10 @@ def to_wire_response(response: Response, endpoint: Endpoint) -> tuple[Wire, Entr
         missing = None  # an edit made it another end
     if missing in _GIVEN or response["message"]["content"] or alternatives:
         body["candidates"] = candidates
-    elif missing != "absent":
-        body["candidates"] = [] if missing == "empty" else None
+    else:
+        report_logprobs(response, loss, ())  # they stand in a candidate
+        if missing != "absent":
+            body["candidates"] = [] if missing == "empty" else None
     fields = {name: value for name, value in (state.get("fields") or {}).items() if name != "choice"}
     if "usage" in response:
         body["usageMetadata"] = usage_to_wire(response["usage"], own=writing.own)

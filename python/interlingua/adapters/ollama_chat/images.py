@@ -10,7 +10,7 @@ from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Path
 
 _IMAGE: Final = BLOCK_MEMBERS | {"source", "media_type", "detail"}
-_SOURCE: Final = frozenset(("kind", "data", "content", "provider"))
+_SOURCE: Final = frozenset(("kind", "data", "provider"))
 
 
 # ---------------------------------------------------------------------------------------------------- to the wire

@@ -40,7 +40,7 @@ _IMAGE: Final = frozenset((*_MEDIA, "detail"))
 _AUDIO: Final = frozenset((*_MEDIA, "transcript"))
 _VIDEO: Final = frozenset(_MEDIA)
 _DOCUMENT: Final = frozenset((*_MEDIA, "name", "title", "context", "citations_enabled"))
-_SOURCE: Final = frozenset(("kind", "data", "content", "provider"))
+_SOURCE: Final = frozenset(("kind", "data", "provider"))
 _CACHE: Final = frozenset(("ttl",))
 
 USER, SYSTEM, ASSISTANT, TOOL = "user", "system", "assistant", "tool"
@@ -126,6 +126,7 @@ def _media_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wi
     state = writing.owns(block)
     if (refusal := _media_refused(kind, block, writing, place)) is not None:
         return _lost(block, path, writing, *refusal)
+    report_unknown(block["source"], _SOURCE, writing.loss, (*path, "source"))
     match kind:
         case "image":
             part = _image_to_wire(block, path, writing, state)
@@ -138,7 +139,6 @@ def _media_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wi
     if part is None:
         message = source_refused(block, f"the wire does not take this source of {kind}")
         return _lost(block, path, writing, "unsupported_source", message)
-    report_unknown(block["source"], _SOURCE, writing.loss, (*path, "source"))
     finish_block(block, part, _KNOWN[kind], state, path, writing)
     fields = state.get("fields")
     return {**fields, **part} if fields else part

@@ -121,6 +121,7 @@ def _own_choices(
         state = choice.get("provider_state")
         own_fields, own_form = _own_parts(state if state is not None and writing.endpoint.owns(state) else None)
         choices.append(_own_choice(choice, position, own_fields, own_form, writing))
+        report_rest(choice, writing.loss, ("alternatives", position - 1))
     return choices
 
 

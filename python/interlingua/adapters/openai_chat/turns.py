@@ -280,9 +280,13 @@ def _note_citations(block: Block, index: int, turn: Turn) -> None:
 def _sound(block: Block, path: Path, turn: Turn) -> Wire | None:
     """The `audio` member for a sound that this provider spoke: in an answer the sound, in a history its id."""
     state = turn.writing.owns(block)
-    if "id" not in state or turn.sound is not None:
+    source = block["source"]
+    if "id" not in state or turn.sound is not None or source["kind"] != "base64":
         return None
     if turn.answer or turn.writing.own:
+        read: Block = {name: block[name] for name in ("type", "transcript", "provider_state") if name in block}
+        read["source"] = {"kind": "base64", "data": source["data"]}
+        report_reading(block, read, path, turn.writing)
         return audio_to_wire(block, state)
     loss = turn.writing.loss
     loss.drop(path, "unsupported_source", "shape", "the provider has the sound under its id")

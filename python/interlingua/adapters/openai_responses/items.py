@@ -204,15 +204,17 @@ def _leave(block: Block, path: Path, turn: _Turn, code: str, message: str) -> No
 
 def _opaque_to_wire(block: Block, path: Path, turn: _Turn) -> None:
     """An item of the provider. One that would be read back as several blocks, or as no block, has no place."""
-    if not turn.writing.reply:
-        read = item_from_wire(block["value"], Reading(turn.writing.endpoint), starts=False)
-        if read is None or len(read) != 1:
-            _leave(block, path, turn, "unsupported_value", "the item is no item of a model's turn")
-            return
-        report_reading(block, read[0], path, turn.writing)
+    value, reading = block["value"], Reading(turn.writing.endpoint)
+    read = item_from_wire(value, reading, starts=False)
+    if read is None and turn.writing.reply:
+        read = [opaque(value, reading)]  # nobody but the model speaks in an answer
+    if read is None or len(read) != 1:
+        _leave(block, path, turn, "unsupported_value", "the item is no item of a model's turn")
+        return
+    report_reading(block, read[0], path, turn.writing)
     report_opaque(block, path, turn.writing)
-    turn.add(block["value"])
-    if isinstance(call_id := block["value"].get("call_id"), str):
+    turn.add(value)
+    if isinstance(call_id := value.get("call_id"), str):
         turn.writing.calls.setdefault(call_id, "provider")
 
 
@@ -234,6 +236,8 @@ def _said_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
     if block.get("citations"):
         if not block.get("refusal") and all(writing.owns(citation) for citation in block["citations"]):
             part["annotations"] = [_annotation_to_wire(citation) for citation in block["citations"]]
+            for position, citation in enumerate(block["citations"]):
+                report_unknown(citation, _CITATION, writing.loss, (*path, "citations", position))
         else:
             message = "citations of another provider have no form on this wire"
             writing.loss.drop((*path, "citations"), "unsupported_field", "weakened", message)
@@ -257,6 +261,7 @@ def _annotation_to_wire(citation: Mapping[str, Any]) -> Wire:
 
 
 _CITED: Final = ("url", "title", "start_index", "end_index")
+_CITATION: Final = frozenset((*_CITED, "type", "provider_state"))
 
 
 # -- calls

@@ -28,7 +28,7 @@ TEXT: Final = frozenset((*BLOCK_MEMBERS, "text", "citations", "refusal"))
 _MEDIA: Final = (*BLOCK_MEMBERS, "source", "media_type")
 _IMAGE: Final = frozenset((*_MEDIA, "detail"))
 _DOCUMENT: Final = frozenset((*_MEDIA, "name", "title", "context", "citations_enabled"))
-_SOURCE: Final = frozenset(("kind", "data", "content", "provider"))
+_SOURCE: Final = frozenset(("kind", "data", "provider"))
 
 
 # ---------------------------------------------------------------------------------------------------- to the wire
@@ -136,11 +136,11 @@ def _media_to_wire(block: Block, path: Path, writing: Writing) -> Wire | None:
         return lost(block, path, writing, "unsupported_source", "the model does not take this media type")
     if kind == "image" and not odd and not is_image_address(block):
         return lost(block, path, writing, "unsupported_source", "the wire takes web addresses and bytes of an image")
+    report_unknown(block["source"], _SOURCE, writing.loss, (*path, "source"))
     part = _image_to_wire(block, path, writing) if kind == "image" else _document_to_wire(block, path, writing)
     if part is None:
         message = source_refused(block, f"the wire does not take this source of {kind}")
         return lost(block, path, writing, "unsupported_source", message)
-    report_unknown(block["source"], _SOURCE, writing.loss, (*path, "source"))
     finish_block(block, part, _IMAGE if kind == "image" else _DOCUMENT, path, writing)
     fields = writing.owns(block).get("fields")
     return {**fields, **part} if fields else part
