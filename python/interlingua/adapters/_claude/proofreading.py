@@ -16,6 +16,7 @@ from interlingua.adapters._claude.values import (
     USER,
     Item,
     imprint,
+    member_imprint,
 )
 from interlingua.adapters._order import oddities
 from interlingua.canonical.endpoint import Endpoint
@@ -142,7 +143,7 @@ def _note_entry(entry: dict[str, Any], request: Item, endpoint: Endpoint) -> Non
         case ["messages", _, *_]:
             pass
         case [member, *_]:
-            codes = form.setdefault("odd", {}).setdefault(member, [imprint(request.get(member), member)])
+            codes = form.setdefault("odd", {}).setdefault(member, [member_imprint(request, member)])
             codes.append(entry["code"])
         case _:
             pass

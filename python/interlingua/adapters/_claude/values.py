@@ -48,6 +48,21 @@ def imprint(value: Any, place: str) -> str:
     return hashlib.sha256(json.dumps_sorted([place, value])).hexdigest()[:16]
 
 
+def member_imprint(request: Item, member: str) -> str:
+    """What the oddity of a member of a request is known by: that member, and the one that it is judged by."""
+    judge = _JUDGED_BY.get(member)
+    return imprint(request.get(member) if judge is None else [request.get(member), request.get(judge)], member)
+
+
+_JUDGED_BY: Final = {
+    "reasoning": "tool_choice",
+    "parallel_tool_calls": "tool_choice",
+    "temperature": "reasoning",
+    "top_p": "reasoning",
+    "top_k": "reasoning",
+}
+
+
 def wire_model(model: str | None) -> str | None:
     """The wire's name of a canonical model id: what stands after the first colon."""
     return (model.partition(":")[2] or model) if model else None

@@ -4,7 +4,15 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._claude.values import ASSISTANT, FILLER, MAX_CACHE_MARKS, Item, imprint, wire_model
+from interlingua.adapters._claude.values import (
+    ASSISTANT,
+    FILLER,
+    MAX_CACHE_MARKS,
+    Item,
+    imprint,
+    member_imprint,
+    wire_model,
+)
 from interlingua.adapters._kit import UnusedNames, is_plain_name, plain_name, report_unknown
 from interlingua.adapters._order import Oddities
 from interlingua.canonical.carriage import rides
@@ -98,7 +106,7 @@ class Writing:
                 self._odd = {
                     member: codes
                     for member, codes in odd.items()
-                    if isinstance(codes, list) and imprint(source.get(member), member) in codes
+                    if isinstance(codes, list) and member_imprint(source, member) in codes
                 }
             if isinstance(marks, int):
                 self._most_marks = marks

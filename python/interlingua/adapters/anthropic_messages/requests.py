@@ -14,7 +14,7 @@ from interlingua.adapters._claude.members import (
 )
 from interlingua.adapters._claude.proofreading import proofread
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._claude.values import UNREADABLE, imprint, string, wire_model
+from interlingua.adapters._claude.values import UNREADABLE, member_imprint, string, wire_model
 from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
 from interlingua.adapters._structured import guarded, recognised, written
 from interlingua.adapters.anthropic_messages.reasoning import reasoning_to_wire
@@ -72,7 +72,7 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     if options:
         request["options"] = {endpoint.adapter: options}
     if not body["messages"]:
-        form["odd"] = {"messages": [imprint(messages, "messages")]}
+        form["odd"] = {"messages": [member_imprint(request, "messages")]}
     reading.unusual = reading.unusual or "max_output_tokens" not in request
     request["provider_state"] = reading.state(form=form)
     proofread(request, reading, endpoint, _with_format)

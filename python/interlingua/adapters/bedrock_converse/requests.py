@@ -15,7 +15,7 @@ from interlingua.adapters._claude.members import (
 )
 from interlingua.adapters._claude.proofreading import proofread
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._claude.values import UNMARKED_TYPES, UNREADABLE, imprint, wire_model
+from interlingua.adapters._claude.values import UNMARKED_TYPES, UNREADABLE, member_imprint, wire_model
 from interlingua.adapters._kit import (
     Wire,
     arguments_text,
@@ -69,7 +69,7 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     if options:
         request["options"] = {endpoint.adapter: options}
     if not wires:
-        form["odd"] = {"messages": [imprint(messages, "messages")]}
+        form["odd"] = {"messages": [member_imprint(request, "messages")]}
     request["provider_state"] = reading.state(form=form)
     proofread(request, reading, endpoint, _with_format)
     return recognised(request), []
