@@ -68,7 +68,7 @@ def replayed(state: dict[str, Any], wire: Wire, writing: Writing, path: Path) ->
             where = (*path, "provider_state", "fields", name)
             if name in wire:
                 writing.loss.drop(where, "combination", "shape", "the canonical member says it already")
-            elif value is None or name == "type":  # which would be read as no field
+            elif (value is None or name == "type") and not writing.as_read:  # which a request is read without
                 writing.loss.drop(where, "unsupported_field", "shape", "no such member is read from the wire")
             else:
                 wire[name] = value
