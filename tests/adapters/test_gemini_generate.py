@@ -12,7 +12,7 @@ from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import CannotAdapt, InterlinguaError, InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import same_answer
-from interlingua.translate import project
+from interlingua.translate import project, read_stream, write_stream
 
 GEMINI = adapters.get("gemini_generate")
 HERE = registry.endpoint(adapter="gemini_generate")
@@ -764,3 +764,54 @@ def test_a_cache_beside_members_that_are_null_gives_way_to_what_an_edit_adds() -
     assert written(request) == body
     edited = {**request, "messages": [{"role": "system", "content": [{"type": "text", "text": "b"}]}, text("Rome?")]}
     assert "cachedContent" not in written(edited)
+
+
+def chunks_of(*candidates: tuple[int, str, str | None]) -> list[bytes]:
+    """A stream that tells a piece of one candidate in each chunk: its index, the text, and why it ended."""
+    made: list[bytes] = []
+    for index, text, finish in candidates:
+        candidate: dict[str, Any] = {"content": {"role": "model", "parts": [{"text": text}]}, "index": index}
+        if finish is not None:
+            candidate["finishReason"] = finish
+        made.append(b"data: " + json.dumps({"candidates": [candidate], "responseId": "r"}) + b"\r\n\r\n")
+    return made
+
+
+GAPS = {
+    "first and third": [(0, "Al", None), (2, "Bo", None), (0, "ice", "STOP"), (2, "ris", "MAX_TOKENS")],
+    "second alone": [(1, "Al", None), (1, "ice", "STOP")],
+    "fourth before second": [(3, "Bo", None), (1, "Al", None), (3, "ris", "MAX_TOKENS"), (1, "ice", "STOP")],
+    "second before first": [(1, "Boris", "MAX_TOKENS"), (0, "Al", None), (0, "ice", "STOP")],
+}
+
+
+@pytest.mark.parametrize("told", GAPS.values(), ids=GAPS)
+def test_candidates_are_numbered_by_their_order_though_indices_have_gaps(
+    told: list[tuple[int, str, str | None]],
+) -> None:
+    events = list(read_stream(chunks_of(*told), "gemini_generate"))
+    response = fold(events)
+    choices = [response, *response.get("alternatives", [])]
+    texts: dict[int, str] = {}
+    for event in events:
+        if event["type"] == "text_delta":
+            texts[event.get("choice", 0)] = texts.get(event.get("choice", 0), "") + event["text"]
+    said = [choice["message"]["content"][0]["text"] for choice in choices]
+    assert said == [texts[number] for number in range(len(choices))]
+    assert said == ["Alice", "Boris"][: len(said)]
+    again = fold(read_stream(list(write_stream(events, "gemini_generate")), "gemini_generate"))
+    assert same_answer(response, again) is None
+
+
+@pytest.mark.parametrize("said", ["Nothing.", "[1]", [1, 2], ["a", "b"], 7, True])
+def test_a_result_that_is_no_object_is_what_the_tool_said(said: Any) -> None:
+    """The provider wants an object; whoever sends something else gets it back, and other wires get the result."""
+    body = copy.deepcopy(LOOP)
+    body["contents"][2]["parts"][0]["functionResponse"]["response"] = said
+    request = read(body)
+    result = request["messages"][2]["content"][0]
+    assert result["content"] == [{"type": "text", "text": said if isinstance(said, str) else json.dumps(said).decode()}]
+    assert written(request)["contents"] == body["contents"]
+    for text in ('{"a": 1}', "null", '"x"', "[3]"):
+        result["content"][0]["text"] = text
+        written(request)

@@ -30,6 +30,16 @@ JSON_SCHEMA = frozenset(
     "$id $defs $ref $anchor type format title description enum items prefixItems minItems maxItems minimum maximum anyOf "
     "oneOf properties additionalProperties required propertyOrdering".split()
 )
+TYPES = ("string", "number", "integer", "boolean", "array", "object", "null")
+BOUNDS = ("minItems", "maxItems", "minimum", "maximum")
+KINDS: dict[str, Any] = {
+    **dict.fromkeys(("$id", "$ref", "$anchor", "format", "title", "description"), str),
+    **dict.fromkeys(("properties", "$defs", "items"), dict),
+    **dict.fromkeys(("enum", "required", "propertyOrdering", "anyOf", "oneOf", "prefixItems"), list),
+    **dict.fromkeys(BOUNDS, int | float),
+    "type": str | list,
+    "additionalProperties": bool | dict,
+}
 OPEN_API = frozenset(
     "type format title description nullable enum items minItems maxItems properties required minProperties maxProperties "
     "minimum maximum minLength maxLength pattern example anyOf propertyOrdering default additionalProperties "
@@ -75,6 +85,10 @@ def _camel(item: Any) -> dict[str, Any]:
 
 def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def _named(value: Any) -> list[tuple[str, Any]]:
+    return list(value.items()) if isinstance(value, dict) else []
 
 
 def _number(value: Any) -> float | None:
@@ -218,9 +232,10 @@ def _function(function: dict[str, Any], at: str) -> Iterator[Violation]:
         yield f"{at}/parameters", "does not go with parametersJsonSchema"
     yield from open_api_violations(function.get("parameters"), f"{at}/parameters")
     schema = function.get("parametersJsonSchema")
-    if isinstance(schema, dict) and schema.get("type") != "object" and "$ref" not in schema:
-        yield f"{at}/parametersJsonSchema/type", "is object at the root"
-    yield from json_schema_violations(schema, f"{at}/parametersJsonSchema")
+    if schema is not None:
+        if isinstance(schema, dict) and schema.get("type") != "object" and "$ref" not in schema:
+            yield f"{at}/parametersJsonSchema/type", "is object at the root"
+        yield from json_schema_violations(schema, f"{at}/parametersJsonSchema")
 
 
 def open_api_violations(schema: Any, at: str) -> Iterator[Violation]:
@@ -235,7 +250,7 @@ def open_api_violations(schema: Any, at: str) -> Iterator[Violation]:
         yield f"{at}/type", "is one type"
     if any(not isinstance(value, str) for value in _list(given.get("enum"))):
         yield f"{at}/enum", "holds texts"
-    properties = given.get("properties") or {}
+    properties = dict(_named(given.get("properties")))
     for name, part in properties.items():
         yield from open_api_violations(part, f"{at}/properties/{name}")
     for name in _list(given.get("required")):
@@ -249,23 +264,33 @@ def open_api_violations(schema: Any, at: str) -> Iterator[Violation]:
 def json_schema_violations(schema: Any, at: str) -> Iterator[Violation]:
     """The part of JSON Schema that `parametersJsonSchema` and `responseJsonSchema` hold."""
     if not isinstance(schema, dict):
+        yield at, "is an object"
         return
-    if "$ref" in schema:
+    if isinstance(schema.get("$ref"), str):
         for word in schema:
             if not word.startswith("$"):
                 yield f"{at}/{word}", "a reference stands alone"
-    for word in schema:
+    for word, value in schema.items():
         # what recorded clients send and the provider tolerates: an address of the dialect
         if word not in JSON_SCHEMA and word != "$schema" and not word.startswith("x_"):
             yield f"{at}/{word}", "is not taken in a schema"
+        elif not isinstance(value, KINDS.get(word, object)) or (isinstance(value, bool) and word in BOUNDS):
+            yield f"{at}/{word}", "has a value that no schema has there"
+    for word in _list(schema.get("type")):
+        if word not in TYPES:
+            yield f"{at}/type", "is one of the seven types"
+    for place in ("required", "propertyOrdering"):
+        if any(not isinstance(name, str) for name in _list(schema.get(place))):
+            yield f"{at}/{place}", "holds names"
     for place in ("properties", "$defs"):
-        for name, part in (schema.get(place) or {}).items():
+        for name, part in _named(schema.get(place)):
             yield from json_schema_violations(part, f"{at}/{place}/{name}")
     for place in ("anyOf", "oneOf", "prefixItems"):
         for index, part in enumerate(_list(schema.get(place))):
             yield from json_schema_violations(part, f"{at}/{place}/{index}")
     for place in ("items", "additionalProperties"):
-        yield from json_schema_violations(schema.get(place), f"{at}/{place}")
+        if isinstance(schema.get(place), dict):
+            yield from json_schema_violations(schema[place], f"{at}/{place}")
 
 
 def _tool_config(body: dict[str, Any]) -> Iterator[Violation]:
@@ -342,4 +367,5 @@ def _format(config: dict[str, Any], at: str) -> Iterator[Violation]:
         if config.get(name) is not None and kind in (None, "text/plain"):
             yield f"{at}/{name}", "needs responseMimeType application/json"
     yield from open_api_violations(config.get("responseSchema"), f"{at}/responseSchema")
-    yield from json_schema_violations(config.get("responseJsonSchema"), f"{at}/responseJsonSchema")
+    if config.get("responseJsonSchema") is not None:
+        yield from json_schema_violations(config["responseJsonSchema"], f"{at}/responseJsonSchema")

@@ -16,6 +16,8 @@ Message = dict[str, Any]
 Moves = list[tuple[int, int]]
 Oddities = tuple[frozenset[int], frozenset[int]]
 
+_NONE: Final[frozenset[int]] = frozenset()
+
 PLAIN: Final = frozenset(
     ("role", "content", "metadata", "id", "session_id", "created_at", "schema_version", "priority", "critical", "extra")
 )
@@ -67,9 +69,7 @@ def surveyed(messages: list[Message], first: int) -> tuple[bool, bool]:
     return in_order and (answered == len(calls) or previous == "assistant"), plain
 
 
-def arranged(
-    messages: list[Message], first: int, odd: Oddities = (frozenset(), frozenset())
-) -> tuple[list[int], Moves]:
+def arranged(messages: list[Message], first: int, odd: Oddities = (_NONE, _NONE)) -> tuple[list[int], Moves]:
     """What `ordered` gives for messages that are not in order already.
 
     `odd` says what was out of order when it was read (`oddities`), and is left as it is.
@@ -87,15 +87,18 @@ def arranged(
         order += range(begin, start)
         between = range(start, end)
         if not unpaired.isdisjoint(between):
+            for position in between:
+                if messages[position]["role"] == "tool":
+                    _result(messages[position], position)
             order += [position for position in between if position not in late]
             continue
         calls = _calls(messages, begin, start)
+        here: range | list[int] = between
         if late:
-            here = [position for position in between if position not in late]
-            results, others = _split(messages, here + coming.get(start, []), end, calls, seen)
-        else:
-            results, others = _split(messages, between, end, calls, seen)
-        noted = misplaced.intersection(between)
+            here = [position for position in between if position not in late] + coming.get(start, [])
+        results, others = _split(messages, here, end, calls, seen)
+        # where a result comes or goes, what was read of the turn does not hold any more
+        noted = misplaced.intersection(between) if len(here) == len(between) and late.keys().isdisjoint(here) else _NONE
         if noted:
             results.sort()
         if any(messages[position]["role"] != "tool" for position in noted):
@@ -202,23 +205,24 @@ def _split(
 
 
 def _rank(message: Message, position: int, calls: dict[str, tuple[int, Path]], seen: set[str]) -> int:
-    answered = result_of(message, position)["tool_use_id"]
+    answered: str = _result(message, position)["tool_use_id"]
     call = calls.get(answered)
     if call is None:
-        late = answered in seen
         raise InvalidRequest(
-            "the result does not follow the turn of its call" if late else "the result answers no call before it",
+            "the result does not follow the turn of its call"
+            if answered in seen
+            else "the result answers no call before it",
             path=pointer(("messages", position, "content", 0, "tool_use_id")),
         )
     return call[0]
 
 
-def result_of(message: Message, position: int) -> dict[str, Any]:
-    """The one result that a tool message holds; `InvalidRequest` for one that holds anything else."""
-    content: list[dict[str, Any]] = message["content"]
+def _result(message: Message, position: int) -> dict[str, Any]:
+    content = message["content"]
     if len(content) != 1 or content[0]["type"] != "tool_result":
-        where = ("messages", position, "content")
-        raise InvalidRequest("a tool message holds exactly one tool result", path=pointer(where))
+        raise InvalidRequest(
+            "a tool message holds exactly one tool result", path=pointer(("messages", position, "content"))
+        )
     return content[0]
 
 

@@ -22,7 +22,7 @@ from interlingua.adapters._claude.values import (
 )
 from interlingua.adapters._claude.writing import Writing
 from interlingua.adapters._kit import MESSAGE_MEMBERS, marked, report_foreign_state, report_unknown, within
-from interlingua.adapters._order import PLAIN, arranged, result_of, surveyed
+from interlingua.adapters._order import PLAIN, arranged, surveyed
 from interlingua.canonical.errors import CannotAdapt, InvalidRequest
 from interlingua.canonical.loss import Path, pointer
 
@@ -211,7 +211,7 @@ class Turns(Generic[W]):
                 trim_thinking(blocks, content, path, writing)
         elif role == "tool":
             self._turn(USER, message, path)
-            content = self.result(result_of(message, position), ("messages", position, "content", 0))
+            content = self.result(blocks[0], ("messages", position, "content", 0))
         elif role == "user":
             self._turn(USER, message, path)
             content = self.blocks(blocks, USER, where)

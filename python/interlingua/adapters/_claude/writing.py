@@ -108,8 +108,8 @@ class Writing:
                     for member, codes in odd.items()
                     if isinstance(codes, list) and member_imprint(source, member) in codes
                 }
-            if isinstance(marks, int):
-                self._most_marks = marks
+            if type(marks) is int:
+                self._most_marks = max(marks, MAX_CACHE_MARKS)
             if isinstance(names, list):
                 self._names.update((name, name) for name in names if isinstance(name, str))
 
@@ -145,9 +145,10 @@ class Writing:
 
     def was(self, message: Item, code: str) -> bool:
         """Whether what would be reported of a message by this code was so when it was read."""
-        return self._whole or (
-            self.own and "provider_state" in message and code in self.form_of(message).get("odd", ())
-        )
+        if self._whole or not self.own or "provider_state" not in message:
+            return self._whole
+        odd = self.form_of(message).get("odd")
+        return isinstance(odd, list) and code in odd
 
     def oddities(self, messages: list[Item]) -> Oddities:
         """The messages that were read out of order."""

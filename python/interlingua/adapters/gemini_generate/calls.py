@@ -76,8 +76,9 @@ def _unwrapped(response: Any, form: dict[str, Any]) -> tuple[list[Block], bool]:
     if response is _ABSENT or response is None:
         form["response"] = "absent" if response is _ABSENT else "null"
         return [], False
-    if type(response) is not dict:
-        raise TypeError("response")
+    if type(response) is not dict:  # the wire wants an object, but this is what the tool said
+        form["response"] = "text" if type(response) is str else "bare"
+        return [{"type": "text", "text": _as_text(response)}], False
     if not response:
         return [], False
     key, value = next(iter(response.items()))
@@ -93,7 +94,11 @@ def _unwrapped(response: Any, form: dict[str, Any]) -> tuple[list[Block], bool]:
     if _is_texts(value):
         return [{"type": "text", "text": text} for text in value], key == "error"
     form["response"] = "json"
-    return [{"type": "text", "text": json.dumps(value).decode()}], key == "error"
+    return [{"type": "text", "text": _as_text(value)}], key == "error"
+
+
+def _as_text(value: Any) -> str:
+    return value if type(value) is str else json.dumps(value).decode()
 
 
 def _is_texts(value: Any) -> bool:
@@ -151,9 +156,29 @@ def wrapped(texts: list[str], is_error: bool, form: Mapping[str, Any]) -> Wire:
     return {key: texts} if texts else {key: ""} if is_error else {}
 
 
+def unwrapped(said: Wire, form: Mapping[str, Any]) -> Any:
+    """What a tool said as it came, where that was no object."""
+    match form.get("response"):
+        case "absent" | "null" if not said:
+            return None
+        case "text" if type(said.get("result")) is str:
+            return said["result"]
+        case "bare" if type(said.get("result")) is str:
+            value = _parsed(said["result"])
+            return said if value in (_ABSENT, None) or type(value) in (str, dict) else value
+        case _:
+            return said
+
+
 def _json_value(text: str) -> Any:
+    value = _parsed(text)
+    return _ABSENT if type(value) is str or _is_texts(value) else value
+
+
+def _parsed(text: str) -> Any:
+    """The JSON value that a text spells as it is spelt here."""
     try:
         value = json.loads(text)
     except InvalidRequest:
         return _ABSENT
-    return _ABSENT if type(value) is str or _is_texts(value) or json.dumps(value).decode() != text else value
+    return value if json.dumps(value).decode() == text else _ABSENT

@@ -11,6 +11,7 @@ from interlingua.adapters.gemini_generate.calls import (
 )
 from interlingua.adapters.gemini_generate.context import Reading, Writing
 from interlingua.adapters.gemini_generate.media import (
+    MEDIA,
     detail_from_wire,
     file_from_wire,
     inline_from_wire,
@@ -196,6 +197,9 @@ def parts_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path)
     return parts
 
 
+_BLOCKS: Final = frozenset((*MEDIA, "tool_use", "tool_result", "thinking", "redacted_thinking", "opaque"))
+
+
 def part_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
     """One block on the wire; None when this place cannot carry it, which is reported."""
     kind: str = block["type"]
@@ -212,10 +216,10 @@ def part_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire
             return _foreign_thinking(block, writing, path)
         case "opaque" if place != SYSTEM or writing.noted(block, place):
             return _opaque_to_wire(block, place, writing, path)
-        case "tool_use" | "tool_result":
+        case "tool_use" | "tool_result" if place != RESULT:
             message = f"a {kind} does not stand in a message of this role"
             raise InvalidRequest(message, path=pointer(path))
-        case "image" | "audio" | "video" | "document" | "thinking" | "redacted_thinking" | "opaque":
+        case _ if kind in _BLOCKS:
             return instead(block, writing, path, "unsupported_block", f"{kind} has no form in this place")
         case _:
             return instead(block, writing, path, "unknown_block", "a block that this version does not know")

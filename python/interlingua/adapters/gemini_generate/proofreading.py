@@ -47,10 +47,11 @@ def proofread(request: Request, reading: Reading, endpoint: Endpoint, to_wire: W
         _note_order(messages, endpoint)
         _reread(request, request, endpoint, to_wire)
     elif not _is_usual(request):
-        # what its messages say makes no difference to the members
+        # what its messages say makes no difference to the members, but whether there are instructions does
+        first = [message for message in messages[:1] if message["role"] in INSTRUCTIONS]
         one = {"role": "user", "content": [{"type": "text", "text": "."}]}
         members = {name: value for name, value in request.items() if name not in _TOOLS}
-        _reread({**members, "messages": [one]}, request, endpoint, to_wire)
+        _reread({**members, "messages": [*first, one]}, request, endpoint, to_wire)
 
 
 _TOOLS: Final = frozenset(("tools", "tool_choice"))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._kit import RESULT_MEMBERS, Wire
-from interlingua.adapters.gemini_generate.calls import wrapped
+from interlingua.adapters.gemini_generate.calls import unwrapped, wrapped
 from interlingua.adapters.gemini_generate.context import Writing
 from interlingua.adapters.gemini_generate.media import MEDIA
 from interlingua.adapters.gemini_generate.parts import TEXT_MEMBERS, part_to_wire, report_text_extras
@@ -98,9 +98,6 @@ def _spell(response: Wire, form: Mapping[str, Any], writing: Writing) -> None:
                 response.pop(name, None)
             else:
                 response[name] = form[name]
-    if response["response"]:
-        return
-    if form.get("response") == "absent":
+    response["response"] = unwrapped(response["response"], form)
+    if response["response"] is None and form["response"] == "absent":
         del response["response"]
-    elif form.get("response") == "null":
-        response["response"] = None

@@ -7,6 +7,7 @@ with an equal inside that part are rewritten, the others are left out, said in t
 """
 
 from collections.abc import Iterable
+from decimal import Decimal
 from typing import Any, Final
 
 from interlingua.adapters.gemini_generate.tables import TYPE_NUMBERS, camelised
@@ -55,57 +56,50 @@ def _type(value: Any) -> Any:
 
 # ---------------------------------------------------------------------------------------------- to the wire
 
-_TAKEN: Final = frozenset(
-    (
-        "$id $defs $ref $anchor type format title description enum items prefixItems minItems maxItems minimum maximum "
-        "anyOf oneOf properties additionalProperties required propertyOrdering"
-    ).split()
-)
+_TYPES: Final = frozenset(("string", "number", "integer", "boolean", "array", "object", "null"))
+_PLAIN: Final[dict[str, type]] = {
+    **dict.fromkeys(("description", "title", "format", "$id", "$anchor"), str),
+    **dict.fromkeys(("minimum", "maximum", "minItems", "maxItems"), int),
+    "enum": list,
+}
+"""Keywords that the wire takes, whatever a value of this type says."""
+_NUMBERS: Final = (int, float, Decimal)
 _SILENT: Final = frozenset(
     ("$schema", "$comment", "default", "examples", "example", "deprecated", "readOnly", "writeOnly")
 )
 """Keywords that hold an answer to nothing: without them the same values satisfy the schema."""
 
-_LEAF: Final = _TAKEN - {
-    "$defs",
-    "$ref",
-    "items",
-    "prefixItems",
-    "anyOf",
-    "oneOf",
-    "properties",
-    "additionalProperties",
-}
-"""Keywords without a schema in them."""
-
 _MOST_LEVELS: Final = 64
 
-_NAMED: Final = ("properties", "$defs", "definitions")
-_LISTED: Final = ("anyOf", "oneOf", "prefixItems")
-_SINGLE: Final = ("items", "additionalProperties")
+
+def is_taken(schema: Schema) -> bool:
+    """Whether the wire takes a schema as it is."""
+    return _fits(schema, 0)
 
 
 def _fits(schema: Any, level: int) -> bool:
     """Whether nothing has to change in a schema: asked first, for it is so of nearly all."""
     if type(schema) is not dict:
-        return schema is not True
+        return False
     if level > _MOST_LEVELS:
         return True
     members: Schema = schema
     for name, value in members.items():
-        if name in _LEAF:
+        if type(value) is _PLAIN.get(name):
             continue
         match name:
-            case "items" if type(value) is list:
-                return False
-            case "items" | "additionalProperties":
-                fits = type(value) is not dict or _fits(value, level + 1)
+            case "type" if type(value) is str:
+                fits = value in _TYPES
             case "properties" | "$defs":
-                fits = type(value) is not dict or _all_fit(value.values(), level + 1)
+                fits = type(value) is dict and _all_fit(value.values(), level + 1)
+            case "items":
+                fits = _fits(value, level + 1)
+            case "additionalProperties":
+                fits = type(value) is bool or _fits(value, level + 1)
             case "anyOf" | "oneOf" | "prefixItems":
-                fits = type(value) is not list or _all_fit(value, level + 1)
-            case _:  # a reference, or a keyword that the wire does not take
-                return False
+                fits = type(value) is list and _all_fit(value, level + 1)
+            case _:
+                fits = _holds(name, value)
         if not fits:
             return False
     return True
@@ -118,9 +112,30 @@ def _all_fit(schemas: Iterable[Any], level: int) -> bool:
     return True
 
 
-def is_taken(schema: Schema) -> bool:
-    """Whether the wire takes a schema as it is."""
-    return _fits(schema, 0)
+def _holds(name: str, value: Any) -> bool:
+    """Whether a keyword is one that the wire takes, without schemas in it, and has a value that a schema has there."""
+    if type(value) is _PLAIN.get(name):
+        return True
+    match name:
+        case "type" if type(value) is str:
+            return value in _TYPES
+        case "type":
+            return _are_texts(value) and len(value) > 0 and _TYPES.issuperset(value)
+        case "required" | "propertyOrdering":
+            return _are_texts(value)
+        case "minimum" | "maximum" | "minItems" | "maxItems":
+            return type(value) in _NUMBERS
+        case _:  # a reference, or a keyword that the wire does not take
+            return False
+
+
+def _are_texts(value: Any) -> bool:
+    if type(value) is not list:
+        return False
+    for text in value:  # noqa: SIM110 a generator costs more than what it asks
+        if type(text) is not str:
+            return False
+    return True
 
 
 def fitted(schema: Schema, loss: Loss, path: Path) -> Schema:
@@ -131,110 +146,165 @@ def fitted(schema: Schema, loss: Loss, path: Path) -> Schema:
 def _fitted(schema: Schema, loss: Loss, path: Path, level: int) -> Schema:
     if level > _MOST_LEVELS:
         return schema
-    if "$ref" in schema:
-        return _reference(schema, loss, path, level)
-    changes: Schema = {}
-    for name in _NAMED:
-        parts = schema.get(name)
-        if type(parts) is dict:
-            _changed(changes, name, parts, {k: _part(v, loss, (*path, name, k), level) for k, v in parts.items()})
-    for name in _LISTED:
-        parts = schema.get(name)
-        if type(parts) is list:
-            fitted_parts = [_part(part, loss, (*path, name, at), level) for at, part in enumerate(parts)]
-            if any(new is not old for new, old in zip(fitted_parts, parts, strict=True)):
-                changes[name] = fitted_parts
-    for name in _SINGLE:
-        part = schema.get(name)
-        if type(part) is dict and (new := _part(part, loss, (*path, name), level)) is not part:
-            changes[name] = new
-    if not changes and schema.keys() <= _TAKEN and type(schema.get("items", {})) is dict:
-        return schema
-    made = {**schema, **changes}
-    _rewrite(schema, made, loss, path)
-    _leave_out(schema, made, loss, path)
+    made = {name: _inner(schema, name, loss, (*path, name), level + 1) for name in schema}
+    if type(schema.get("$ref")) is str:
+        _stand_alone(made, loss, path)
+    else:
+        _rewrite(made, loss, path)
+        _leave_out(made, loss, path)
     return made
 
 
-def _changed(changes: Schema, name: str, parts: Schema, new: Schema) -> None:
-    if any(new[key] is not parts[key] for key in parts):
-        changes[name] = new
+def _inner(schema: Schema, name: str, loss: Loss, path: Path, level: int) -> Any:
+    """The value of a keyword, with the schemas in it fitted."""
+    value = schema[name]
+    match name:
+        case "properties" | "$defs" | "definitions" if type(value) is dict:
+            return {key: _part(part, loss, (*path, key), level) for key, part in value.items()}
+        case "anyOf" | "oneOf" | "prefixItems" if type(value) is list:
+            return [_part(part, loss, (*path, at), level) for at, part in enumerate(value)]
+        case "items" | "allOf" if _is_renamed(schema, name):
+            return [_part(part, loss, (*path, at), level) for at, part in enumerate(value)]
+        case "items" if value is True:
+            return _part(value, loss, path, level)
+        case "items" | "additionalProperties" if type(value) is dict:
+            return _fitted(value, loss, path, level)
+        case _:
+            return value
 
 
-def _part(part: Any, loss: Loss, path: Path, level: int) -> Any:
-    if part is True:
-        loss.replace(path, {}, "schema_rewritten", "shape", "any value is the empty schema")
-        return {}
-    return _fitted(part, loss, path, level + 1) if type(part) is dict else part
+def _part(part: Any, loss: Loss, path: Path, level: int) -> Schema:
+    if type(part) is dict:
+        return _fitted(part, loss, path, level)
+    code, severity = ("schema_rewritten", "shape") if part is True else ("schema_weakened", "weakened")
+    loss.replace(path, {}, code, severity, "the target takes an object as a schema: any value is the empty one")
+    return {}
 
 
-def _reference(schema: Schema, loss: Loss, path: Path, level: int) -> Schema:
+# -- references
+
+
+def _stand_alone(made: Schema, loss: Loss, path: Path) -> None:
     """A reference stands alone, but for keywords that begin with a dollar sign."""
-    made: Schema = {}
-    for name, value in schema.items():
-        if name == "$defs" and type(value) is dict:
-            made[name] = {key: _part(part, loss, (*path, name, key), level) for key, part in value.items()}
-        elif name == "$ref" and type(value) is str and value.startswith("#/definitions/"):
-            made[name] = "#/$defs/" + value.removeprefix("#/definitions/")
-            loss.replace((*path, name), made[name], "schema_rewritten", "shape", "definitions have one place")
-        elif name in ("$ref", "$id", "$anchor"):
-            made[name] = value
-        elif name == "definitions" and "$defs" not in schema and type(value) is dict:
-            made["$defs"] = {key: _part(part, loss, (*path, name, key), level) for key, part in value.items()}
-            loss.move((*path, name), (*path, "$defs"), "schema_rewritten", "shape", "definitions have one place")
-        else:
-            weak = name not in _SILENT and name not in ("description", "title")
-            code, severity = ("schema_weakened", "weakened") if weak else ("schema_rewritten", "shape")
-            loss.drop((*path, name), code, severity, "a reference stands alone")
-    return schema if made == schema else made
+    target: str = made["$ref"]
+    if target.startswith("#/definitions/"):
+        made["$ref"] = "#/$defs/" + target.removeprefix("#/definitions/")
+        loss.replace((*path, "$ref"), made["$ref"], "schema_rewritten", "shape", "definitions have one place")
+    _unite_definitions(made, loss, path)
+    for name in [name for name in made if not _stands_beside(name, made[name])]:
+        del made[name]
+        weak = name not in _SILENT and name not in ("description", "title")
+        code, severity = ("schema_weakened", "weakened") if weak else ("schema_rewritten", "shape")
+        loss.drop((*path, name), code, severity, "a reference stands alone")
 
 
-def _rewrite(schema: Schema, made: Schema, loss: Loss, path: Path) -> None:
-    """Keywords that have an equal on the wire."""
-    if "definitions" in made and "$defs" not in made:
+def _stands_beside(name: str, value: Any) -> bool:
+    return name == "$ref" or (name == "$defs" and type(value) is dict) or (name[:1] == "$" and _holds(name, value))
+
+
+def _unite_definitions(made: Schema, loss: Loss, path: Path) -> None:
+    """Definitions under their older name go to where the others are, unless a name of them is taken there."""
+    older = made.get("definitions")
+    if type(older) is not dict:
+        return
+    message = "definitions have one place"
+    if "$defs" not in made:
         made["$defs"] = made.pop("definitions")
-        loss.move((*path, "definitions"), (*path, "$defs"), "schema_rewritten", "shape", "definitions have one place")
+        loss.move((*path, "definitions"), (*path, "$defs"), "schema_rewritten", "shape", message)
+    elif type(there := made["$defs"]) is dict and there.keys().isdisjoint(older):
+        for name in older:
+            loss.move((*path, "definitions", name), (*path, "$defs", name), "schema_rewritten", "shape", message)
+        made["$defs"] = {**there, **made.pop("definitions")}
+        loss.drop((*path, "definitions"), "schema_rewritten", "shape", message)
+
+
+# -- keywords
+
+
+def _is_renamed(schema: Schema, name: str) -> bool:
+    """Whether schemas stand in a list under a name that has an equal: those of a tuple, and a lone one of which all hold."""
+    value = schema.get(name)
+    if type(value) is not list:
+        return False
+    return "prefixItems" not in schema if name == "items" else len(value) == 1 and "anyOf" not in schema
+
+
+def _rewrite(made: Schema, loss: Loss, path: Path) -> None:
+    """Keywords that have an equal on the wire."""
+    _unite_definitions(made, loss, path)
+    for name, equal, message in _RENAMED:
+        if _is_renamed(made, name):
+            made[equal] = made.pop(name)
+            loss.move((*path, name), (*path, equal), "schema_rewritten", "shape", message)
     if "const" in made and "enum" not in made:
-        made["enum"] = [made.pop("const")]
-        loss.drop((*path, "const"), "schema_rewritten", "shape", "a constant is the one value of an enumeration")
         message = "a constant is the one value of an enumeration"
-        loss.replace((*path, "enum"), made["enum"], "schema_rewritten", "shape", message)
-    if type(made.get("items")) is list and "prefixItems" not in made:
-        made["prefixItems"] = made.pop("items")
-        loss.move((*path, "items"), (*path, "prefixItems"), "schema_rewritten", "shape", "the items of a tuple")
+        _replace(made, "const", "enum", [made["const"]], message, loss, path)
+    kind = made.get("type")
+    if type(kind) is str and kind.lower() in _TYPES:
+        if kind.lower() != kind:
+            made["type"] = kind.lower()
+            loss.replace((*path, "type"), made["type"], "schema_rewritten", "shape", "types are in lower case")
+        if made.get("nullable") is True:
+            _replace(made, "nullable", "type", [made["type"], "null"], "null is a type", loss, path)
     for name, limit, step in (("exclusiveMinimum", "minimum", 1), ("exclusiveMaximum", "maximum", -1)):
         value = made.get(name)
         if made.get("type") == "integer" and type(value) is int and limit not in made:
-            del made[name]
-            made[limit] = value + step
-            message = "the same limit of whole numbers"
-            loss.drop((*path, name), "schema_rewritten", "shape", message)
-            loss.replace((*path, limit), made[limit], "schema_rewritten", "shape", message)
+            _replace(made, name, limit, value + step, "the same limit of whole numbers", loss, path)
 
 
-def _leave_out(schema: Schema, made: Schema, loss: Loss, path: Path) -> None:
-    """Keywords that the wire does not take: what they say goes to the description."""
+_RENAMED: Final = (
+    ("items", "prefixItems", "the items of a tuple"),
+    ("allOf", "anyOf", "all of one are any of one"),
+)
+
+
+def _replace(made: Schema, name: str, equal: str, value: Any, message: str, loss: Loss, path: Path) -> None:
+    del made[name]
+    made[equal] = value
+    loss.drop((*path, name), "schema_rewritten", "shape", message)
+    loss.replace((*path, equal), value, "schema_rewritten", "shape", message)
+
+
+def _leave_out(made: Schema, loss: Loss, path: Path) -> None:
+    """Keywords that the wire does not take, or not with their value: what they say goes to the description."""
     said: list[str] = []
-    message = "the target does not take this keyword; the description says it"
-    for name in [name for name in made if name not in _TAKEN]:
+    for name in [name for name, value in made.items() if not (_holds_schemas(name, value) or _holds(name, value))]:
         value = made.pop(name)
-        if name in _SILENT:
-            loss.drop((*path, name), "schema_rewritten", "shape", "the same values satisfy the schema without it")
+        if name in _SILENT or value is None or (name == "nullable" and value is False):
+            message = "the same values satisfy the schema without it"
+            loss.drop((*path, name), "schema_rewritten", "shape", message)
             continue
         said.append(f"{name}: {json.dumps(value).decode()}")
+        message = "the target does not take this keyword; the description says it"
         loss.drop((*path, name), "schema_weakened", "weakened", message)
     if not said:
         return
-    before = schema.get("description")
+    before = made.get("description")
     text = f"{{{', '.join(said)}}}"
-    made["description"] = f"{before}\n\n{text}" if type(before) is str and before else text
+    made["description"] = f"{before}\n\n{text}" if before else text
+    message = "the description says what the target does not take"
     loss.replace((*path, "description"), made["description"], "schema_weakened", "weakened", message)
+
+
+def _holds_schemas(name: str, value: Any) -> bool:
+    """Whether a keyword has the schemas that the wire takes in it, fitted as they are."""
+    match name:
+        case "properties" | "$defs":
+            return type(value) is dict
+        case "anyOf" | "oneOf" | "prefixItems":
+            return type(value) is list
+        case "items":
+            return type(value) is dict
+        case "additionalProperties":
+            return type(value) is dict or type(value) is bool
+        case _:
+            return False
 
 
 def rooted(schema: Schema, loss: Loss, path: Path) -> Schema:
     """The schema of a function's arguments: an object at the root."""
     kind = schema.get("type")
-    if kind == "object" or "$ref" in schema:
+    if kind == "object" or type(schema.get("$ref")) is str:
         return schema
     same = kind is None or (type(kind) is list and "object" in kind)
     code, severity = ("schema_rewritten", "shape") if same else ("schema_weakened", "weakened")

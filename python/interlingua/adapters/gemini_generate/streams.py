@@ -70,8 +70,9 @@ class _Call:
 class _Choice:
     """One candidate as far as it has come."""
 
-    def __init__(self, number: int, reading: Reading) -> None:
-        self.number = number
+    def __init__(self, reading: Reading) -> None:
+        self.number = -1  # in the answer, where indices may have gaps; not known before those before it have begun
+        self.held: list[Event] = []  # as long as the number is not known
         self.reading = reading
         self.members: Wire = {}
         self.content: Wire = {}
@@ -82,15 +83,34 @@ class _Choice:
         self.finished = False
 
 
-def _found(before: Wire, value: Wire) -> Wire:
-    """What was found, counted through, where later supports count on from what had been found before."""
+def _more(name: str, before: Wire, value: Wire) -> Wire:
+    """A member of a candidate that came in pieces: what is absent keeps its value, and some lists go on."""
+    made = {**before, **value}
+    match name:
+        case "groundingMetadata" if _counts_on(before, value):
+            made["groundingChunks"] = [*before["groundingChunks"], *value["groundingChunks"]]
+        case "logprobsResult":
+            for listed in ("chosenCandidates", "topCandidates"):
+                if type(had := before.get(listed)) is list and type(has := value.get(listed)) is list:
+                    had += has  # there may be many: they are not copied with each chunk
+                    made[listed] = had
+        case "citationMetadata":
+            for listed in ("citationSources", "citations"):
+                if type(had := before.get(listed)) is list and type(has := value.get(listed)) is list:
+                    made[listed] = [*had, *(source for source in has if source not in had)]
+        case _:
+            pass
+    return made
+
+
+def _counts_on(before: Wire, value: Wire) -> bool:
+    """Whether supports that came later count the chunks on from what had been found before."""
     had, has = before.get("groundingChunks"), value.get("groundingChunks")
     supports = value.get("groundingSupports")
     if type(had) is not list or type(has) is not list or type(supports) is not list:
-        return {}
+        return False
     named = [index for support in supports for index in support.get("groundingChunkIndices") or ()]
-    counts_on = any(type(index) is int and len(has) <= index < len(had) + len(has) for index in named)
-    return {"groundingChunks": [*had, *has]} if counts_on else {}
+    return any(type(index) is int and len(has) <= index < len(had) + len(has) for index in named)
 
 
 class _Decoder:
@@ -101,6 +121,7 @@ class _Decoder:
         self.ids = ids
         self.body: Wire = {}
         self.choices: dict[int, _Choice] = {}
+        self.numbered = 0  # choices whose place in the answer is known
         self.started = False
         self.ended = False
 
@@ -154,23 +175,21 @@ class _Decoder:
         return event
 
     def _candidate(self, candidate: Wire) -> list[Event]:
-        number = candidate.get("index") or 0
-        if type(number) is not int or number < 0:
+        index = candidate.get("index") or 0
+        if type(index) is not int or index < 0:
             raise TypeError("index")
-        choice = self.choices.get(number)
+        choice = self.choices.get(index)
         events: list[Event] = []
         if choice is None:
-            reading = Reading(self.endpoint, self.ids, call_prefix(self.body, number))
-            choice = self.choices[number] = _Choice(number, reading)
-            if len(self.choices) > 1:
-                events.append({**self._begin(), "choice": number})
+            reading = Reading(self.endpoint, self.ids, call_prefix(self.body, index))
+            choice = self.choices[index] = _Choice(reading)
         # a finish need not be the last: behind that of a tool which the provider ran, the answer itself follows
         for name, value in candidate.items():
             if name == "content" or name == "index":
                 continue
             before = choice.members.get(name)
             if type(before) is dict and type(value) is dict:
-                value = {**before, **value, **_found(before, value)}
+                value = _more(name, before, value)
             choice.members[name] = value
         content = candidate.get("content")
         if type(content) is dict:
@@ -191,9 +210,21 @@ class _Decoder:
             choice.finished = True
             events += self._close(choice)
             self._cite(choice, events)
-        if number:
-            for event in events:
-                event["choice"] = number
+        if choice.number < 0:
+            choice.held += events
+            return self._due()
+        return _numbered(events, choice.number)
+
+    def _due(self, *, ended: bool = False) -> list[Event]:
+        """What was held of choices whose number is known now: all before them have begun, or none of these is to come."""
+        events: list[Event] = []
+        for index, choice in sorted(self.choices.items()):
+            if choice.number < 0 and (index == self.numbered or ended):
+                choice.number = self.numbered
+                self.numbered += 1
+                begun = [self._begin()] if choice.number else []
+                events += _numbered([*begun, *choice.held], choice.number)
+                choice.held = []
         return events
 
     # ------------------------------------------------------------------------------------------ parts
@@ -312,17 +343,17 @@ class _Decoder:
         if not complete:
             message = "the stream ended before the answer was complete"
             return self._failed(stream_error(self.endpoint, "stream_truncated", message, retryable=True))
-        return [{"type": "message_complete", "response": self._response()}]
+        return [*self._due(ended=True), {"type": "message_complete", "response": self._response()}]
 
     def _response(self) -> dict[str, Any]:
         choices = [
             choice_from_wire(
-                {"index": number, **choice.members, "content": {"role": MODEL, **choice.content, "parts": []}},
+                {"index": index, **choice.members, "content": {"role": MODEL, **choice.content, "parts": []}},
                 choice.blocks,
-                number,
+                choice.number,
                 self.endpoint,
             )
-            for number, choice in sorted(self.choices.items())
+            for index, choice in sorted(self.choices.items())
         ]
         return assembled(self.body, choices, self.endpoint)
 
@@ -336,21 +367,30 @@ class _Decoder:
         event: Event = {"type": "error", "error": error}
         if not self.started:
             return [event]
+        if self.choices and 0 not in self.choices:  # nothing came of the first answer, which another must not stand for
+            self.choices[0] = _Choice(Reading(self.endpoint, self.ids, call_prefix(self.body, 0)))
+        due = self._due(ended=True)
         for choice in self.choices.values():
             if choice.call is not None:
                 choice.blocks[choice.call.position] = {**choice.call.block, "input": choice.call.arguments}
             elif choice.kind is not None:
                 choice.blocks[-1] = _settled(choice)
-        if self.choices and 0 not in self.choices:  # nothing came of the first answer, which another must not stand for
-            self.choices[0] = _Choice(0, Reading(self.endpoint, self.ids, call_prefix(self.body, 0)))
         try:
             response = self._response()
         except (InterlinguaError, *UNREADABLE):
-            return [event]
+            return [*due, event]
         response["finish_reason"] = "error"
         response["message"]["metadata"] = {"status": "error"}
         event["response"] = response
-        return [event]
+        return [*due, event]
+
+
+def _numbered(events: list[Event], number: int) -> list[Event]:
+    """The events of a choice; those of the first have no number."""
+    if number:
+        for event in events:
+            event["choice"] = number
+    return events
 
 
 def _settled(choice: _Choice) -> Block:
@@ -453,7 +493,6 @@ class _Encoder:
         self.identity: Wire = {}
         self.sent: dict[tuple[int, int], int] = {}  # characters of the texts that go out in pieces
         self.held: dict[int, Wire] = {}  # a last text with a signature goes out with the end, where its sources are
-        self.usage: Wire | None = None
 
     def event(self, event: Event) -> Iterator[Frame]:
         """The frames of one event."""
@@ -539,6 +578,7 @@ class _Encoder:
         for number, candidate in enumerate(body.get("candidates") or ()):
             if not blocked and candidate.get("finishReason") is None:  # without a word the stream has no end
                 candidate["finishReason"] = FINISH_WORD.get(choices[number]["finish_reason"], "OTHER")
+            candidate["index"] = number  # as its pieces had it
             last = self.held.get(number, {"text": ""})
             content = candidate.get("content")
             candidate["content"] = {**(content if type(content) is dict else {"role": MODEL}), "parts": [last]}

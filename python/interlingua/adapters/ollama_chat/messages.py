@@ -50,7 +50,7 @@ def messages_to_wire(request: dict[str, Any], writing: Writing) -> list[Wire]:
     body: list[Wire] = []
     order, moves = ordered(messages, NAME, writing.form if writing.own else None)
     if writing.own or _are_of_this_wire(messages):
-        writing.with_ids = not _find_their_calls([messages[position] for position in order], writing)
+        writing.with_ids = not _find_their_calls(messages, order, writing)
     if request.get("system"):
         said = _Said(("system",), writing)
         for index, block in enumerate(request["system"]):
@@ -176,7 +176,7 @@ class _Said:
                 if refusal is None:
                     self._images.append((index, image_to_wire(block, path, writing)))
                 else:
-                    self._lost(block, index, *refusal)
+                    self.leave_out(block, index, *refusal)
             case "tool_use" if self._assistant:
                 self._calls.append((index, call_to_wire(block, path, writing)))
             case "thinking" if self._assistant and _may_go_back(block, writing, answer=self._answer):
@@ -191,13 +191,14 @@ class _Said:
                     f"a {block['type']} does not stand in a message of this role", path=pointer(path), adapter=NAME
                 )
             case _:
-                self._lost(block, index, *_no_place(block, writing))
+                self.leave_out(block, index, *_no_place(block, writing))
 
     def _may_hold(self, block: Block) -> bool:
         """Whether an item of this wire stands in a message of its role: only an assistant has calls."""
         return self._writing.endpoint.owns(block) and (self._assistant or block.get("kind") != CALLS)
 
-    def _lost(self, block: Block, index: int, code: str, message: str) -> None:
+    def leave_out(self, block: Block, index: int, code: str, message: str) -> None:
+        """Reports a block that has no form, and takes what the policy puts in its place."""
         left = self._writing.loss.block((*self._path, index), block, code, "lost", message)
         if left is not None:
             self._texts.append((index, left["text"]))
@@ -271,11 +272,17 @@ def _was_empty(form: Mapping[str, Any]) -> bool:
 # -- order
 
 
-def _find_their_calls(messages: list[Message], writing: Writing) -> bool:
-    """Whether results are read as those of their calls, though some say so only by name and place; an edit may change both."""
+def _find_their_calls(messages: list[Message], order: "range | list[int]", writing: Writing) -> bool:
+    """Whether results are read as those of their calls, though some say so only by name and place; an edit may change both.
+
+    Raises `InvalidRequest` for results that came without a call and would be read as those of one, or of each other.
+    """
     reading = Reading(writing.endpoint, NamedIds())
     calls: dict[str, tuple[str, str | None]] = {}
-    for message in messages:
+    alone: set[tuple[str, str]] = set()
+    paired, last = True, 0
+    for position in order:
+        message = messages[position]
         if message["role"] == "assistant":
             reading.turn()
             for block in message["content"]:
@@ -283,15 +290,27 @@ def _find_their_calls(messages: list[Message], writing: Writing) -> bool:
                     state = writing.owns(block)
                     wire_id: str | None = state.get("id") if state else block["id"]
                     calls[block["id"]] = reading.call(wire_id, block["name"]), wire_id
-        elif message["role"] == "tool" and (call := calls.get(_answered(message) or "")) is not None:
+        elif message["role"] == "tool" and (answered := _answered(message)) is not None:
+            call, called_id = calls.get(answered, ("", None))
             state = writing.owns(message)
             absent = (state.get("form") or NOTHING).get("absent", ())
             fields: Mapping[str, Any] = state.get("fields") or NOTHING
-            name = fields.get("tool_name", fields.get("name") if "tool_name" in absent else reading.names[call[0]])
-            named = writing.owns(message["content"][0]).get("id", call[1])
-            if reading.result(None if "tool_call_id" in absent else named, name)[0] != call[0]:
-                return False
-    return True
+            said = fields.get("name") if "tool_name" in absent else reading.names.get(call)
+            named = writing.owns(message["content"][0]).get("id", called_id)
+            found, _ = reading.result(None if "tool_call_id" in absent else named, fields.get("tool_name", said))
+            if call:
+                paired = paired and found == call
+            else:
+                alone.add((found, answered))
+                last = position
+    if alone and not (paired and _is_one_to_one(alone | {(read, call) for call, (read, _) in calls.items()})):
+        why = "this result came without a call, and would now be read as that of another one"
+        raise InvalidRequest(why, path=pointer(("messages", last, "content", 0, "tool_use_id")), adapter=NAME)
+    return paired
+
+
+def _is_one_to_one(pairs: set[tuple[str, str]]) -> bool:
+    return len(pairs) == len({one for one, _ in pairs}) == len({other for _, other in pairs})
 
 
 def _are_of_this_wire(messages: list[Message]) -> bool:
@@ -379,12 +398,9 @@ def _result_to_wire(message: Message, path: Path, form: Mapping[str, Any], writi
         said = _Said((*where, "content"), writing)
         for index, item in enumerate(inner):
             if item["type"] in ("tool_use", "tool_result"):
-                raise InvalidRequest(
-                    f"a {item['type']} does not stand in a result",
-                    path=pointer((*where, "content", index)),
-                    adapter=NAME,
-                )
-            said.add(item, index)
+                said.leave_out(item, index, "unsupported_block", "calls and results have no form in this place")
+            else:
+                said.add(item, index)
         text = said.text()
         empty = text is None
         wire["content"] = text or ""

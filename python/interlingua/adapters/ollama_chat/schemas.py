@@ -105,8 +105,9 @@ class _Keeper:
 
     def _property(self, part: Any, path: Path) -> Any:
         if not isinstance(part, dict):
-            message = "the server takes an object as the schema of a property"
-            self._loss.replace(path, {}, "schema_rewritten", "shape", message)
+            code, severity = ("schema_rewritten", "shape") if part is True else ("schema_weakened", "weakened")
+            message = "the server takes an object as the schema of a property: any value is the empty one"
+            self._loss.replace(path, {}, code, severity, message)
             return {}
         if "$ref" in part:
             part = self._resolved(part, path)
@@ -172,7 +173,7 @@ def _sound(schema: Schema, kinds: Kinds, loss: Loss, path: Path) -> Schema:
 
 
 def _united(schema: Schema, loss: Loss, path: Path) -> Schema:
-    if "oneOf" not in schema or "anyOf" in schema:
+    if type(schema.get("oneOf")) is not list or "anyOf" in schema:
         return schema
     message = "the target has anyOf in the place of oneOf"
     loss.move((*path, "oneOf"), (*path, "anyOf"), "schema_rewritten", "shape", message)
