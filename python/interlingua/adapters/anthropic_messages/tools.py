@@ -206,8 +206,8 @@ def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
         if name in tool:
             writing.loss.drop((*path, name), "unsupported_field", "weakened", "a function has no such member")
     state = tool.get("provider_state")
-    if state is not None and writing.endpoint.owns(state) and "type" in (state.get("form") or ()):
-        wire["type"] = state["form"]["type"]
+    if state is not None and writing.form_of(tool).get("type") == "custom":
+        wire["type"] = "custom"
     return finished(tool, wire, TOOL, writing, path)
 
 

@@ -315,7 +315,7 @@ def _tool_use_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
         inner["input"] = free_arguments(block, writing.as_read and not block["input"], own, writing.loss, path)
     if state is not None and writing.own:
         form = writing.form_of(block)
-        if "use_type" in form:
+        if "use_type" in form and form["use_type"] in _OF_THE_CALLER:
             inner["type"] = form["use_type"]
         if "absent" in form and not inner["input"]:
             del inner["input"]
