@@ -89,7 +89,9 @@ mutants: $(INSTALLED) ## see whether the suite catches implementations that are 
 
 .PHONY: suite-grpc
 suite-grpc: $(INSTALLED) ## run the suite over gRPC against the server that ships
-	$(CONFORMANCE) run $(ARGS) --serve -- $(BIN)/python -m interlingua serve --port 0 --retry none --log-level error
+	mkdir -p .cache
+	$(CONFORMANCE) run $(ARGS) --policy .cache/policy.json --serve -- \
+	    $(BIN)/python -m interlingua serve --port 0 --retry none --log-level error --policy .cache/policy.json
 
 .PHONY: oracles
 oracles: $(ORACLES) ## let the providers' own SDKs judge what we write; ARGS="-k PATTERN"

@@ -102,8 +102,32 @@ def test_an_unknown_block_is_kept() -> None:
     message = models.Message.of({"role": "user", "content": [block]})
     assert isinstance(message.content[0], models.UnknownBlock)
     assert message.plain()["content"] == [block]
-    with pytest.raises(ValidationError):
-        models.UnknownBlock(type="text")
+    assert message.model_copy() == models.Message.of(message.plain()) == message
+
+
+@pytest.mark.parametrize("word", ["hologram", "text"])
+@pytest.mark.parametrize("kind", [models.UnknownBlock, models.UnknownEvent])
+def test_what_is_unknown_is_read_and_never_made(kind: Any, word: str) -> None:
+    """Nor does a known word come in by the way of an unknown one."""
+    with pytest.raises(TypeError, match="has no constructor"):
+        kind(type=word)
+    with pytest.raises(TypeError, match="has no constructor"):
+        type("Mine", (kind,), {})(type=word)
+    read = kind.of({"type": "hologram"})
+    assert read.model_copy(update={"depth": 1}).plain() == {"type": "hologram", "depth": 1}
+    known = "text" if kind is models.UnknownBlock else "text_delta"
+    with pytest.raises(ValidationError, match="has a class of its own"):
+        kind.of({"type": known})
+    with pytest.raises(ValidationError, match="has a class of its own"):
+        read.model_copy(update={"type": known})
+
+
+def test_a_changed_copy_is_checked_as_when_it_is_made() -> None:
+    message = models.Message.user("hello")
+    assert message.model_copy(update={"name": "Ada"}).plain() == {**message.plain(), "name": "Ada"}
+    for members in ({"role": "nobody"}, {"content": [{"type": "text"}]}, {"priority": "high"}):
+        with pytest.raises(ValidationError):
+            message.model_copy(update=members)
 
 
 def test_a_constructed_model_is_valid_data() -> None:
@@ -139,26 +163,36 @@ def test_protobuf_gives_back_what_it_carried(named: tuple[str, Any]) -> None:
     assert from_proto(kind.FromString(to_proto(kind, value).SerializeToString())) == value
 
 
-@given(st.sampled_from([pb.Request, pb.Response, pb.StreamEvent, pb.Message]), st.binary(max_size=200))
-def test_no_message_crashes_the_reader(kind: Any, noise: bytes) -> None:
+@given(named_values(), st.data())
+def test_no_message_crashes_the_reader(named: tuple[str, Any], data: st.DataObject) -> None:
     """Whatever bytes parse as a message become plain data or an InvalidRequest."""
+    name, value = named
+    kind = getattr(pb, name)
+    damaged = bytearray(to_proto(kind, value).SerializeToString())
+    for _ in range(data.draw(st.integers(0, min(3, len(damaged))))):
+        damaged[data.draw(st.integers(0, len(damaged) - 1))] = data.draw(st.integers(0, 255))
     try:
-        message = kind.FromString(noise)
+        message = kind.FromString(bytes(damaged))
     except DecodeError:
         return
     with suppress(InvalidRequest):
-        from_proto(message)
+        json.dumps(from_proto(message))
 
 
-@given(
-    st.sampled_from([pb.Request, pb.Message, pb.StreamEvent]),
-    st.recursive(st.none(), st.lists) | st.text(),
+MEMBERS = ["messages", "role", "content", "type", "text", "source", "tools", "input", "created_at", "provider_state"]
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.sampled_from(["text", "image"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(MEMBERS), inner, max_size=4),
+    max_leaves=12,
 )
+
+
+@given(st.sampled_from([pb.Request, pb.Message, pb.StreamEvent]), anything)
 def test_no_value_crashes_the_writer(kind: Any, value: Any) -> None:
     """Whatever is given for plain data becomes a message or an InvalidRequest."""
     for data in (value, {"messages": value, "role": value, "content": value, "type": value}):
         with suppress(InvalidRequest):
-            to_proto(kind, data)
+            assert isinstance(to_proto(kind, data), kind)
 
 
 BAD_MESSAGES = {

@@ -39,7 +39,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 from pydantic import Discriminator, Field, Tag
 
 from interlingua.canonical.methods import {mixins}
-from interlingua.canonical.model_base import Maybe, Model, Money, Timestamp, none_of, tag_among
+from interlingua.canonical.model_base import Maybe, Model, Money, ReadModel, Timestamp, none_of, tag_among
 '''
 
 SCALARS = {
@@ -131,7 +131,7 @@ def _rest(item: Object, union: Union) -> str:
     words = _words(union)
     constant = f"{words} = frozenset({{{', '.join(map(repr, union.arms))}}})"
     body = f"{docstring(item.description)}\n\ntype: Annotated[str, none_of({words})]\n{docstring(_type_text(item))}"
-    return f"{constant}\n\n\nclass {item.name}(Model):\n" + textwrap.indent(body, "    ")
+    return f"{constant}\n\n\nclass {item.name}(ReadModel):\n" + textwrap.indent(body, "    ")
 
 
 def _type_text(item: Object) -> str:

@@ -4,7 +4,8 @@ import json
 import sys
 
 OPERATIONS = (
-    "to_wire from_wire_request from_wire_response to_wire_response stream stream_encode error estimate generate".split()
+    "to_wire from_wire_request from_wire_response to_wire_response stream stream_encode error to_wire_error estimate "
+    "generate relay".split()
 )
 ADAPTERS = "anthropic_messages bedrock_converse gemini_generate ollama_chat openai_chat openai_responses".split()
 
@@ -18,7 +19,7 @@ def handle(message):
                 "protocol": 1,
                 "implementation": {"name": "null", "version": "0"},
                 "adapters": dict.fromkeys(ADAPTERS, OPERATIONS),
-                "operations": ["cost", "route", "validate", "check"],
+                "operations": ["cost", "route", "route_by_file", "validate", "check", "check_call"],
             },
         }
     return {"id": message["id"], "output": {}}

@@ -89,6 +89,12 @@ def _plug_options(parser: argparse.ArgumentParser) -> None:
         metavar="HOST:PORT",
         help="with --grpc: where the server finds its providers, see protocol.md#generate; play them there",
     )
+    parser.add_argument(
+        "--policy",
+        type=Path,
+        metavar="FILE",
+        help="with --grpc or --serve: the file in which the server was told to find its policy; it is written while checks run",
+    )
     parser.add_argument("--serve", action="store_true", help="the command starts a server; ask it over gRPC")
     parser.add_argument("--timeout", type=float, default=10.0, metavar="SECONDS", help="for one answer (10)")
 
@@ -179,7 +185,8 @@ def _day(text: str) -> str:
 
 def open_plug(options: argparse.Namespace, upstream: Upstream | None = None) -> Plug:
     if options.grpc:
-        return _grpc_plug()(options.grpc, options.timeout, generates=upstream is not None)
+        reads_policy = options.policy is not None
+        return _grpc_plug()(options.grpc, options.timeout, generates=upstream is not None, reads_policy=reads_policy)
     if not options.command:
         raise UsageError("no plug: give a command after `--`, or --grpc HOST:PORT")
     return ProcessPlug(options.command, options.timeout)
@@ -201,9 +208,14 @@ def plugged(options: argparse.Namespace) -> Iterator[tuple[Plug, Upstream | None
         raise UsageError("--upstream goes with --grpc: a plug is told with each message where the provider is")
     if options.serve and (options.grpc or not options.command):
         raise UsageError("--serve wants the command of a server after `--`, and no --grpc")
+    if options.policy and not (options.grpc or options.serve):
+        raise UsageError("--policy goes with --grpc or --serve: a plug is told with each message where the file is")
     if options.grpc or options.serve:
         _grpc_plug()  # before anything is started
     with ExitStack() as stack:
+        if options.policy and not options.policy.exists():
+            options.policy.write_text("{}\n", "utf-8")
+            stack.callback(options.policy.unlink, missing_ok=True)
         upstream: Upstream | None = None
         if options.upstream or options.serve:
             upstream = _upstream(options.upstream)
@@ -222,7 +234,7 @@ def plugged(options: argparse.Namespace) -> Iterator[tuple[Plug, Upstream | None
 def reached(options: argparse.Namespace) -> Iterator[Session]:
     """The implementation, asked what it can do."""
     with plugged(options) as (plug, upstream):
-        session = Session(plug, upstream)
+        session = Session(plug, upstream, options.policy)
         try:
             yield session
         finally:
@@ -294,11 +306,14 @@ def _write(options: argparse.Namespace, report: render.Report) -> int:
         if path:
             shown = render.badge(report, options.profile) if name == "badge" else render.FORMATS[name](report)
             path.write_text(shown, "utf-8")
-    again = ["--grpc", options.grpc] if options.grpc else ["--", *options.command]
     if options.serve:
         again = ["--serve", "--", *options.command]
-    elif options.upstream:
-        again += ["--upstream", options.upstream]
+    elif options.grpc:
+        again = ["--grpc", options.grpc, *(["--upstream", options.upstream] if options.upstream else [])]
+    else:
+        again = ["--", *options.command]
+    if options.policy:
+        again = ["--policy", str(options.policy), *again]
     most = None if options.all else render.MOST_SHOWN
     print(render.text(report, flags(), again, options.profile, most, verdicts=not options.quiet), end="")
     if not clean(report.checks):

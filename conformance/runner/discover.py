@@ -46,6 +46,8 @@ def plan(
     found = [check for case in cases for check in derive(case, adapters, answers)]
     if only:
         found = [check for check in found if _concerns(check, only)]
+        # what the cases of others ask of the wire comes behind its own
+        found.sort(key=lambda check: check.case.adapter != only)
     if patterns:
         found = [check for check in found if any(matches(pattern, check.id) for pattern in patterns)]
     return found
@@ -345,8 +347,8 @@ def _route_checks(case: Case) -> Iterator[Check]:
 
 
 def _row_checks(case: Case, adapters: list[str]) -> Iterator[Check]:
-    """The kind of a row file follows from its place: cost/, estimate/, schema/, invariants/, wire/, or errors.json and
-    written-errors.json of an adapter."""
+    """The kind of a row file follows from its place: cost/, estimate/, schema/, invariants/, calls/, policy/, relay/, wire/, or
+    errors.json and written-errors.json of an adapter."""
     assert case.row is not None
     name = case.row["id"]
     kind = case.meta.get("kind") or kind_of(case.path)
@@ -370,6 +372,12 @@ def _row_checks(case: Case, adapters: list[str]) -> Iterator[Check]:
             yield _check(case, name, rows.check_schema_row, profile="core", needs=(("validate", None),))
         case "invariants":
             yield _check(case, name, rows.check_invariant_row, profile="core", needs=(("check", None),))
+        case "calls":
+            yield _check(case, name, rows.check_call_row, profile="tools", needs=(("check_call", None),))
+        case "policy":
+            yield _check(case, name, routes.check_policy_row, profile="service", needs=(("route_by_file", None),))
+        case "relay":
+            yield _check(case, name, streams.check_relay_row, "relay", profile="service")
         case "wire":
             adapter = case.meta["adapter"]
             data = rows.row_bytes(case.row)

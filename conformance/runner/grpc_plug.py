@@ -9,6 +9,7 @@ output. An operation that the service learns to answer in another way changes on
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -89,6 +90,11 @@ def _route(adapter: str | None, given: Data) -> Data:
     parts = {"policyJson": "policy", "registryJson": "catalog", "healthJson": "health", "contextJson": "context"}
     request = {name: dumps(given[part]) for name, part in parts.items() if given.get(part) is not None}
     return {**request, "requestJson": dumps(given["request"]), **({"now": given["now"]} if "now" in given else {})}
+
+
+def _loss_policy(policy: Data) -> Data:
+    words = {"strict": "LOSS_SEVERITY_", "on_drop": "ON_DROP_"}
+    return {name: word + policy[name].upper() for name, word in words.items() if name in policy}
 
 
 @dataclass(frozen=True)
@@ -173,6 +179,12 @@ CALLS: dict[str, Call] = {
         _cost,
     ),
     "route": Call("Route", _route, lambda response: loads(response["decisionJson"])),
+    # The server knows the file by its command line, and whoever gave it there gives it to the suite.
+    "route_by_file": Call(
+        "Route",
+        lambda adapter, given: _route(adapter, {**given, "policy": None}),
+        lambda response: loads(response["decisionJson"]),
+    ),
     "validate": Call(
         "Check",
         lambda adapter, given: {"valueJson": dumps(given["instance"]), "type": given.get("type", "Request")},
@@ -197,11 +209,15 @@ CALLS: dict[str, Call] = {
 class GrpcPlug:
     """A running server as a plug."""
 
-    def __init__(self, target: str, timeout: float = 10.0, generates: bool = False) -> None:
-        """`generates`: the server's providers are at the scripted upstream, so Generate may be asked."""
+    def __init__(self, target: str, timeout: float = 10.0, generates: bool = False, reads_policy: bool = False) -> None:
+        """`generates`: the server's providers are at the scripted upstream, so Generate may be asked; `reads_policy`: its
+        policy stands in a file that the suite may write."""
         self.target = target
         self.timeout = timeout
-        self._operations = [name for name in ADAPTER_OPERATIONS if name in CALLS or (generates and name == "generate")]
+        streamed = ("generate", "relay") if generates else ("relay",)
+        self._adapter_operations = [name for name in ADAPTER_OPERATIONS if name in CALLS or name in streamed]
+        by_file = ["route_by_file"] if reads_policy else []
+        self._operations = ["cost", "route", *by_file, "validate", "check"]
         self._connect()
 
     def _connect(self) -> None:
@@ -212,19 +228,16 @@ class GrpcPlug:
     def hello(self) -> dict[str, Any]:
         adapters = self._ask("ListModels", {}).get("adapters", [])
         implementation = {"name": f"the service at {self.target}", "version": "interlingua.v1"}
-        claimed = {name: list(self._operations) for name in adapters}
+        claimed = {name: list(self._adapter_operations) for name in adapters}
         return read_hello(
-            {
-                "protocol": 1,
-                "implementation": implementation,
-                "adapters": claimed,
-                "operations": ["cost", "route", "validate", "check"],
-            }
+            {"protocol": 1, "implementation": implementation, "adapters": claimed, "operations": self._operations}
         )
 
     def call(self, operation: str, adapter: str | None, input: Any) -> Answer:
-        if operation == "generate" and operation in self._operations:
+        if operation == "generate" and operation in self._adapter_operations:
             return self._generate(adapter, input)
+        if operation == "relay":
+            return self._relay(adapter, input)
         row = CALLS.get(operation)
         if row is None:
             return Answer(unsupported=True)
@@ -278,17 +291,41 @@ class GrpcPlug:
             output["error"] = _generate_error(error, deadline)
         return output
 
+    def _relay(self, adapter: str | None, given: Data) -> Answer:
+        """AdaptStream, all pieces sent as fast as they are taken."""
+        try:
+            sides = {"source": _side(adapter, {}), "target": {"adapter": given["target"]}}
+            start = {**sides, "jsonOutput": True, "lossPolicy": _loss_policy(given.get("policy") or {})}
+            pieces = [{"start": start}, *({"chunk": chunk} for chunk in given["chunks"])]
+        except KeyError as error:
+            return Answer(error={"category": "invalid_request", "message": f"the input has no member {error}"})
+        try:
+            answers = asyncio.run(self._relayed(pieces))
+        except grpc.RpcError as error:
+            return Answer(error=_canonical_error(error))
+        chunks = [chunk for answer in answers for chunk in answer.get("chunks", [])]
+        return Answer(output={"chunks": chunks, "loss": _loss(answers[-1]) if answers else []})
+
+    async def _relayed(self, pieces: list[Data]) -> list[Data]:
+        """By grpc.aio, which forgets a status that comes while it writes (https://github.com/grpc/grpc/issues/36066): what
+        such a client learns, any client does."""
+        kind, described = self._described("AdaptStream")
+        async with grpc.aio.insecure_channel(self.target) as channel:
+            call = channel.stream_stream(f"/{SERVICE}/AdaptStream", **described)
+            sent = [json_format.ParseDict(piece, kind()) for piece in pieces]
+            return [json_format.MessageToDict(answer) async for answer in call(iter(sent), timeout=self.timeout)]
+
     def _method(self, rpc: str, request: Data) -> tuple[Any, Any]:
         """The callable of a method, and its request as a message."""
+        kind, described = self._described(rpc)
+        opened = self._channel.unary_stream if rpc == "GenerateStream" else self._channel.unary_unary
+        return opened(f"/{SERVICE}/{rpc}", **described), json_format.ParseDict(request, kind())
+
+    def _described(self, rpc: str) -> tuple[Any, dict[str, Any]]:
+        """The class of a method's requests, and how these and its responses travel."""
         method = self._descriptors().FindServiceByName(SERVICE).methods_by_name[rpc]
-        message = json_format.ParseDict(request, message_factory.GetMessageClass(method.input_type)())
-        kind = self._channel.unary_stream if method.server_streaming else self._channel.unary_unary
-        call = kind(
-            f"/{SERVICE}/{rpc}",
-            request_serializer=lambda value: value.SerializeToString(),
-            response_deserializer=message_factory.GetMessageClass(method.output_type).FromString,
-        )
-        return call, message
+        taken, given = (message_factory.GetMessageClass(kind) for kind in (method.input_type, method.output_type))
+        return taken, {"request_serializer": taken.SerializeToString, "response_deserializer": given.FromString}
 
     def _ask(self, rpc: str, request: Data, deadline: float | None = None) -> Data:
         call, message = self._method(rpc, request)

@@ -13,6 +13,7 @@ from . import discover, examples, frames, requirements, schema, trace
 from .cases import CASES, EXCHANGE_FILES, STREAM_FILES, Case, CaseError, read
 from .compare import COMPARATOR_WORDS, ReportError, apply, loads, same_scalar
 from .oracles import violations
+from .plug import CAPABILITIES
 from .schema import CONFORMANCE
 
 LARGEST = 64_000
@@ -46,6 +47,7 @@ def lint(roots: list[Path] | None = None) -> tuple[list[str], list[str]]:
         except CaseError as error:
             problems.append(str(error))
     problems += _flags(cases)
+    problems += _needs(cases)
     if not roots:
         problems += requirements.problems(cases)
         problems += examples.problems(cases)
@@ -103,6 +105,13 @@ def _ids(cases: list[Case]) -> Iterator[str]:
         if check.id in checks:
             yield f"{check.id}: two checks of this id"
         checks.add(check.id)
+
+
+def _needs(cases: list[Case]) -> Iterator[str]:
+    for case in cases:
+        for word in case.meta.get("needs", []):
+            if word not in CAPABILITIES:
+                yield f"{case.path}: the capability {word!r} is not one of protocol.md"
 
 
 def _flags(cases: list[Case]) -> Iterator[str]:
@@ -243,7 +252,7 @@ def _row_by_kind(case: Case, kind: str, name: str) -> Iterator[str]:
                 yield f"{name}: {type_name!r} is no type of the schema"
                 return
             invalid = schema.canonical().validate(row["instance"], type_name)
-            if (invalid is None) != row["valid"]:
+            if (invalid is None) != (row["valid"] or "beyond_schema" in row):
                 yield f"{name}: the schema says {invalid or 'valid'}"
             elif invalid is not None and "pointer" in row and invalid.pointer != row["pointer"]:
                 yield f"{name}: the schema says {invalid}"
@@ -272,6 +281,11 @@ def _row_by_kind(case: Case, kind: str, name: str) -> Iterator[str]:
             invalid = schema.canonical().validate(row["instance"], type_name)
             if invalid is not None and not any(one["rule"].startswith("schema") for one in row["violations"]):
                 yield f"{name}: {invalid}"
+        case "calls":
+            for value, type_name in ((row["call"], "ToolUseBlock"), *((tool, "Tool") for tool in row["tools"])):
+                invalid = schema.canonical().validate(value, type_name)
+                if invalid is not None:
+                    yield f"{name}: {type_name} {invalid}"
         case "wire":
             data = row["base64"] if "base64" in row else row.get("bytes")
             if data is None:

@@ -30,12 +30,19 @@ OPERATIONS = (
     "to_wire_error",
     "estimate",
     "generate",
+    "relay",
     "cost",
     "route",
+    "route_by_file",
     "validate",
     "check",
+    "check_call",
 )
-ADAPTER_OPERATIONS = OPERATIONS[:10]
+ADAPTER_OPERATIONS = OPERATIONS[:11]
+
+CAPABILITIES = frozenset(
+    "tools streaming images documents audio reasoning structured_output choices state_in_ids".split()
+)
 
 ERROR_CATEGORIES = frozenset(
     "invalid_request unsupported loss_refused authentication permission billing not_found rate_limit context_overflow "

@@ -268,7 +268,16 @@ def kind(check_id: str) -> str:
     return _ROW_FILES.get(folder.partition("/")[0], name.partition(":")[0])
 
 
-_ROW_FILES = {"cost": "cost", "estimate": "estimate", "schema": "validate", "invariants": "check", "wire": "framing"}
+_ROW_FILES = {
+    "cost": "cost",
+    "estimate": "estimate",
+    "schema": "validate",
+    "invariants": "check",
+    "calls": "check_call",
+    "policy": "route_by_file",
+    "relay": "relay",
+    "wire": "framing",
+}
 
 
 def _cell(lines: list[Line]) -> str:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import tempfile
 from collections import OrderedDict
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from .compare import Difference, dumps, show
@@ -24,19 +28,22 @@ class Refused(Exception):
     """The implementation answered with a canonical error."""
 
     def __init__(self, operation: str, error: dict[str, Any]) -> None:
-        super().__init__(f"{operation} refused with {error['category']}: {error['message']}")
+        place = f" at {error['path']}" if error.get("path") else ""
+        super().__init__(f"{operation} refused with {error['category']}{place}: {error['message']}")
         self.error = error
 
 
 class Session:
     """Asks a plug, and remembers recent answers: many checks of one folder begin with the same question."""
 
-    def __init__(self, plug: Plug, upstream: Upstream | None = None) -> None:
+    def __init__(self, plug: Plug, upstream: Upstream | None = None, policy: Path | None = None) -> None:
+        """`upstream` and `policy` are what a server was told when it was started: its provider, and the file of its policy."""
         self.plug = plug
         self.hello = plug.hello()
         self._answers: OrderedDict[str, Answer] = OrderedDict()
         self._upstream = upstream
         self._own_upstream: Upstream | None = None
+        self._policy = policy
 
     @property
     def upstream(self) -> Upstream:
@@ -44,6 +51,19 @@ class Session:
         if self._upstream is None:
             self._upstream = self._own_upstream = Upstream()
         return self._upstream
+
+    @contextlib.contextmanager
+    def policy_file(self) -> Iterator[Path]:
+        """A file for the policy of a check: the one that a server reads, which afterwards holds what it held, or a new one."""
+        if self._policy is not None:
+            before = self._policy.read_bytes()
+            try:
+                yield self._policy
+            finally:
+                self._policy.write_bytes(before)
+            return
+        with tempfile.TemporaryDirectory() as folder:
+            yield Path(folder) / "policy.json"
 
     def close(self) -> None:
         """End the plug, and the upstream if it was started here."""
@@ -71,12 +91,17 @@ class Session:
                 self._answers.popitem(last=False)
         return self._answers[key]
 
+    def ask_anew(self, operation: str, adapter: str | None, input: dict[str, Any]) -> dict[str, Any]:
+        """The output of what is not remembered, for it has an effect or hangs on one. A canonical error raises Refused."""
+        answer = _offered(operation, self.plug.call(operation, adapter, input))
+        if answer.error is not None:
+            raise Refused(operation, answer.error)
+        return answer.output
+
     def ask(self, operation: str, adapter: str | None, input: dict[str, Any], *members: str) -> dict[str, Any]:
         """The output, which must hold `members`. A canonical error raises Refused."""
         input = {name: value for name, value in input.items() if value is not None}
-        answer = self.answer(operation, adapter, input)
-        if answer.unsupported:
-            raise Failure(f"false advertising: {operation} is claimed in hello and answers unsupported")
+        answer = _offered(operation, self.answer(operation, adapter, input))
         if answer.error is not None:
             raise Refused(operation, answer.error)
         for member in members:
@@ -85,3 +110,9 @@ class Session:
                     f"the output of {operation} has no member {member!r}, only {show(sorted(answer.output), 100)}"
                 )
         return answer.output
+
+
+def _offered(operation: str, answer: Answer) -> Answer:
+    if answer.unsupported:
+        raise Failure(f"false advertising: {operation} is claimed in hello and answers unsupported")
+    return answer

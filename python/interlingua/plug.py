@@ -8,15 +8,16 @@ import asyncio
 import base64
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, BinaryIO
 
 from interlingua import adapters, registry, translate
 from interlingua.canonical import json
-from interlingua.canonical.check import check
+from interlingua.canonical.check import check, check_call
 from interlingua.canonical.errors import InterlinguaError, InvalidRequest, too_deep
 from interlingua.canonical.validate import schema, violations
 
@@ -28,6 +29,7 @@ _FUNCTIONS = {
     "to_wire_response": "to_wire_response",
     "stream": "stream_decoder",
     "stream_encode": "encode_stream",
+    "relay": "encode_stream",
     "error": "error",
     "to_wire_error": "to_wire_error",
     "estimate": "estimate",
@@ -67,7 +69,7 @@ def _hello(_: Message, __: str | None) -> Message:
             name: [operation for operation, function in _FUNCTIONS.items() if hasattr(module, function)] + calls
             for name, module in modules.items()
         },
-        "operations": ["cost", "route", "validate", "check"],
+        "operations": ["cost", "route", "route_by_file", "validate", "check", "check_call"],
         "capabilities": [
             "tools",
             "streaming",
@@ -89,14 +91,18 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
     "wire": dict,
     "body": dict,
     "chunks": list,
+    "target": str,
+    "policy": (dict, type(None)),
     "events": list,
     "status": int,
     "raw": bool,
     "state_in_ids": bool,
     "usage": dict,
     "price": (dict, type(None)),
+    "policy_file": str,
     "type": str,
     "profile": str,
+    "tools": list,
     "base_url": str,
     "key": (str, type(None)),
     "stream": bool,
@@ -167,6 +173,21 @@ def _stream_encode(given: Message, adapter: str | None) -> Message:
     loss: list[Message] = []
     chunks = [base64.b64encode(chunk).decode() for chunk in translate.encode_stream(events, endpoint, loss=loss)]
     return {"chunks": chunks, "loss": loss}
+
+
+def _relay(given: Message, adapter: str | None) -> Message:
+    target = registry.endpoint(adapter=_member(given, "target"))
+    reader = translate.StreamReader(_endpoint(given, adapter), raw=True)
+    pieces = _chunks(given)
+
+    def events() -> Iterator[Any]:
+        for piece in pieces:
+            yield from reader.feed(piece)
+        yield from reader.end()
+
+    loss: list[Message] = []
+    written = translate.encode_stream(events(), target, loss=loss, policy=_member(given, "policy", default=None))
+    return {"chunks": [base64.b64encode(chunk).decode() for chunk in written], "loss": loss}
 
 
 def _headers(given: Message) -> dict[str, str]:
@@ -257,6 +278,18 @@ def _route(given: Message, _: str | None) -> Message:
     return router.decide_json(given)
 
 
+@cache
+def _routing(policy_file: str) -> Any:
+    """One for each file as long as the process lives: what the file said last counts while it says nothing sound."""
+    from interlingua.client.routing import Routing
+
+    return Routing(policy=Path(policy_file))
+
+
+def _route_by_file(given: Message, adapter: str | None) -> Message:
+    return _route({**given, "policy": _routing(_member(given, "policy_file")).policy}, adapter)
+
+
 def _type(given: Message) -> str:
     name = _member(given, "type", default="Request")
     if name not in schema()["$defs"]:
@@ -267,9 +300,15 @@ def _type(given: Message) -> str:
 def _check(given: Message, _: str | None) -> Message:
     name = _type(given)
     found = violations(given["instance"], name)
-    if not found and name in ("Request", "Message"):
+    if not found and name in ("Request", "Message", "Response"):
         found = check(given["instance"], _member(given, "profile", default="core"))
     return {"violations": [{"rule": one["rule"], "path": one["path"]} for one in found]}
+
+
+def _check_call(given: Message, _: str | None) -> Message:
+    events: list[Message] = []
+    check_call(given["call"], _member(given, "tools"), events.append)
+    return {"events": events}
 
 
 def _validate(given: Message, _: str | None) -> Message:
@@ -285,14 +324,17 @@ _OPERATIONS: dict[str, Callable[[Message, str | None], Message]] = {
     "to_wire_response": _to_wire_response,
     "stream": _stream,
     "stream_encode": _stream_encode,
+    "relay": _relay,
     "error": _error,
     "to_wire_error": _to_wire_error,
     "estimate": _estimate,
     "generate": _generate,
     "cost": _cost,
     "route": _route,
+    "route_by_file": _route_by_file,
     "validate": _validate,
     "check": _check,
+    "check_call": _check_call,
     "bye": lambda _, __: {},
 }
 

@@ -79,6 +79,17 @@ def test_calls_with_the_same_reasoning_each_keep_theirs() -> None:
     assert request["messages"][0]["content"] == content
 
 
+def test_a_result_keeps_what_the_client_says_beside_the_id() -> None:
+    request = said_again(carriage.load(answer(REASONING, call(id="toolu_1")), CLIENT))
+    state = request["messages"][0]["content"][-1]["provider_state"]
+    request["messages"][1]["content"][0]["provider_state"] = {**state, "fields": {"name": "look"}}
+
+    (result,) = carriage.unload(request)["messages"][1]["content"]
+
+    kept = {"adapter": CLIENT.adapter, "provider": CLIENT.provider, "fields": {"name": "look"}}
+    assert result == {"type": "tool_result", "tool_use_id": "tu_01", "content": [], "provider_state": kept}
+
+
 def test_only_what_belongs_to_a_call_is_loaded() -> None:
     """Ids without need stay short; the client's own state is its own; reasoning without a call has nowhere to ride."""
     plain = answer(TEXT, call(id="toolu_1"))

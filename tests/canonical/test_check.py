@@ -182,6 +182,19 @@ def test_keywords_of_the_subset_are_accepted() -> None:
     assert tool_schema_violations(schema | {"additionalProperties": {"type": "string"}})
 
 
+def test_every_way_of_a_choice_is_looked_at() -> None:
+    schema = {"type": "object", "properties": {"a": {"anyOf": [{"type": "string"}, {"oneOf": []}]}}}
+    found = tool_schema_violations(schema, extended=True)
+    assert [violation["path"] for violation in found] == ["/properties/a/anyOf/1/oneOf"]
+
+
+def test_the_core_takes_any_schema_of_a_tool() -> None:
+    """The subset is a rule of a narrower profile."""
+    request = {"messages": [], "tools": [{"name": "look", "input_schema": {"oneOf": []}}]}
+    assert check(request) == []
+    assert "tool_schema" in {one["rule"] for one in check(request, "strict-004")}
+
+
 def test_registration_names_tool_path_and_keyword() -> None:
     """A bad schema fails loudly and early."""
     with pytest.raises(InvalidRequest) as caught:

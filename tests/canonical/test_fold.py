@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from interlingua import StreamTruncated, buffered, fold, strict_004
+from interlingua import ProviderError, StreamTruncated, buffered, fold, strict_004
 
 EVENTS: list[dict[str, Any]] = [
     {"type": "message_start", "model": "a:b"},
@@ -90,3 +90,12 @@ def test_the_strict_view_has_the_eight_types_of_the_seed() -> None:
         "usage_update",
         "message_complete",
     } == seen
+
+
+def test_an_error_before_anything_arrived_is_no_stream_that_was_cut() -> None:
+    error = {"category": "overloaded", "message": "busy"}
+    with pytest.raises(ProviderError) as caught:
+        fold([{"type": "error", "error": error}])
+    assert type(caught.value) is ProviderError
+    with pytest.raises(StreamTruncated):
+        fold([*EVENTS[:3], {"type": "error", "error": error, "response": ANSWER}])

@@ -80,3 +80,10 @@ def test_messages_that_differ_in_more_than_content_are_not_joined() -> None:
     assert Message.join([said, hinted])[1].cache is not None
     assert [one.text for one in Message.join([said, Message.assistant("three"), hinted])] == ["onethree", "two"]
     assert Message.join(Message.assistant(["a", "b"], name="x").split()) == [Message.assistant(["a", "b"], name="x")]
+
+
+def test_the_view_of_one_block_is_refused_where_there_are_more_or_none() -> None:
+    for content in (["one", "two"], []):
+        with pytest.raises(InvalidRequest, match="split the message first") as caught:
+            Message.user(content).single()
+        assert caught.value.path == "/content"

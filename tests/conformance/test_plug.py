@@ -1,5 +1,6 @@
 """The transports: what a plug may do wrong, and what the runner makes of it."""
 
+import json
 import shutil
 import sys
 import textwrap
@@ -9,7 +10,11 @@ from typing import Any
 import pytest
 import toy
 from runner.doctor import examine
+from runner.mutants import load
 from runner.plug import (
+    ADAPTER_OPERATIONS,
+    CAPABILITIES,
+    OPERATIONS,
     FunctionPlug,
     PlugCrashError,
     PlugTimeoutError,
@@ -18,6 +23,7 @@ from runner.plug import (
     read_answer,
     read_hello,
 )
+from runner.schema import CONFORMANCE
 
 TOY = [sys.executable, str(Path(toy.__file__))]
 
@@ -197,3 +203,23 @@ def test_the_plug_of_the_shell_says_hello_and_refuses() -> None:
         assert plug.call("x_no_such_operation", None, {}).unsupported
     finally:
         plug.close()
+
+
+def test_the_schema_of_messages_names_every_operation() -> None:
+    claims = json.loads((CONFORMANCE / "schema" / "plug.schema.json").read_bytes())["$defs"]["Hello"]["properties"]
+    assert claims["adapters"]["additionalProperties"]["items"]["enum"] == list(ADAPTER_OPERATIONS)
+    both = {"error", "estimate"}
+    assert set(claims["operations"]["items"]["enum"]) == {*OPERATIONS, *both} - {*ADAPTER_OPERATIONS} | both
+
+
+@pytest.mark.parametrize("name", ["null", "echo"])
+def test_a_plug_that_does_nothing_claims_everything(name: str) -> None:
+    hello = load(CONFORMANCE / "plugs" / f"{name}.py").handle({"id": 0, "op": "hello"})["output"]
+    assert all(sorted(claimed) == sorted(ADAPTER_OPERATIONS) for claimed in hello["adapters"].values())
+    assert {*hello["operations"]} == {*OPERATIONS} - {*ADAPTER_OPERATIONS}
+
+
+def test_the_protocol_tells_of_every_operation_and_capability() -> None:
+    told = (CONFORMANCE / "protocol.md").read_text("utf-8")
+    assert [name for name in OPERATIONS if f"| `{name}`" not in told] == []
+    assert [word for word in sorted(CAPABILITIES) if f"`{word}`" not in told] == []

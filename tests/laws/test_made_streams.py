@@ -29,15 +29,13 @@ def told(answer: Data) -> Iterator[Data]:
     for index, block in enumerate(answer["message"]["content"]):
         kind = block["type"]
         if kind == "tool_use":
-            yield {"type": "block_start", "index": index, "block": {**block, "input": {}}}
+            begun = {name: value for name, value in block.items() if name != "input_raw"} | {"input": {}}
+            call = {name: block[name] for name in ("id", "name", "input", "input_raw") if name in block}
+            yield {"type": "block_start", "index": index, "block": begun}
             yield {"type": "tool_use_start", "index": index, "id": block["id"], "name": block["name"]}
-            yield {
-                "type": "tool_use_end",
-                "index": index,
-                "id": block["id"],
-                "name": block["name"],
-                "input": block["input"],
-            }
+            if "input_raw" in block:
+                yield {"type": "tool_use_input_delta", "index": index, "id": block["id"], "text": block["input_raw"]}
+            yield {"type": "tool_use_end", "index": index, **call}
         elif kind in ("text", "thinking"):
             begun = {name: block[name] for name in ("type", "refusal") if name in block}
             yield {"type": "block_start", "index": index, "block": {**begun, "text": ""}}
@@ -68,7 +66,7 @@ def pieces(block: Data, index: int) -> list[Data]:
         if "index" not in event:
             continue
         event["index"] = index
-        if event["type"] == "tool_use_end" and event["input"]:
+        if event["type"] == "tool_use_end" and event["input"] and "input_raw" not in event:
             said = {"type": "tool_use_input_delta", "index": index, "id": event["id"]}
             events += halves(said, json.dumps(event["input"]).decode())
         events += halves(event, event["text"]) if "text" in event else [event]

@@ -8,12 +8,14 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from test_answers import is_sound, without_fields
+from test_made_streams import told
 
 from interlingua import adapters, apply, difference, registry, visible
 from interlingua.canonical.errors import CannotAdapt, InvalidRequest, LossRefused
 from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import same_answer
-from interlingua.translate import load, project, to_wire_response
+from interlingua.translate import load, project, read_stream, to_wire_response, write_stream
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "conformance"), str(ROOT / "tests")]
@@ -103,3 +105,28 @@ def test_of_an_answer(adapter: str, data: st.DataObject) -> None:
 
     load(read, "Response")
     assert same_answer(apply(answer, loss), read) is None
+
+
+@pytest.mark.parametrize("adapter", adapters.names())
+@given(data=st.data())
+@settings(suppress_health_check=list(HealthCheck), print_blob=True)
+def test_of_a_streamed_answer(adapter: str, data: st.DataObject) -> None:
+    answer = json.loads(data.draw(st.sampled_from(ANSWERS), "case").read_bytes())
+    answer.pop("alternatives", None)
+    change(answer, "Response", data)
+    loss: list[Data] = []
+    try:
+        answer = load(answer, "Response")
+        content = answer["message"]["content"]
+        says_two_things = any(block.get("input") and block.get("input_raw") is not None for block in content)
+        if "alternatives" in answer or not is_sound(answer["message"]) or says_two_things:
+            return
+        chunks = list(write_stream(told(answer), adapter, loss=loss))
+    except (InvalidRequest, CannotAdapt):
+        return
+    last = list(read_stream(chunks, adapter))[-1]
+    if last["type"] == "error":
+        assert answer["finish_reason"] == "error"
+        return
+    reported, read = (without_fields(one) for one in (apply(answer, loss), last["response"]))
+    assert same_answer(reported, read) is None

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from interlingua import InvalidRequest, adapt, media
@@ -71,6 +71,13 @@ def test_adapters_fetch_nothing_either() -> None:
     """A URL is passed on, or reported."""
     for adapter in ("anthropic_messages", "openai_chat"):
         adapt(asking(medium("url", URL), medium("file_ref", "a.png"), max_output_tokens=9), adapter)
+
+
+def test_addresses_are_fetched_and_paths_are_read(root: Path) -> None:
+    """Each in its way, in one request."""
+    request = asking(medium("url", "pictures/a.png", "document"), medium("file_ref", "pictures/a.png"))
+    result = resolved(request, root=root, fetch=lambda _: PDF)
+    assert [data_of(block) for block in content(result)] == [PDF, PNG]
 
 
 def test_the_caller_fetches() -> None:
@@ -433,7 +440,12 @@ pieces = st.sampled_from(
 )
 
 
-@given(st.lists(pieces, max_size=7).map("/".join))
+ends = st.sampled_from(["", "pictures/a.png", "link.png"])
+
+
+@given(st.tuples(st.lists(pieces, max_size=5), ends).map(lambda path: "/".join((*path[0], path[1]))))
+@example("pictures/./a.png")
+@example("link.png")
 def test_any_path(tmp_path_factory: pytest.TempPathFactory, path: str) -> None:
     """Whatever the path: a file that really is below the root, or a refusal."""
     folder = playground(tmp_path_factory)

@@ -351,6 +351,7 @@ DSNS = {
     "LLM_MY_BOX": "foreman://t0ken@foreman.example/",
     "LLM_SWAP": "llama-swap://swap.example:8080",
     "LLM_NEAR": "ollama://localhost:11434",
+    "LLM_NEAREST": "ollama://[::1]:11434",
     "LLM_OA": "openai://sk-1@gateway.example/openai/v1/",
     "LLM_AN": "anthropic://key@with@at.example",
 }
@@ -364,6 +365,7 @@ DSNS = {
         ("my_box", "https://foreman.example/v1"),
         ("swap", "http://swap.example:8080/v1"),
         ("near", "http://localhost:11434"),
+        ("nearest", "http://[::1]:11434"),
         ("oa", "https://gateway.example/openai/v1"),
         ("an", "https://with@at.example"),
     ],

@@ -471,6 +471,22 @@ def test_malformed_input_is_a_typed_error(given, catalog):
         decide_json(given)
 
 
+@pytest.mark.parametrize(
+    ("given", "path"),
+    [
+        ({"catalog": {"models": []}}, "/catalog/models"),
+        ({"catalog": {"models": {"a:x": 1}}}, "/catalog/models/a:x"),
+        ({"health": {"models": []}}, "/health/models"),
+        ({"health": {"providers": {"a": 1}}}, "/health/providers/a"),
+        ({"health": {"models": {"a:x": {"until": "soon"}}}}, "/health/models/a:x/until"),
+    ],
+)
+def test_malformed_input_is_told_with_its_place(given, path, catalog):
+    with pytest.raises(InvalidRequest) as caught:
+        decide_json({"turn": {}, "catalog": catalog, **given})
+    assert caught.value.path == path
+
+
 def test_a_hundred_rules_take_no_time(catalog):
     condition = {"any_of": [{"message_matches": "never ([0-9]+) times"}, {"estimated_input_tokens_gt": 100_000}]}
     policy = {

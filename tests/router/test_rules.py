@@ -120,6 +120,8 @@ GOOD = {
 def test_a_good_policy_has_no_violations(catalog):
     assert router.check_policy(GOOD, catalog) == []
     assert router.check_policy({}, catalog) == []
+    least = {"estimated_input_tokens_gt": 0, "cost_today_exceeds_usd": "0"}
+    assert router.check_policy({"global": {"rules": [{"when": least, "use": "ex"}]}}, catalog) == []
 
 
 BROKEN = [
@@ -160,6 +162,11 @@ BROKEN = [
         "/global/rules/0/when/estimated_input_tokens_gt",
     ),
     (
+        {"global": {"rules": [{"when": {"cost_today_exceeds_usd": "-1"}, "use": "ex"}]}},
+        "ranges",
+        "/global/rules/0/when/cost_today_exceeds_usd",
+    ),
+    (
         {"global": {"rules": [{"name": "r", "when": {}, "use": "ex"}, {"name": "r", "when": {}, "use": "ex"}]}},
         "unique_names",
         "/global/rules/1/name",
@@ -179,12 +186,17 @@ def test_each_fault_of_a_policy_is_named_with_its_place(policy, rule, path, cata
     assert (rule, path) in [(found["rule"], found["path"]) for found in router.check_policy(policy, catalog)]
 
 
+RULES = {"form", "version", "known_models", "tiers", "predicates", "patterns", "unique_names", "ranges"}
+
+
 @settings(max_examples=200, deadline=None)
 @given(anything)
 def test_any_value_can_be_checked_as_a_policy(value):
     catalog = {"providers": {}, "models": {}, "aliases": {}}
     for policy in (value, {"global": value}, {"global": {"rules": [value]}}, {"aliases": value}, {"pattern": value}):
-        router.check_policy(policy, catalog)
+        for found in router.check_policy(policy, catalog):
+            assert found["rule"] in RULES
+            assert found["path"] == "" or found["path"].startswith("/")
 
 
 def test_a_pattern_takes_time_in_proportion_to_the_text() -> None:

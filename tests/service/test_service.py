@@ -13,6 +13,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from grpc_status import rpc_status
 
+from interlingua import registry
 from interlingua.canonical import json
 from interlingua.canonical.fold import fold
 from interlingua.client import Bytes, Fail, Refuse, Say
@@ -198,6 +199,10 @@ async def test_what_a_provider_said_is_given_on_request(start: Any) -> None:
                 service.AdaptRequest(chunks=service.Chunks(chunks=[chunk]), source=TO_OPENAI, include_raw=wanted)
             )
             assert (stream.events.events[-1].error.error.raw_json != "") is wanted
+            begun = service.AdaptStreamRequest.Start(source=TO_OPENAI, include_raw=wanted)
+            pieces = [service.AdaptStreamRequest(start=begun), service.AdaptStreamRequest(chunk=chunk)]
+            while_it_arrives = [answer async for answer in served.stub.AdaptStream(iter(pieces))]
+            assert (while_it_arrives[-1].events[-1].error.error.raw_json != "") is wanted
 
 
 async def test_a_refused_loss_is_told_whole(start: Any) -> None:
@@ -458,6 +463,39 @@ async def test_deep_nesting_where_it_is_allowed(start: Any) -> None:
                     assert problem.code() is grpc.StatusCode.INVALID_ARGUMENT, problem.details()  # noqa: PT017
 
 
+async def test_a_message_is_checked_like_its_text(start: Any) -> None:
+    async with start() as served:
+        typed = await served.stub.Check(service.CheckRequest(message=types.Message(role=types.ROLE_USER)))
+        text = await served.stub.Check(
+            service.CheckRequest(value_json='{"role": "user", "content": []}', type="Message")
+        )
+    assert [one.rule for one in typed.violations] == [one.rule for one in text.violations] == ["content_not_empty"]
+
+
+async def test_a_body_may_have_a_member_that_a_wire_request_has(start: Any) -> None:
+    """`wire_json` is a whole request only when it holds both, path and body."""
+    body = {"model": "m", "messages": [{"role": "user", "content": "hi"}], "body": 1}
+    given = service.AdaptRequest(wire_json=json.dumps(body).decode(), source=TO_OPENAI, json_output=True)
+    async with start() as served:
+        read = json.loads((await served.stub.Adapt(given)).request_json)
+    assert read["options"] == {"openai_chat": {"body": 1}}
+
+
+async def test_a_moment_out_of_range_is_refused(start: Any) -> None:
+    given = service.EstimateRequest(usage_json='{"input_tokens": 1, "output_tokens": 1}', model=GPT)
+    given.at.seconds = -(1 << 40)
+    async with start() as served:
+        assert details(await failure(served.stub.Estimate(given)))[0].metadata["path"] == "/at"
+
+
+async def test_models_are_listed_with_their_aliases(start: Any) -> None:
+    async with start() as served:
+        models = (await served.stub.ListModels(service.ListModelsRequest())).models
+    aliases = {alias: spec for alias, spec in registry.default().aliases.items() if "," not in spec}
+    named = {alias: model.id for model in models for alias in model.aliases}
+    assert named and named.items() <= aliases.items()
+
+
 async def test_violations_have_pointers(start: Any) -> None:
     """Where it is wrong, for text and for messages."""
     async with start() as served:
@@ -469,6 +507,38 @@ async def test_violations_have_pointers(start: Any) -> None:
         assert [v.field for v in details(error)[1].field_violations] == ["/messages/0/content/0"]
         error = await failure(served.stub.Adapt(BAD_REQUESTS["no arm"]))
         assert [v.field for v in details(error)[1].field_violations] == ["/messages/0/content/0"]
+
+
+async def test_a_wrong_field_of_a_call_is_named(start: Any) -> None:
+    """Also one that is not looked at before all else is read."""
+    empty, nobody = '{"messages": []}', service.Side(provider="nobody")
+    nowhere = service.AdaptStreamRequest.Start(source=TO_OPENAI, target=service.Side(adapter="none"))
+    usage = '{"input_tokens": 1, "output_tokens": 1}'
+    async with start() as served:
+        stub = served.stub
+        calls: list[tuple[str, Any]] = [
+            ("/source", stub.Adapt(service.AdaptRequest(wire_json="{}", source=nobody))),
+            ("/target", stub.Adapt(service.AdaptRequest(request_json=empty, target=nobody))),
+            ("/wire_json", stub.Adapt(service.AdaptRequest(wire_json="{", source=TO_OPENAI))),
+            ("/request_json", stub.Adapt(service.AdaptRequest(request_json="{"))),
+            ("/response_json", stub.Adapt(service.AdaptRequest(response_json="{"))),
+            ("/error_json", stub.Adapt(service.AdaptRequest(error_json="{"))),
+            ("/event_json", stub.Adapt(service.AdaptRequest(events=service.Events(events_json=["{"])))),
+            ("/target", stub.AdaptStream(iter([service.AdaptStreamRequest(start=nowhere)])).read()),
+            ("/target", stub.Generate(service.GenerateRequest(request_json=empty, target="nobody:x"))),
+            ("/model", stub.Generate(service.GenerateRequest(request_json='{"messages": [], "model": "gpt"}'))),
+            ("/adapter", stub.Generate(service.GenerateRequest(request_json=empty, target=GPT, adapter="none"))),
+            ("/adapter", stub.Estimate(service.EstimateRequest(request_json=empty, model=GPT, adapter="none"))),
+            ("/model", stub.Estimate(service.EstimateRequest(request_json=empty, model="nobody:x"))),
+            ("/model", stub.Estimate(service.EstimateRequest(usage_json=usage, model="nobody:x"))),
+            ("/usage_json", stub.Estimate(service.EstimateRequest(usage_json="{", model=GPT))),
+            ("/value_json", stub.Check(service.CheckRequest(value_json="{"))),
+            ("/profile", stub.Check(service.CheckRequest(value_json=empty, profile="none"))),
+            ("/provider", stub.ListModels(service.ListModelsRequest(provider="nobody"))),
+        ]
+        for field, call in calls:
+            info, bad, _ = details(await failure(call))
+            assert (info.metadata["path"], [one.field for one in bad.field_violations]) == (field, [field])
 
 
 async def test_bad_input_on_every_method(start: Any) -> None:

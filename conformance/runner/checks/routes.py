@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from runner.cases import Case
-from runner.session import Failure, Session
+from runner.compare import dumps
+from runner.session import Refused, Session
 
 from .asking import Note, same
 
@@ -46,6 +47,20 @@ def check_route_second(session: Session, case: Case) -> Note:
     return None
 
 
+def check_policy_row(session: Session, case: Case) -> Note:
+    """Each turn is routed by what the policy's file says by then, or said last when it says nothing sound."""
+    assert case.row is not None
+    with session.policy_file() as file:
+        for number, turn in enumerate(case.row["turns"]):
+            if turn.get("gone"):
+                file.unlink()
+            else:
+                file.write_text(turn["text"] if "text" in turn else dumps(turn["policy"]), "utf-8")
+            decision = session.ask_anew("route_by_file", None, {**case.row["input"], "policy_file": str(file)})
+            same(turn["chosen_model"], decision.get("chosen_model"), f"turn {number + 1}")
+    return None
+
+
 def _reversed_members(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _reversed_members(item) for name, item in reversed(value.items())}
@@ -53,10 +68,10 @@ def _reversed_members(value: Any) -> Any:
 
 
 def _route(session: Session, input: Any) -> dict[str, Any]:
-    answer = session.plug.call("route", None, input)
-    if answer.unsupported:
-        raise Failure("false advertising: route is claimed in hello and answers unsupported")
-    return answer.output if answer.error is None else {"error": {"category": answer.error["category"]}}
+    try:
+        return session.ask_anew("route", None, input)
+    except Refused as refused:
+        return {"error": {"category": refused.error["category"]}}
 
 
 # `reason` is a sentence for a person; the machine words stand in `verdict`, `validation_failure` and the like.

@@ -9,7 +9,7 @@ from typing import Any
 
 from runner import frames
 from runner.cases import Case
-from runner.compare import MISSING, Difference, show, visible_error, visible_events
+from runner.compare import MISSING, Difference, dumps, show, visible_error, visible_events
 from runner.session import Failure, Refused, Session
 
 from .asking import Note, flat, read_stream, same, valid
@@ -137,6 +137,26 @@ def check_invariant_row(session: Session, case: Case) -> Note:
         missing = [one for one in wanted if one not in got] or [one for one in got if one not in wanted] or got
         word = "is not told" if missing[0] in wanted else "is told"
         raise Failure(f"{missing[0][0]} at {missing[0][1] or '/'} {word}", Difference("", wanted, got))
+    return None
+
+
+def check_call_row(session: Session, case: Case) -> Note:
+    """A call that cannot be carried out gives exactly one event, which holds no value of the arguments; any other gives none."""
+    row = _row(case)
+    events = session.ask("check_call", None, {"call": row["call"], "tools": row["tools"]}, "events")["events"]
+    if len(events) != len(row["events"]):
+        raise Failure("one event is due" if row["events"] else "no event is due", Difference("", row["events"], events))
+    for golden, event in zip(row["events"], events, strict=True):
+        called = {"tool_use_id": row["call"]["id"], "name": row["call"]["name"]}
+        wanted = {"type": "tool_input_invalid", "alias": "tool.input_invalid", **called}
+        same(wanted, {name: event.get(name) for name in wanted})
+        places = sorted(one["path"] for one in event["violations"])
+        same(sorted(golden.get("violations", places)), places, "where it is wrong")
+        if not places:
+            raise Failure("the event does not say what is wrong")
+        said = dumps(event)
+        if any(word in said for word in row.get("hidden", ())):
+            raise Failure("the event holds a value of the arguments")
     return None
 
 

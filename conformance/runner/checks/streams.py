@@ -7,8 +7,17 @@ from typing import Any
 
 from runner import frames
 from runner.cases import Case
-from runner.compare import Difference, equal, loads, strings, visible_block, visible_events, visible_response
-from runner.session import Failure, Session
+from runner.compare import (
+    Difference,
+    equal,
+    loads,
+    strings,
+    visible_block,
+    visible_error,
+    visible_events,
+    visible_response,
+)
+from runner.session import Failure, Refused, Session
 
 from .asking import Note, flat, read_stream, same, same_response, spread, without_state
 
@@ -269,6 +278,30 @@ def check_stream_encode(session: Session, case: Case) -> Note:
             golden = _comparable_answer(one["response"])
             same(golden, _comparable_answer(two.get("response") or {}), "the encoded stream gives another answer")
     return None
+
+
+LATE = 200
+TRIES = 5
+
+
+def check_relay_row(session: Session, case: Case) -> Note:
+    """Whoever goes on sending a stream that was refused learns all the same why. Asked often: it is a matter of moments."""
+    row = case.row
+    assert row is not None
+    sent = [*row["pieces"], *[row["late"]] * LATE]
+    given = {"target": row["target"], "policy": row.get("policy"), "chunks": [_base64(piece) for piece in sent]}
+    for _ in range(TRIES):
+        try:
+            session.ask_anew("relay", case.meta["adapter"], given)
+        except Refused as refused:
+            same(row["error"], visible_error(refused.error, row["error"]), "the error")
+        else:
+            raise Failure(f"the stream is to be refused with {row['error']['category']}, and is carried")
+    return None
+
+
+def _base64(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
 
 
 def _comparable_answer(response: dict[str, Any]) -> dict[str, Any]:

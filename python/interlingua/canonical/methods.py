@@ -119,13 +119,13 @@ class MessageMethods:
 
         Those that differ in more than their content stay apart: a hint or a name of one is not that of the others.
         """
-        joined: list[Message] = []
+        groups: list[list[Message]] = []
         for message in messages:
-            if joined and message.role == "assistant" and _envelope(message) == _envelope(joined[-1]):
-                joined[-1] = joined[-1].model_copy(update={"content": [*joined[-1].content, *message.content]})
+            if groups and message.role == "assistant" and _envelope(message) == _envelope(groups[-1][0]):
+                groups[-1].append(message)
             else:
-                joined.append(message)
-        return joined
+                groups.append([message])
+        return [_joined(group) for group in groups]
 
     # -- modifiers
 
@@ -206,7 +206,13 @@ def _changed(value: T, **members: Any) -> T:
     """A copy of a model with other members, which are checked as when it is made. None takes a member away."""
     model: Any = value
     kept = {name: given for name, given in _set_members(model).items() if name not in members}
-    return type(model)(**kept, **{name: given for name, given in members.items() if given is not None})
+    return type(model).of({**kept, **{name: given for name, given in members.items() if given is not None}})
+
+
+def _joined(group: "list[Message]") -> "Message":
+    if len(group) == 1:
+        return group[0]
+    return group[0].model_copy(update={"content": [block for message in group for block in message.content]})
 
 
 def _envelope(message: Any) -> dict[str, Any]:

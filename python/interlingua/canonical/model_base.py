@@ -5,7 +5,7 @@ The models are a face for users who like objects; inside, values are plain data 
 `Model.of` takes plain data and refuses what breaks the contract, `plain` gives the same data back.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any, ClassVar, Self, TypeVar
@@ -60,6 +60,24 @@ class Model(BaseModel):
     def plain(self) -> dict[str, Any]:
         """The value as plain JSON data, with the members that were set and no others."""
         return self.model_dump(exclude_unset=True)
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy, with other members if you like. Raises pydantic's `ValidationError` when these break the contract."""
+        copied = super().model_copy(deep=deep)
+        if not update:
+            return copied
+        members = {name: getattr(copied, name) for name in copied.model_fields_set}
+        return type(self).model_validate({**members, **update})
+
+
+class ReadModel(Model):
+    """A canonical value that only a reader makes, out of data (`of`); programs have no constructor for it."""
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        raise TypeError(f"{type(self).__name__} has no constructor: it is what data of a later version is read as")
+
+    # pydantic's word for an __init__ that its validators do without
+    __init__.__pydantic_base_init__ = True  # pyright: ignore[reportFunctionMemberAccess]
 
 
 def _is_none(value: Any) -> bool:

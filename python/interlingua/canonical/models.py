@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 from pydantic import Discriminator, Field, Tag
 
 from interlingua.canonical.methods import MediaMethods, MessageMethods, RequestMethods, ResponseMethods
-from interlingua.canonical.model_base import Maybe, Model, Money, Timestamp, none_of, tag_among
+from interlingua.canonical.model_base import Maybe, Model, Money, ReadModel, Timestamp, none_of, tag_among
 
 __all__ = [
     "AudioBlock",
@@ -401,7 +401,7 @@ _KNOWN_BLOCK_TYPES = frozenset(
 )
 
 
-class UnknownBlock(Model):
+class UnknownBlock(ReadModel):
     """A block of a later version: kept whole and written back, never constructed."""
 
     type: Annotated[str, none_of(_KNOWN_BLOCK_TYPES)]
@@ -1048,7 +1048,7 @@ _KNOWN_EVENT_TYPES = frozenset(
 )
 
 
-class UnknownEvent(Model):
+class UnknownEvent(ReadModel):
     """An event of a later version, to be skipped."""
 
     type: Annotated[str, none_of(_KNOWN_EVENT_TYPES)]

@@ -6,7 +6,8 @@ What is carried is a request, a response, a stream of events, or a failure; each
 
 import queue
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -38,29 +39,55 @@ def adapt(request: service.AdaptRequest) -> service.AdaptResponse:
     """Carries one value. Raises the typed errors of reading and writing."""
     carried = _read(request)
     carried.policy = _policy(request)
-    target = endpoint(request.target) if request.HasField("target") else None
+    target = _target(request)
     if target is None and carried.kind == "error" and not request.include_raw:
         carried.value = translate.without_raw(carried.value)
     return _write(carried, target, as_json=request.json_output)
 
 
-def endpoint(side: service.Side, model: str | None = None) -> Endpoint | None:
+@contextmanager
+def field_of_call(name: str) -> Generator[None]:
+    """What is wrong and says no place of its own is wrong at this field of the call."""
+    try:
+        yield
+    except InvalidRequest as problem:
+        if problem.path is None:
+            problem.path = f"/{name}"
+        raise
+
+
+def _source(given: service.AdaptRequest | service.AdaptStreamRequest.Start) -> Endpoint | None:
+    with field_of_call("source"):
+        return _endpoint(given.source) if given.HasField("source") else None
+
+
+def _target(given: service.AdaptRequest | service.AdaptStreamRequest.Start) -> Endpoint | None:
+    with field_of_call("target"):
+        return _endpoint(given.target) if given.HasField("target") else None
+
+
+def _endpoint(side: service.Side) -> Endpoint | None:
     """Who is at a side; None for the canonical form."""
     if not (side.adapter or side.provider or side.model):
         return None
     if side.adapter:
         adapters.get(side.adapter)  # an unknown wire is told before anything else
-    found = registry.endpoint(
-        adapter=side.adapter or None, provider=side.provider or None, model=side.model or model or None
-    )
+    found = registry.endpoint(adapter=side.adapter or None, provider=side.provider or None, model=side.model or None)
     return replace(found, origin=side.origin or None, state_in_ids=side.state_in_ids)
 
 
 def wire(name: str) -> str | None:
     """The wire that a call names, if it names one. Raises `InvalidRequest` for one that is not spoken here."""
-    if name:
-        adapters.get(name)
+    with field_of_call("adapter"):
+        if name:
+            adapters.get(name)
     return name or None
+
+
+def load(text: str, name: str, field: str) -> Data:
+    """A canonical value from its JSON text in a field of the call, validated. Raises `InvalidRequest`."""
+    with field_of_call(field):
+        return translate.load(text, name)
 
 
 # ---------------------------------------------------------------------------------------------------- read
@@ -72,7 +99,7 @@ def conversation(request: Conversation) -> Data:
         case "request":
             return message_data(request.request, "Request")
         case "request_json":
-            return translate.load(request.request_json)
+            return load(request.request_json, "Request", "request_json")
         case _:
             raise InvalidRequest("there is no conversation; set request or request_json", path="")
 
@@ -85,7 +112,7 @@ def message_data(message: Any, name: str) -> Data:
 
 
 def _read(request: service.AdaptRequest) -> Carried:
-    side = endpoint(request.source) if request.HasField("source") else None
+    side = _source(request)
     kind = request.WhichOneof("input")
     if kind in ("wire_json", "chunks", "error_answer"):
         if side is None:
@@ -99,13 +126,13 @@ def _read(request: service.AdaptRequest) -> Carried:
         case "response":
             return Carried("response", message_data(request.response, "Response"))
         case "response_json":
-            return Carried("response", translate.load(request.response_json, "Response"))
+            return Carried("response", load(request.response_json, "Response", "response_json"))
         case "events":
             return Carried("events", _events(request.events))
         case "error":
             return Carried("error", message_data(request.error, "Error"))
         case "error_json":
-            return Carried("error", translate.load(request.error_json, "Error"))
+            return Carried("error", load(request.error_json, "Error", "error_json"))
         case _:
             raise InvalidRequest("there is no input; set one of the oneof", path="")
 
@@ -126,7 +153,8 @@ def _read_wire(request: service.AdaptRequest, kind: str, side: Endpoint) -> Carr
             )
         case _:
             pass
-    body = json.loads(request.wire_json)
+    with field_of_call("wire_json"):
+        body = json.loads(request.wire_json)
     if not isinstance(body, dict):
         raise InvalidRequest("the wire must be a JSON object", path="")
     match request.kind:
@@ -167,7 +195,7 @@ def event_data(message: types.StreamEvent) -> Data:
 
 def event_of_text(text: str) -> Data:
     """An event from its JSON text, validated."""
-    return translate.load(text, "StreamEvent")
+    return load(text, "StreamEvent", "event_json")
 
 
 # ---------------------------------------------------------------------------------------------------- write
@@ -234,8 +262,7 @@ class StreamAdapter:
     """One streamed answer on its way from one form to another, piece by piece."""
 
     def __init__(self, start: service.AdaptStreamRequest.Start) -> None:
-        source = endpoint(start.source) if start.HasField("source") else None
-        target = endpoint(start.target) if start.HasField("target") else None
+        source, target = _source(start), _target(start)
         raw = start.include_raw or target is not None
         self._reader = None if source is None else translate.StreamReader(source, raw=raw)
         self._loss: list[Data] = []

@@ -21,11 +21,11 @@ def estimate(request: service.EstimateRequest, models: Registry) -> service.Esti
         case "request":
             return _before(adapting.message_data(request.request, "Request"), request, models)
         case "request_json":
-            return _before(translate.load(request.request_json), request, models)
+            return _before(adapting.load(request.request_json, "Request", "request_json"), request, models)
         case "usage":
             return _after(adapting.message_data(request.usage, "Usage"), request, models)
         case "usage_json":
-            return _after(translate.load(request.usage_json, "Usage"), request, models)
+            return _after(adapting.load(request.usage_json, "Usage", "usage_json"), request, models)
         case _:
             raise InvalidRequest("there is nothing to estimate; set one of the oneof", path="")
 
@@ -34,7 +34,9 @@ def _before(conversation: Data, request: service.EstimateRequest, models: Regist
     model = request.model or conversation.get("model")
     if model is None:
         raise InvalidRequest("name a model, as provider:name", path="/model")
-    endpoint = models.endpoint(model=model, adapter=adapting.wire(request.adapter))
+    wire = adapting.wire(request.adapter)
+    with adapting.field_of_call("model"):
+        endpoint = models.endpoint(model=model, adapter=wire)
     tokens = translate.estimate_for(conversation, endpoint)
     price = _price(request, endpoint.model_id(endpoint.model) or model, models)
     amounts = router.cost_range(tokens, price, conversation.get("max_output_tokens"))
@@ -46,7 +48,8 @@ def _before(conversation: Data, request: service.EstimateRequest, models: Regist
 
 def _after(usage: Data, request: service.EstimateRequest, models: Registry) -> service.EstimateResponse:
     # without a model and a price nothing is known of the price: unpriced, which is no error
-    named = str(models.parse(request.model)) if request.model else None
+    with adapting.field_of_call("model"):
+        named = str(models.parse(request.model)) if request.model else None
     price = _price(request, named, models) if named or request.price_json else None
     amount = prices.cost(usage, price)
     if amount is None or price is None:

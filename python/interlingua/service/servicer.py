@@ -240,14 +240,16 @@ class Servicer:
             await stream.aclose()
 
     def _choose(self, request: service.GenerateRequest | service.GenerateStreamRequest) -> Choice:
-        return self._routing.choose(
-            adapting.conversation(request),
-            request.target or None,
-            routing.optional_object(request.policy_json, "policy_json"),
-            self._client.now().astimezone(UTC).isoformat().replace("+00:00", "Z"),
-            self._client.health.snapshot(),
-            routing.optional_object(request.context_json, "context_json"),
-        )
+        conversation = adapting.conversation(request)
+        with adapting.field_of_call("target" if request.target else "model"):
+            return self._routing.choose(
+                conversation,
+                request.target or None,
+                routing.optional_object(request.policy_json, "policy_json"),
+                self._client.now().astimezone(UTC).isoformat().replace("+00:00", "Z"),
+                self._client.health.snapshot(),
+                routing.optional_object(request.context_json, "context_json"),
+            )
 
     @_unary
     async def Estimate(self, request: service.EstimateRequest, context: Context) -> service.EstimateResponse:  # noqa: ARG002
@@ -260,7 +262,8 @@ class Servicer:
         value, name = _value(request)
         found = violations(value, name)
         if not found and name in ("Request", "Message", "Response"):
-            found = check(value, request.profile or "core")
+            with adapting.field_of_call("profile"):
+                found = check(value, request.profile or "core")
         return service.CheckResponse(violations=[convert.to_proto(types.Violation, one) for one in found])
 
     @_unary
@@ -271,7 +274,8 @@ class Servicer:
     ) -> service.ListModelsResponse:
         """Lists the models of the registry."""
         if request.provider:
-            self._registry.provider(request.provider)
+            with adapting.field_of_call("provider"):
+                self._registry.provider(request.provider)
         rows = self._registry.models(provider=request.provider or None)
         return service.ListModelsResponse(
             models=[_model(row, self._registry) for row in sorted(rows, key=lambda row: row["id"])],
@@ -289,7 +293,8 @@ def _value(request: service.CheckRequest) -> tuple[Any, str]:
             name = request.type or "Request"
             if name not in schema()["$defs"]:
                 raise InvalidRequest(f"the schema has no type {name!r}", path="/type")
-            return json.loads(request.value_json), name
+            with adapting.field_of_call("value_json"):
+                return json.loads(request.value_json), name
         case _:
             raise InvalidRequest("there is no value; set one of the oneof", path="")
 

@@ -575,6 +575,8 @@ class _Encoder:
         body, _ = to_wire_response(bare, self.endpoint)
         blocked = "promptFeedback" in body
         choices = [response, *(alternatives or ())]
+        if not blocked and not body.get("candidates"):  # without a candidate the stream has no end
+            body["candidates"] = [{"index": 0}]
         for number, candidate in enumerate(body.get("candidates") or ()):
             if not blocked and candidate.get("finishReason") is None:  # without a word the stream has no end
                 candidate["finishReason"] = FINISH_WORD.get(choices[number]["finish_reason"], "OTHER")
