@@ -821,3 +821,29 @@ def test_a_medium_that_has_no_part_is_left_out_of_a_stream() -> None:
     data = b"".join(write_stream(events, "openai_chat", loss=loss))
     assert [entry["path"] for entry in loss] == ["/message/content/0"]
     assert list(read_stream([data], "openai_chat"))[-1]["type"] == "message_complete"
+
+
+def test_arguments_that_came_as_an_object_are_whole() -> None:
+    begun = {"index": 0, "id": "c", "type": "function", "function": {"name": "look", "arguments": {"n": 1}}}
+    more = {"index": 0, "function": {"arguments": "}"}}
+
+    events = decoded(*(chunk({"tool_calls": [one]}) for one in (begun, begun, more)), chunk({}, "tool_calls"), DONE)
+
+    assert [event["text"] for event in events if event["type"] == "tool_use_input_delta"] == ['{"n":1}']
+    assert events[-1]["response"]["message"]["content"][0]["input"] == {"n": 1}
+
+
+def test_reasoning_beside_its_details_is_not_told_twice() -> None:
+    """Where it says more than they do, a stream says the rest of it."""
+    router = registry.endpoint(adapter="openai_chat", provider="openrouter", model="vendor/model")
+    detail = {"type": "reasoning.text", "text": "The table", "index": 0}
+    pieces = (
+        {"reasoning": "The table", "reasoning_details": [detail]},
+        {"reasoning": " says two."},
+        {"content": "Two."},
+    )
+    given = decoded(*map(chunk, pieces), chunk({}, "stop"), DONE, endpoint=router)
+
+    read = decoded(*adapter.encode_stream(given, router), endpoint=router)[-1]["response"]
+
+    assert read["message"]["provider_state"]["fields"] == {"reasoning": "The table says two."}

@@ -644,3 +644,57 @@ def test_a_request_without_input_needs_what_named_the_rest() -> None:
     assert "input" not in wire.to_wire(request, OPENAI)[0]["body"]
     with pytest.raises(InvalidRequest, match="at least one message"):
         wire.to_wire({name: value for name, value in request.items() if name != "options"}, OPENAI)
+
+
+# ---------------------------------------------------------------------------------------------------- odd streams
+
+CALL: Data = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "look", "arguments": "{}"}
+THOUGHT: Data = {"type": "reasoning", "id": "rs_1", "summary": []}
+
+
+@pytest.mark.parametrize(
+    ("frames", "content"),
+    [
+        pytest.param(
+            [
+                {"type": "response.output_item.added", "output_index": 0, "item": {"id": "fc_1", "call_id": "call_1"}},
+                {"type": "response.output_item.done", "output_index": 0, "item": CALL},
+            ],
+            [("tool_use", "{}")],
+            id="an item that does not say at its start what it is",
+        ),
+        pytest.param(
+            [
+                {"type": "response.output_item.added", "output_index": 0, "item": THOUGHT},
+                {"type": "response.reasoning_summary_text.delta", "output_index": 0, "delta": "Hm."},
+                {"type": "response.output_item.done", "output_index": 0, "item": {**THOUGHT, "summary": {}}},
+            ],
+            [("thinking", "Hm.")],
+            id="an item that cannot be read when it is done",
+        ),
+        pytest.param(
+            [
+                {"type": "response.output_item.added", "output_index": 0, "item": {**CALL, "arguments": ""}},
+                {"type": "response.function_call_arguments.delta", "output_index": 0, "delta": '{"n":1}'},
+                {"type": "response.output_item.done", "output_index": 0, "item": {**CALL, "name": 7}},
+            ],
+            [("tool_use", '{"n":1}')],
+            id="a call that cannot be read when it is done",
+        ),
+    ],
+)
+def test_what_was_told_of_an_item_stays_told(frames: list[Data], content: list[tuple[str, str]]) -> None:
+    """Whatever the item is when it is done: the events go on with the block that they began."""
+    body = {"id": "resp_1", "status": "completed", "model": "gpt-5.2"}
+    frames = [*frames, {"type": "response.completed", "response": {**body, "output": []}}]
+    reader = StreamReader(OPENAI)
+    events = [event for frame in frames for event in reader.feed(b"data: " + json.dumps(frame) + b"\n\n")]
+
+    said = [
+        (block["type"], block["text"] if "text" in block else json.dumps(block["input"]).decode())
+        for block in events[-1]["response"]["message"]["content"]
+    ]
+    assert said == content
+    assert [event["block"]["type"] for event in events if event["type"] in ("block_start", "block_stop")] == [
+        kind for kind, _ in content for _ in range(2)
+    ]

@@ -302,6 +302,21 @@ def read_metadata(name: str, value: Any, members: Members[Any]) -> bool:
     return True
 
 
+Reader = Callable[[str, Any, Members[Any]], bool]
+
+READERS: Final[dict[str, Reader]] = {
+    "model": read_model,
+    "temperature": read_number,
+    "top_p": read_number,
+    "top_logprobs": read_count,
+    "stream": read_switch,
+    "parallel_tool_calls": read_switch,
+    "service_tier": read_text,
+    "user": read_text,
+    "metadata": read_metadata,
+}
+"""The members that both wires spell alike."""
+
 _PLAIN_TOOL: Final = frozenset(("name", "description", "input_schema", "strict", "provider_state"))
 
 

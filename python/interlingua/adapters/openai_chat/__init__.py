@@ -10,9 +10,9 @@ mended into what the wire accepts: results directly behind their calls, media ou
 grammar, nothing empty. The stream decoder puts the answer together as if it had come whole and reads it once more at the
 end, so that both ways give the same.
 
-The sections: tables · context · parts · contents · reasoning · tools · messages, turns (their blocks sorted into members)
-and citations · requests and settings of reasoning · responses · streams (their choices, blocks, contents and calls) ·
-encoding · errors · estimates.
+The sections: tables · context · nameless (calls without ids) · parts · contents · reasoning · tools · messages, turns
+(their blocks sorted into members) and citations · requests and settings of reasoning · responses · streams (their choices,
+blocks, contents and calls) · encoding · errors · estimates.
 """
 
 from typing import Final

@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from interlingua.adapters._kit import Wire, keep
 from interlingua.adapters._openai_writing import Target
+from interlingua.adapters.openai_chat.nameless import calls_in_need
 from interlingua.adapters.openai_chat.tables import LONGEST_TOOL_ID
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import IdSource
@@ -82,7 +83,6 @@ class Reading:
         return self._ids.tool(self._adapter, f"name:{name}", 0)
 
 
-_NO_CALLS: Final[frozenset[str]] = frozenset()
 _NO_MESSAGES: Final[frozenset[int]] = frozenset()
 
 
@@ -91,12 +91,12 @@ class Writing(Target):
 
     `from_another` says that it was read from this wire, but from another provider of it.
     `answering` says that an answer is written, so that reasoning is shown and not replayed.
-    `called` are the names of own calls, by canonical id; `estranged` are the calls that need an id to find their results,
-    `legacy` the names of those that were written without one.
-    `moved` are the messages that leave their place, and `place` is the role that is being written.
+    `called` are the names of own calls, by canonical id, `legacy` those of calls that were written without an id.
+    `order` are the messages as they are written, `moved` those that leave their place, and `place` is the role that is
+    being written.
     """
 
-    __slots__ = ("answering", "called", "estranged", "from_another", "legacy", "moved", "place")
+    __slots__ = ("_needing", "answering", "called", "from_another", "legacy", "moved", "order", "place")
 
     def __init__(self, endpoint: Endpoint, loss: Loss, *, own: bool, answering: bool = False) -> None:
         super().__init__(endpoint, loss, LONGEST_TOOL_ID, own=own)
@@ -104,15 +104,26 @@ class Writing(Target):
         self.from_another = False
         self.place = ""
         self.called: dict[str, str] = {}
-        self.estranged: frozenset[str] = _NO_CALLS
         self.legacy: dict[str, str] = {}
         self.moved: frozenset[int] = _NO_MESSAGES
+        self.order: list[dict[str, Any]] = []
+        self._needing: frozenset[str] | None = None
 
     def result_id(self, block: dict[str, Any]) -> str:
         """The wire id that a result names."""
         if self.own and "provider_state" in block and (own := self.owns(block).get("id")) is not None:
             return own
         return self.answered_id(block["tool_use_id"])
+
+    def is_legacy(self, block: dict[str, Any]) -> bool:
+        """Whether a call is written in the old way, by its name alone: it was read so, and its result is found."""
+        return bool(self.form(block).get("legacy")) and not self.needs_id(block["id"])
+
+    def needs_id(self, call: str) -> bool:
+        """Whether the result of a call is not found without an id, since an edit."""
+        if self._needing is None:
+            self._needing = calls_in_need(self.order, self.owns)
+        return call in self._needing
 
 
 def extras(item: Wire, known: frozenset[str]) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:

@@ -392,8 +392,8 @@ class _Encoder:
             said, ours = self._fields(message)
             if (own or ours) and message.get("name") is not None:
                 said = {**said, "name": message["name"]}
-            if said:
-                yield self._chunk(number, dict(said))
+            if said := self._unsaid(number, said):
+                yield self._chunk(number, said)
             beside = fields.get("choice", _NOTHING) if number == 0 else self._fields(choice)[0]
             content = message["content"] if own else as_told(message["content"], self._endpoint.dialect)
             finish: Wire = {**beside, "finish_reason": finish_to_wire(choice, content, own=own)}
@@ -407,6 +407,19 @@ class _Encoder:
         if members:
             yield self._frame([], **members)
         yield Frame(None, DONE)
+
+    def _unsaid(self, number: int, members: Mapping[str, Any]) -> Wire:
+        """The members of a message without what its reasoning told beside its details already: pieces add up."""
+        unsaid = dict(members)
+        plain = unsaid.get("reasoning")
+        said = "".join(
+            "".join(told.text)
+            for (choice, _), told in self._told.items()
+            if choice == number and told.kind == "thinking" and self._place(told.block) == DETAILS
+        )
+        if isinstance(plain, str) and plain.startswith(said):
+            unsaid["reasoning"] = plain[len(said) :]
+        return unsaid
 
     def _fields(self, item: dict[str, Any]) -> tuple[Mapping[str, Any], bool]:
         """The members without canonical meaning that came from this provider; and whether the item did."""

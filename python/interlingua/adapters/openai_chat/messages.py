@@ -7,13 +7,11 @@ from interlingua.adapters._envelope import MARK, envelop, open_envelope
 from interlingua.adapters._kit import (
     RESULT_MEMBERS,
     Wire,
-    is_plain_name,
     malformed,
     report_foreign_state,
     report_own_state,
     report_unknown,
 )
-from interlingua.adapters._openai_writing import LONGEST_TOOL_NAME
 from interlingua.adapters._results import note_disorder, ordered, result_of
 from interlingua.adapters.openai_chat.contents import (
     content_from_wire,
@@ -57,11 +55,7 @@ def messages_to_wire(request: Request, writing: Writing) -> list[Wire]:
             body.append({"role": "system", "content": content})
     order, moves = ordered(messages, NAME, writing.form if writing.own else None)
     writing.moved = frozenset([position for position, _ in moves])
-    if writing.own:
-        legacy = writing.form(request).get("tools") == "functions"
-        writing.estranged = frozenset(_estranged([messages[position] for position in order], legacy, writing))
-    else:
-        writing.estranged = frozenset(_told_in_parts(messages, writing))
+    writing.order = [messages[position] for position in order] if moves else messages
     runs = _Runs(writing)
     for position in order:
         message = messages[position]
@@ -93,78 +87,6 @@ def _mark_begun(wire: Wire, position: int, writing: Writing) -> None:
         path = ("messages", position, "provider_state", "fields", "prefix")
         message = "the provider takes a last message of the model only as the beginning of its answer"
         writing.loss.replace(path, True, "required_default", "shape", message)
-
-
-def _estranged(messages: list[Message], legacy: bool, writing: Writing) -> set[str]:
-    """The calls that would no longer be found by name and place after an edit; `legacy` is a request of that time."""
-    found: set[str] = set()
-    if not legacy and not any(_is_told_by_name(message, writing) for message in messages):
-        return found
-    waiting: list[Block] = []
-    calls_alone = False
-    asked: set[str] = set()
-    for message in messages:
-        calls = [block for block in message["content"] if block["type"] == "tool_use"]
-        if calls:
-            waiting = calls
-            calls_alone = len(calls) == 1  # the old way knows one call
-            asked.update(call["id"] for call in calls)
-        elif message["role"] == "tool":
-            answered, form = message["content"][0].get("tool_use_id"), writing.form(message)
-            taken = next((call for call in waiting if _takes(form, call, answered, waiting[0], writing)), None)
-            if form.get("legacy") and not form.get("parts") and not _is_text(message["content"][0]["content"]):
-                taken = None  # the old way knows a text alone
-            if taken is not None and taken["id"] == answered:
-                waiting = [call for call in waiting if call is not taken]
-                if writing.form(taken).get("legacy") and not form.get("legacy"):
-                    plain = is_plain_name(taken["name"], LONGEST_TOOL_NAME)  # any other is told otherwise
-                    if not (plain and not form and calls_alone and _is_text(message["content"][0]["content"])):
-                        found.add(answered)
-            elif _nameless(form) and not form.get("unasked") and (taken is not None or answered in asked):
-                found.add(answered)
-    return found
-
-
-def _told_in_parts(messages: list[Message], writing: Writing) -> set[str]:
-    """The calls of the old way whose results are no text alone, which it does not know."""
-    found: set[str] = set()
-    legacy: set[str] = set()
-    for message in messages:
-        if message["role"] == "assistant":
-            for block in message["content"]:
-                if block["type"] == "tool_use" and "provider_state" in block and writing.form(block).get("legacy"):
-                    legacy.add(block["id"])
-        elif legacy and message["role"] == "tool" and message["content"]:
-            answered = message["content"][0].get("tool_use_id")
-            if answered in legacy and not _is_text(message["content"][0].get("content") or []):
-                found.add(answered)
-    return found
-
-
-def _is_told_by_name(message: Message, writing: Writing) -> bool:
-    """Whether a message holds a call or a result that has no id of its own."""
-    if message["role"] == "tool":
-        return _nameless(writing.form(message))
-    return any(
-        block["type"] == "tool_use" and "provider_state" in block and writing.form(block).get("legacy")
-        for block in message["content"]
-    )
-
-
-def _is_text(content: list[Block]) -> bool:
-    return not content or (len(content) == 1 and content[0]["type"] == "text" and len(content[0]) == 2)
-
-
-def _nameless(form: Mapping[str, Any]) -> bool:
-    """Whether a result was told without the id of its call."""
-    return bool(form.get("legacy")) or "tool_call_id" in form.get("absent", ())
-
-
-def _takes(form: Mapping[str, Any], call: Block, answered: str, first: Block, writing: Writing) -> bool:
-    """Whether a result that was spelt so is read as the answer of an open call."""
-    if form.get("legacy"):
-        return call is first and bool(writing.form(call).get("legacy")) and call["name"] == form.get("name")
-    return form.get("name", call["name"]) == call["name"] if _nameless(form) else call["id"] == answered
 
 
 class _Runs:
@@ -263,7 +185,8 @@ def _refuse_results(content: list[Block], path: Path) -> None:
 def _tool_to_wire(message: Message, position: int, writing: Writing, runs: _Runs) -> Wire:
     block = result_of(message, ("messages", position), NAME)
     trivial = len(message) == 2 or (len(message) == 3 and "metadata" in message)
-    called = writing.legacy.get(block["tool_use_id"])  # by its name alone: the call was told without an id
+    answered = block["tool_use_id"]
+    called = writing.legacy.get(answered)  # by its name alone: the call was told without an id
     if trivial and len(block) == 3 and called is None:
         content = block["content"]
         if len(content) == 1 and content[0]["type"] == "text" and len(content[0]) == 2:
@@ -273,27 +196,26 @@ def _tool_to_wire(message: Message, position: int, writing: Writing, runs: _Runs
     path: Path = ("messages", position, "content", 0)
     state = writing.owns(message)
     form = state.get("form") or _NOTHING
-    apart = not writing.own or block["tool_use_id"] in writing.estranged
-    legacy = called is not None or (form.get("legacy") and not apart)
-    if legacy:
-        wire: Wire = {"role": "function"}
+    name = form.get("name")
+    if called is not None:
+        wire: Wire = {"role": "function", "name": called}
+    elif writing.own and form.get("legacy") and answered not in writing.called:
+        wire = {"role": "function"} if name is None else {"role": "function", "name": name}
     else:
         wire = {"role": "tool", "tool_call_id": writing.result_id(block)}
+        if name is not None and writing.called.get(answered) == name:
+            wire["name"] = name
+        if "tool_call_id" in form.get("absent", ()) and not writing.needs_id(answered):
+            del wire["tool_call_id"]
     content = _result_content(block, path, writing, runs, form)
     written = spelt(content, form)
     if written is not None:
         wire["content"] = written
-    elif not write_emptiness(wire, block["content"], state):
+    elif ("legacy" in form and wire["role"] == "tool") or not write_emptiness(wire, block["content"], state):
         wire["content"] = ""
         value = [{"type": "text", "text": ""}]
         message_ = "an empty result is written as an empty text"
         writing.loss.replace((*path, "content"), value, "filler", "shape", message_)
-    if "name" in form and (legacy or writing.called.get(block["tool_use_id"]) == form["name"]):
-        wire["name"] = form["name"]
-    elif called is not None:
-        wire["name"] = called
-    if "tool_call_id" in form.get("absent", ()) and not apart:
-        wire.pop("tool_call_id", None)
     if len(block) > 3:
         _finish_result(block, path, writing)
     return wire if trivial else finish_message(message, wire, state, ("messages", position), writing)

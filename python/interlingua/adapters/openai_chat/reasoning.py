@@ -198,11 +198,9 @@ def detail_from_wire(item: Wire, reading: Reading) -> Block:
 
 def detail_text(item: Wire) -> str:
     """What an item of `reasoning_details` says in words."""
-    match item.get("type"):
-        case "reasoning.text":
-            return item.get("text") or ""
-        case "reasoning.summary":
-            return item.get("summary") or ""
+    match item:
+        case {"type": "reasoning.text", "text": str(text)} | {"type": "reasoning.summary", "summary": str(text)}:
+            return text
         case _:
             return ""
 

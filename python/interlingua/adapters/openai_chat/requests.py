@@ -13,15 +13,15 @@ from interlingua.adapters._kit import (
     report_own_state,
 )
 from interlingua.adapters._openai_members import (
+    READERS,
     Members,
+    Reader,
     asked_format,
     is_number,
     metadata,
     model_to_wire,
     proofread,
     read_count,
-    read_metadata,
-    read_model,
     read_number,
     read_switch,
     read_text,
@@ -263,8 +263,6 @@ _NEEDED: Final = {"stream_options": "stream", "tool_choice": "tools", "parallel_
 _WIRE_MEMBERS: Final = frozenset(
     (
         "audio",
-        "function_call",
-        "functions",
         "logit_bias",
         "max_completion_tokens",
         "max_tokens",
@@ -274,16 +272,13 @@ _WIRE_MEMBERS: Final = frozenset(
         "prompt_cache_key",
         "prompt_cache_options",
         "prompt_cache_retention",
-        "response_format",
         "safety_identifier",
         "store",
         "stream_options",
-        "tool_choice",
-        "tools",
         "web_search_options",
     )
 )
-"""OpenAI's own members that the contract has no word for, or that a request may spell in a way it has none for."""
+"""OpenAI's own members that the contract has no word for."""
 
 
 def _has_limit(body: Wire) -> bool:
@@ -459,7 +454,7 @@ def _read_format(name: str, value: Any, members: Members[Reading]) -> bool:
     if read is None:
         return False
     members.request["response_format"] = read
-    if read["type"] == "json_schema" and None in value["json_schema"].values():
+    if read["type"] == "json_schema" and ("schema" in value or None in value["json_schema"].values()):
         members.form["response_format"] = value
     return True
 
@@ -472,6 +467,8 @@ def _format_from_wire(value: Any) -> dict[str, Any] | None:
             return {"type": "json"}
         case {"type": "json_schema", "json_schema": dict(schema)} if len(value) == 2:
             return schema_from_wire(schema)
+        case {"type": "json_schema" | "json_object", "schema": dict(schema)} if len(value) == 2:
+            return {"type": "json_schema", "schema": schema}
         case _:
             return None
 
@@ -519,23 +516,16 @@ def _read_stream_options(name: str, value: Any, members: Members[Reading]) -> bo
     return usual and members.endpoint.dialect.get("stream_options") is not False
 
 
-Reader = Callable[[str, Any, Members[Reading]], bool]
-
 _READERS: Final[dict[str, Reader]] = {
-    "model": read_model,
+    **READERS,
     "max_completion_tokens": _read_limit,
     "max_tokens": _read_limit,
-    "temperature": read_number,
-    "top_p": read_number,
     "frequency_penalty": read_number,
     "presence_penalty": read_number,
     "seed": _read_seed,
     "stop": _read_stop,
     "n": read_count,
-    "top_logprobs": read_count,
     "logprobs": read_switch,
-    "stream": read_switch,
-    "parallel_tool_calls": read_switch,
     "tools": _read_tools,
     "functions": _read_functions,
     "tool_choice": _read_choice,
@@ -543,9 +533,6 @@ _READERS: Final[dict[str, Reader]] = {
     "response_format": _read_format,
     "reasoning_effort": effort_from_wire,
     "verbosity": read_text,
-    "service_tier": read_text,
-    "user": read_text,
-    "metadata": read_metadata,
     "cache_control": _read_cache,
     "stream_options": _read_stream_options,
 }

@@ -470,9 +470,12 @@ def _details(raw: Wire, *names: str) -> Mapping[str, Any]:
 
 def _first(*values: Any) -> int | None:
     """The first count that says something; 0 when one is there but all are 0."""
-    counts = [_count(value) for value in values if type(value) is int]
+    counts = [_count(value) for value in values if type(value) is int or type(value) is float]
     return next((count for count in counts if count), 0) if counts else None
 
 
 def _count(value: Any) -> int:
+    """A count, which some write as 10.0."""
+    if type(value) is float and value.is_integer():
+        return max(int(value), 0)
     return value if type(value) is int and value > 0 else 0

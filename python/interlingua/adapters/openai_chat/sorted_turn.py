@@ -44,7 +44,7 @@ class Turn:
         self.images: list[Wire] = []
         self.sound: Wire | None = None
         self.calls: list[Wire] = []
-        self.legacy: Wire | None = None
+        self.legacy = ""  # the call that is told by its name, as of the time before tools
         self.citations: tuple[int, Block] | None = None
         self._first: dict[int, int] = {}
         self._moves: list[tuple[int, int, int]] = []

@@ -168,6 +168,8 @@ class Calls:
         began = call.block is None and bool(call.name) and call.may_be_run()
         if began:
             self._begin(call, events)
+        if call.arguments is not None:
+            return  # behind a whole object nothing follows
         if isinstance(arguments, dict):
             call.arguments = arguments
             text = arguments_text(arguments)

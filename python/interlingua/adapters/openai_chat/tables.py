@@ -10,19 +10,24 @@ NAME: Final = "openai_chat"
 FINISH: Final[dict[str, str]] = {
     "stop": "stop",
     "eos": "stop",
+    "eos_token": "stop",
     "end_turn": "stop",
     "stop_sequence": "stop_sequence",
     "length": "length",
     "model_length": "length",
     "max_tokens": "length",
+    "max_output": "length",
+    "model_context_window_exceeded": "length",
     "tool_calls": "tool_calls",
     "function_call": "tool_calls",
     "tool_use": "tool_calls",
     "content_filter": "content_filter",
     "safety": "content_filter",
+    "sensitive": "content_filter",
     "error": "error",
     "insufficient_system_resource": "error",
     "abort": "error",
+    "network_error": "error",
 }
 """finish_reason of the wire and its dialects; any other word is `other`."""
 

@@ -389,7 +389,7 @@ def _call_to_wire(
         kind = "function"
         call["function"] = inner = {"name": name, "arguments": _arguments(block, form, path, writing)}
     if form:
-        _respell(call, inner, form, block)
+        _respell(call, inner, form, block, writing)
     if (fields := state.get("fields")) is not None:
         if kind in fields:
             call[kind] = {**fields[kind], **inner}
@@ -400,13 +400,15 @@ def _call_to_wire(
     return call
 
 
-def _respell(call: Wire, inner: Wire, form: Mapping[str, Any], block: Block) -> None:
+def _respell(call: Wire, inner: Wire, form: Mapping[str, Any], block: Block, writing: Writing) -> None:
     if "index" in form:
         call["index"] = form["index"]
     for name, value in form.get("empty", {}).items():
-        call[name] = value
+        if name != "id" or not writing.needs_id(block["id"]):
+            call[name] = value
     for name in form.get("absent", ()):
-        call.pop(name, None)
+        if name != "id" or not writing.needs_id(block["id"]):
+            call.pop(name, None)
         if name == "arguments" and not (block["input"] or block.get("input_raw")):
             inner.pop(name, None)
 

@@ -161,14 +161,9 @@ def _place(block: Block, index: int, content: list[Block], turn: Turn, request: 
     match block["type"]:
         case "tool_use":
             turn.stands(CALLS_LAST, index)
-            form = writing.form(block)
-            call = call_to_wire(block, index, turn.path, writing, request)
-            legacy = form.get("legacy") and block["id"] not in writing.estranged
-            if legacy and turn.legacy is None and not turn.calls and call["type"] == "function":
-                turn.legacy = call["function"]
-                writing.legacy[block["id"]] = call["function"]["name"]
-            else:
-                turn.calls.append(call)
+            turn.calls.append(call_to_wire(block, index, turn.path, writing, request))
+            if writing.is_legacy(block):
+                turn.legacy = block["id"]
             return
         case "text" if block.get("refusal") and writing.dialect.get("refusals") is False and not writing.own:
             message = "the wire does not mark refusals"
@@ -309,7 +304,7 @@ def _turn_to_wire(turn: Turn, content: list[Block], state: Mapping[str, Any], pa
     wire: Wire = {"role": "assistant"}
     turn.refusal = one_refusal(turn)
     written = spelt(turn.parts, form)
-    others = bool(turn.calls or turn.legacy or turn.refusal or turn.sound or turn.images or turn.texts or turn.details)
+    others = bool(turn.calls or turn.refusal or turn.sound or turn.images or turn.texts or turn.details)
     spoken = not _SPOKEN_FIELDS.isdisjoint(state.get("fields") or ())  # an empty text beside them says nothing either
     if written == "" and (others or turn.answer):
         _drop_empty(turn, content)
@@ -328,7 +323,7 @@ def _turn_to_wire(turn: Turn, content: list[Block], state: Mapping[str, Any], pa
         wire["content"] = empty["content"]
     elif "content" in form.get("absent", ()):
         pass
-    elif turn.answer or not others or turn.calls or turn.legacy or turn.refusal or turn.sound or turn.images:
+    elif turn.answer or not others or turn.calls or turn.refusal or turn.sound or turn.images:
         wire["content"] = None
     else:
         wire["content"] = ""
@@ -337,9 +332,12 @@ def _turn_to_wire(turn: Turn, content: list[Block], state: Mapping[str, Any], pa
     if turn.answer and not writing.own and len(turn.parts) > 1:
         wire["content"] = one_text(turn) if all(map(is_plain, turn.parts)) else joined_parts(turn, content)
     for name, value in (("refusal", turn.refusal), (DETAILS, turn.details), ("images", turn.images),
-                        ("audio", turn.sound), ("tool_calls", turn.calls), ("function_call", turn.legacy)):  # fmt: skip
+                        ("audio", turn.sound), ("tool_calls", turn.calls)):  # fmt: skip
         if value:
             wire[name] = value
+    if turn.legacy and len(turn.calls) == 1 and turn.calls[0]["type"] == "function":
+        wire["function_call"] = wire.pop("tool_calls")[0]["function"]
+        writing.legacy[turn.legacy] = wire["function_call"]["name"]
     return wire
 
 
@@ -354,6 +352,7 @@ def _drop_empty(turn: Turn, content: list[Block]) -> None:
         message = "an empty text says nothing beside the rest"
         turn.writing.loss.drop((*turn.path, "content", index), "empty_content", "shape", message)
         turn.dropped.add(index)
+        turn.citations = None
 
 
 def _filled_text(turn: Turn, content: list[Block], path: Path, writing: Writing) -> str:

@@ -376,6 +376,8 @@ def _settle_reasoning(turn: _Turn) -> None:
     What was read otherwise goes back as it was, unless it has lost its follower since then.
     """
     writing = turn.writing
+    following = turn.request["messages"][int(turn.path[1]) + 1 :][:1]
+    goes_on = bool(following) and following[0]["role"] == "assistant"
     followed: Wire | None = None
     places = {at: (index, block) for at, index, block in turn.reasoning}
     for at in range(len(turn.items) - 1, -1, -1):
@@ -385,11 +387,10 @@ def _settle_reasoning(turn: _Turn) -> None:
             continue
         index, block = places[at]
         plain = writing.dialect.get("plain_reasoning") is True
-        if followed is None:
-            keep = writing.noted(block, "last") or (plain and not writing.own)
-        else:
-            keep = writing.noted(block) or plain or _is_proven(item, followed)
-        if keep:
+        proven = writing.noted(block) or plain or _is_proven(item, followed or item)
+        if proven and (
+            followed is not None or (plain and not writing.own) or (writing.noted(block, "last") and not goes_on)
+        ):
             continue
         turn.items[at] = None
         message = "reasoning goes back only with its proof, and before the item that it led to"
@@ -565,8 +566,10 @@ _CUSTOM_CALL: Final = frozenset(("type", "call_id", "name", "input"))
 
 
 def call_from_wire(item: Wire, reading: Reading, canonical: str | None = None) -> Block | None:
-    """A call; `canonical` is its id when it has one already. None for what is no readable call."""
+    """A call; `canonical` is its id when it has one already. None for what is no readable call, or none of the caller's."""
     custom = item["type"] == "custom_tool_call"
+    if custom and reading.endpoint.dialect.get("custom_calls") == "provider":
+        return None
     call_id, name, text = item.get("call_id"), item.get("name"), item.get("input" if custom else "arguments")
     if not isinstance(call_id, str) or not isinstance(name, str) or not name or not isinstance(text, str):
         return None

@@ -15,6 +15,7 @@ from interlingua.adapters.openai_responses.context import Reading, Writing, repo
 from interlingua.adapters.openai_responses.items import is_message, item_from_wire, turn_to_wire
 from interlingua.adapters.openai_responses.parts import Block, part_from_wire, part_to_wire
 from interlingua.adapters.openai_responses.tables import ELSEWHERE, FILLER, NAME, NOTHING
+from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.loss import Path, pointer
 
@@ -112,6 +113,7 @@ def _order(
     """
     if in_order(messages):
         return range(len(messages)), []
+    provided = _provider_calls(messages, writing.endpoint)
     asked: dict[str, tuple[int, int]] = {}
     still_open: dict[str, Path] = {}
     order: list[int] = []
@@ -125,7 +127,7 @@ def _order(
             if still_open.pop(call, None) is not None:
                 results.append((len(order), asked[call]))
             elif not writing.noted(message, "unasked"):
-                _refuse_result(block, position, call in asked, request, writing)
+                _refuse_result(block, position, call in asked, request, writing, provided)
         elif role == "assistant":
             _settle_results(order, results, messages, writing)
             results = []
@@ -169,13 +171,15 @@ def _settle_results(
         order[place] = positions[number]
 
 
-def _refuse_result(block: Block, position: int, answered: bool, request: Request, writing: Writing) -> None:
+def _refuse_result(
+    block: Block, position: int, answered: bool, request: Request, writing: Writing, provided: set[str]
+) -> None:
     """Refuses a result whose call is answered already, or is nowhere: not even where the provider keeps it."""
     path = f"/messages/{position}/content/0/tool_use_id"
     if answered:
         raise InvalidRequest("this call is already answered", path=path, adapter=NAME)
     own = writing.owns(block).get("id")
-    if own is None or not (is_continued(request, writing) or own in _provider_calls(request["messages"], writing)):
+    if own is None or not (is_continued(request, writing) or own in provided):
         raise InvalidRequest("no call before this result has its id", path=path, adapter=NAME)
 
 
@@ -192,14 +196,14 @@ def is_foreign(request: Request, writing: Writing) -> bool:
     return not writing.own and (request.get("provider_state") or NOTHING).get("adapter") == NAME
 
 
-def _provider_calls(messages: list[Message], writing: Writing) -> set[str]:
+def _provider_calls(messages: list[Message], endpoint: Endpoint) -> set[str]:
     """Wire ids of calls that stand in items of the provider's own tools."""
     return {
         block["value"]["call_id"]
         for message in messages
         if message["role"] == "assistant"
         for block in message["content"]
-        if block["type"] == "opaque" and writing.endpoint.owns(block) and isinstance(block["value"].get("call_id"), str)
+        if block["type"] == "opaque" and endpoint.owns(block) and isinstance(block["value"].get("call_id"), str)
     }
 
 
@@ -347,8 +351,13 @@ def _result_parts(block: Block, path: Path, writing: Writing, spelling: Any) -> 
 # ---------------------------------------------------------------------------------------------------- from the wire
 
 
-def input_from_wire(instructions: str | None, items: Any, reading: Reading) -> list[Message]:
-    """All messages. Raises `InvalidWire` with the pointer of the item that cannot be read."""
+def input_from_wire(
+    instructions: str | None, items: Any, reading: Reading, *, continued: bool = False
+) -> list[Message]:
+    """All messages; `continued` says that the provider keeps what was said before them.
+
+    Raises `InvalidWire` with the pointer of the item that cannot be read.
+    """
     messages: list[Message] = []
     if instructions is not None:
         state = reading.state(form={"member": "instructions"})
@@ -388,22 +397,24 @@ def input_from_wire(instructions: str | None, items: Any, reading: Reading) -> l
     if turn is not None:
         _note_last(turn)
     if not in_order(messages):
-        _note_disorder(messages, reading)
+        _note_disorder(messages, reading, continued=continued)
     return messages
 
 
-def _note_disorder(messages: list[Message], reading: Reading) -> None:
+def _note_disorder(messages: list[Message], reading: Reading, *, continued: bool) -> None:
     """Notes in messages that were just read which results and instructions a writer would put elsewhere or refuse."""
+    provided = _provider_calls(messages, reading.endpoint)
     asked: dict[str, tuple[int, int]] = {}
     still_open: dict[str, Block] = {}
     results: list[tuple[tuple[int, int], Message]] = []
     for position, message in enumerate(messages):
         role = message["role"]
         if role == "tool":
-            call = message["content"][0]["tool_use_id"]
+            result = message["content"][0]
+            call = result["tool_use_id"]
             if still_open.pop(call, None) is not None:
                 results.append((asked[call], message))
-            else:
+            elif call in asked or not (continued or result["provider_state"]["id"] in provided):
                 note(message, "unasked", reading.state)
         elif role == "assistant":
             _note_results(results, reading)

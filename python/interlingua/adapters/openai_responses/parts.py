@@ -174,7 +174,7 @@ def _document_to_wire(block: Block, path: Path, writing: Writing) -> Wire | None
     part: Wire = {"type": "input_file", member: address}
     if block.get("name") or (block.get("name") is not None and (writing.own or member != "file_data")):
         part["filename"] = block["name"]
-    elif member == "file_data" and not writing.owns(block):
+    elif member == "file_data" and not writing.form(block).get("nameless"):
         part["filename"] = "document"
         message = "the wire demands a file name"
         writing.loss.replace((*path, "name"), "document", "required_default", "shape", message)
@@ -308,9 +308,11 @@ def _file_from_wire(part: Wire, reading: Reading) -> Block | None:
     block: Block = {"type": "document", **found}
     if name is not None:
         block["name"] = name
-    elif "file_data" in part:
-        block["provider_state"] = reading.state()  # of an own part without a name none is demanded
-    return _finish(part, block, _FILE_PART, reading)
+    _finish(part, block, _FILE_PART, reading)
+    if name is None and "file_data" in part:
+        state = block.setdefault("provider_state", reading.state())
+        state["form"] = {**state.get("form", NOTHING), "nameless": True}
+    return block
 
 
 def _finish(part: Wire, block: Block, known: frozenset[str], reading: Reading, *, said: str | None = None) -> Block:

@@ -5,18 +5,15 @@ from typing import Any, Final
 
 from interlingua.adapters._kit import STRUCTURE, Wire, expect, gravity, malformed, report_foreign_options
 from interlingua.adapters._openai_members import (
+    READERS,
     Members,
+    Reader,
     asked_format,
     effort,
     metadata,
     model_to_wire,
     proofread,
     read_count,
-    read_metadata,
-    read_model,
-    read_number,
-    read_switch,
-    read_text,
     report_reasoning,
     sampling,
     scalar,
@@ -244,6 +241,8 @@ def _options_to_wire(request: Request, options: Mapping[str, Any], body: Wire, w
             writing.loss.drop(path, "foreign_options", "weakened", message)
         elif not writing.own and name in writing.dialect.get("unsupported", ()):
             writing.loss.drop(path, "unsupported_field", "weakened", "the provider takes no such member")
+        elif name == "tool_choice" and "tools" not in body and not writing.keeps(name):
+            writing.loss.drop(path, "combination", "shape", "without tools it says nothing, and is refused")
         elif name == "include" and name in body and isinstance(value, list):
             _report_include(value, path, writing)
         elif name in ("text", "reasoning") and isinstance(value, dict):
@@ -319,7 +318,6 @@ _WIRE_MEMBERS: Final = frozenset(
         "stream_options",
         "text",
         "tool_choice",
-        "tools",
         "truncation",
     )
 )
@@ -360,10 +358,13 @@ def from_wire_request(
     """
     body: Wire = expect(expect(wire, dict, "the wire request").get("body"), dict, "the body", "body")
     reading = Reading(endpoint, ids)
-    if body.get("input") is None and not any(body.get(name) for name in ELSEWHERE):
+    continued = any(body.get(name) for name in ELSEWHERE)
+    if body.get("input") is None and not continued:
         raise InvalidWire("a request needs an input, or names a conversation or a prompt", path="/input", adapter=NAME)
     instructions = body.get("instructions")
-    messages = input_from_wire(instructions if isinstance(instructions, str) else None, body.get("input"), reading)
+    messages = input_from_wire(
+        instructions if isinstance(instructions, str) else None, body.get("input"), reading, continued=continued
+    )
     try:
         request, form = read_members(body, reading)
     except (KeyError, TypeError, AttributeError, ValueError) as problem:
@@ -376,7 +377,7 @@ def from_wire_request(
         form["input"] = "absent"
         form.setdefault("empty", {})["input"] = None
     request["messages"] = messages
-    if not body.get("input") and not any(body.get(name) for name in ELSEWHERE):
+    if not continued and body["input"] == []:
         form["odd"] = ["messages"]
     if reading.breakpoints > MOST_BREAKPOINTS:
         form.setdefault("odd", []).append("cache")
@@ -504,23 +505,12 @@ def _read_choice(name: str, value: Any, members: Members[Reading]) -> bool:
     return True
 
 
-Reader = Callable[[str, Any, Members[Reading]], bool]
-"""Takes a member into the request, and what it leaves over into the options. Whether it could be read."""
-
 _READERS: Final[dict[str, Reader]] = {
-    "model": read_model,
+    **READERS,
     "max_output_tokens": read_count,
-    "temperature": read_number,
-    "top_p": read_number,
-    "top_logprobs": read_count,
     "include": _read_include,
-    "stream": read_switch,
-    "parallel_tool_calls": read_switch,
     "tools": _read_tools,
     "tool_choice": _read_choice,
     "text": _read_text_settings,
     "reasoning": _read_reasoning,
-    "service_tier": read_text,
-    "user": read_text,
-    "metadata": read_metadata,
 }

@@ -320,4 +320,7 @@ def _details(raw: Wire, name: str) -> Mapping[str, Any]:
 
 
 def _count(value: Any) -> int | None:
+    """A count, which some write as 10.0."""
+    if type(value) is float and value.is_integer():
+        return max(int(value), 0)
     return max(value, 0) if type(value) is int else None

@@ -9,6 +9,7 @@ from collections.abc import Generator
 from typing import Any, Final
 
 from interlingua.adapters._kit import Wire
+from interlingua.adapters._openai_calls import read_arguments
 from interlingua.adapters._openai_errors import error_from_body
 from interlingua.adapters._structured import Told
 from interlingua.adapters.openai_responses.context import Reading
@@ -61,7 +62,7 @@ class _Item:
         self.wire = wire
         self.before = before
         self.announced: set[Any] = set()
-        self.kind: Any = "message" if is_message(wire) else wire.get("type")
+        self.kind = _kind(wire)
         self.blocks: dict[int, int] = {}
         self.told: dict[int, list[str]] = {}
         self.canonical = ""
@@ -73,7 +74,7 @@ class _Item:
 
     def is_of(self, wire: Wire) -> bool:
         """Whether an item could be this one: its id is not told again by all, and not the same by some."""
-        return (is_message(wire) and self.kind == "message") or wire.get("type") == self.kind
+        return _kind(wire) == self.kind
 
     def renumber(self, parts: int) -> None:
         """Gives parts whose numbers are none of the item the free numbers of it, in their order."""
@@ -96,6 +97,19 @@ class _Item:
                 return {**self.wire, _CALLS[self.kind]: texts.get(0, "")}
             case _:
                 return self.wire
+
+
+def _kind(wire: Wire) -> Any:
+    return "message" if is_message(wire) else wire.get("type")
+
+
+def _as_told(begun: Block, text: str) -> Block:
+    """A block that has no more than what was told of it."""
+    if begun["type"] == "tool_use":
+        call = {**begun}
+        read_arguments(text, call, {})
+        return call
+    return {**begun, "text": text} if begun["type"] in ("text", "thinking") else begun
 
 
 def _part(refused: set[int], number: int, text: str) -> Wire:
@@ -353,8 +367,10 @@ class _Answer:
                 events.append(self._open(item, 0, block))
             case "function_call" | "custom_tool_call":
                 events += self._begin_call(item)
-            case _:
+            case str():
                 events.append(self._open(item, 0, answer_item(wire, self._reading, starts=False)[0]))
+            case _:
+                pass  # what it is can only be told when it is done
         return events
 
     def _open(self, item: _Item, number: int, block: Block) -> Event:
@@ -473,6 +489,9 @@ class _Answer:
         if item.done:
             return events
         item.done = True
+        if item.blocks and not item.is_of(wire):
+            wire = item.partial()  # what was told of it cannot be taken back
+        item.kind = _kind(wire)
         blocks = self._read(item, wire)
         if item.kind == "message":
             item.renumber(len(blocks))
@@ -501,17 +520,15 @@ class _Answer:
     def _read(self, item: _Item, wire: Wire) -> list[Block]:
         if item.canonical and (call := call_from_wire(wire, self._reading, item.canonical)) is not None:
             return [call]
-        starts = item.before is not None and item.before.says
-        blocks = answer_item(wire, self._reading, starts=starts)
-        if item.blocks and item.kind == "message" and blocks[0].get("value") is wire:
-            wire = item.partial()  # it cannot be read as it is done, and its words have been told
-            blocks = answer_item(wire, self._reading, starts=starts)
+        blocks = answer_item(wire, self._reading, starts=item.before is not None and item.before.says)
         item.says = says(wire, blocks)
         return blocks
 
     def _stop(self, item: _Item, position: int, block: Block, events: list[Event]) -> None:
         index = item.blocks[position]
         told = "".join(item.told[position])
+        if told and block["type"] == "opaque":
+            block = _as_told(self._blocks[index], told)  # it cannot be read as it is done, and its words have been told
         match block["type"]:
             case "text" | "thinking":
                 text: str = block["text"]
