@@ -219,6 +219,77 @@ def test_a_blank_text_goes_back_with_its_request_only() -> None:
     assert [text("Hi")] == adapter.to_wire(kept, HERE)[0]["body"]["messages"][0]["content"]
 
 
+def test_an_oddity_is_kept_as_it_was_read_and_repaired_when_it_is_another() -> None:
+    body = wire(messages=[user(text(" "), text("Hi")), assistant(text("Yes.")), user(text("Go on."))])["body"]
+    request = read(body)
+    request["messages"].append(assistant(text("So it is.")))
+    written, _ = write(request)
+    assert [text(" "), text("Hi")] == written["messages"][0]["content"], "kept beside an edit"
+
+    request["messages"][0]["content"][0]["text"] = "\n"
+    written, loss = write(request)
+    assert [text("Hi")] == written["messages"][0]["content"], "what is edited is repaired"
+    assert ("drop", "/messages/0/content/0", "empty_content") in summary(loss)
+
+    request = read(body)
+    request["messages"][1]["content"].append(request["messages"][0]["content"].pop(0))
+    request["messages"][2]["content"].append(request["messages"][1]["content"].pop())
+    assert [text("Go on."), text(" ")] == write(request)[0]["messages"][2]["content"], "a place of the same kind"
+
+
+def test_an_odd_tool_makes_no_other_tool_odd() -> None:
+    odd = {"name": "a b", "input_schema": {"type": "string"}}
+    request = read(wire(tools=[odd])["body"])
+    request["tools"].append({"name": "c d", "input_schema": {"type": "array"}})
+
+    written, loss = write(request)
+
+    assert odd == written["tools"][0]
+    assert {"name": "c_d", "input_schema": {"type": "object"}} == written["tools"][1]
+    assert [("replace", "/tools/1/name", "name_rewritten")] == summary(loss)[:1]
+
+
+def test_as_many_marks_for_the_cache_are_kept_as_were_read() -> None:
+    marked = [{**text(word), "cache_control": {"type": "ephemeral"}} for word in "abcde"]
+    body = wire(messages=[user(*marked), assistant(text("Yes.")), user(text("Go on."))])["body"]
+    request = read(body)
+    assert body["messages"] == write(request)[0]["messages"]
+
+    request["messages"][2]["cache"] = {}
+    written, loss = write(request)
+    assert ("drop", "/messages/0/content/0/cache", "limit_exceeded") in summary(loss)
+    assert marked[1:] == written["messages"][0]["content"][1:]
+
+
+def test_two_results_in_a_message_are_refused_whatever_was_read() -> None:
+    body = wire(messages=[user(text("Hi")), user({"type": "tool_result", "tool_use_id": "toolu_A", "content": "x"})])
+    request = read(body["body"])
+    request["messages"][1]["content"] *= 2
+
+    with pytest.raises(InvalidRequest) as refusal:
+        adapter.to_wire(request, HERE)
+    assert "/messages/1/content" == refusal.value.path
+
+
+def test_an_option_goes_with_the_member_that_it_stood_beside() -> None:
+    request = read(wire(thinking={"type": "adaptive", "later": 1})["body"])
+    assert {"type": "adaptive", "later": 1} == write(request)[0]["thinking"]
+
+    del request["reasoning"]
+    written, loss = write(request)
+
+    assert "thinking" not in written
+    assert [("drop", "/options/anthropic_messages/thinking", "combination")] == summary(loss)
+
+
+def test_what_reads_as_no_tool_of_the_provider_is_not_offered_as_one() -> None:
+    tool = {"kind": "provider", "name": "n", "adapter": "anthropic_messages", "definition": {"type": None, "name": "n"}}
+    written, loss = write({"messages": [user(text("Hi"))], "max_output_tokens": 10, "tools": [tool]})
+
+    assert "tools" not in written
+    assert [("drop", "/tools/0", "provider_tool")] == summary(loss)
+
+
 def test_reading_again_gives_the_same() -> None:
     """No clock, no randomness; an id that the wire repeats names another call."""
     body = wire(messages=[assistant(CALL), user(RESULT), assistant(CALL), user(RESULT)])["body"]

@@ -444,6 +444,68 @@ def test_options_have_no_room_where_the_request_has_members() -> None:
     assert codes(loss) == ["combination"]
 
 
+def test_an_option_that_would_change_the_choice_is_left_out() -> None:
+    request = {
+        "messages": [user(text("hi"))],
+        "tools": [{"name": "look_up", "input_schema": {"type": "object"}}],
+        "tool_choice": {"type": "tool", "name": "look_up"},
+        "options": {"bedrock_converse": {"toolConfig": {"toolChoice": {"auto": {"later": 1}}}}},
+    }
+    written, loss = write(request)
+    assert written["toolConfig"]["toolChoice"] == {"tool": {"name": "look_up"}}
+    assert codes(loss) == ["combination"]
+
+
+@pytest.mark.parametrize("garbage", [{"image": {}}, {"text": "x"}, {"text": {"text": "other"}}, {"later": 1}, None, 1])
+def test_a_text_is_guarded_only_by_what_reads_so(garbage: Any) -> None:
+    state = {"adapter": "bedrock_converse", "provider": "bedrock", "fields": {"guardContent": garbage}}
+    written, loss = write({"messages": [user({**text("hi"), "provider_state": state})]})
+    assert written["messages"] == [user({"text": "hi"})]
+    assert codes(loss) == ["unsupported_field"]
+
+
+def test_an_image_of_no_bytes_comes_back_in_a_stream() -> None:
+    image = {"format": "png", "source": {"bytes": ""}}
+    found = events(
+        frame("messageStart", role="assistant"),
+        frame("contentBlockStart", contentBlockIndex=0, start={"image": {"format": "png"}}),
+        frame("contentBlockDelta", contentBlockIndex=0, delta={"image": {"source": {"bytes": ""}}}),
+        frame("contentBlockStop", contentBlockIndex=0),
+        frame("messageStop", stopReason="end_turn"),
+        frame("metadata", usage={"inputTokens": 1, "outputTokens": 1, "totalTokens": 2}),
+    )
+
+    again = events(*adapter.encode_stream(found, HERE))
+
+    assert again[-1]["response"]["message"]["content"] == found[-1]["response"]["message"]["content"] != []
+    assert found[-1]["response"]["message"]["content"][0]["value"] == {"image": image}
+
+
+def test_members_of_a_block_that_are_null_are_not_held_in_it() -> None:
+    """A call that names its other kinds with null is no reasoning, and a picture that does so is no document."""
+    picture = {"image": {"format": "png", "source": {"bytes": "iVBORw0KGgo="}}, "document": None, "text": None}
+    paper = {"document": {"format": "txt", "name": "a", "source": {"text": "x"}}}
+    cited = {"citationsContent": {"content": []}, "reasoningContent": None}
+    thought = {"reasoningContent": {"reasoningText": {"text": "Hm.", "signature": "c2ln"}}}
+    request = read(
+        {
+            "messages": [
+                user(picture, paper, {"text": "read it"}),
+                assistant(thought, cited),
+                user({"text": "and on"}),
+            ]
+        }
+    )
+    del request["messages"][0]["content"][2]
+    request["messages"][2]["content"] = [text("and so on")]
+
+    written, loss = write(request)
+
+    assert written["messages"][0]["content"] == [picture, {"text": "(document)"}, paper]
+    assert written["messages"][1]["content"] == [thought, cited]
+    assert codes(loss) == ["filler"]
+
+
 def test_an_error_message_of_the_stream_is_an_error_event() -> None:
     found = events(frame("messageStart", role="assistant"), Frame("InternalServerException", "{}", "error"))
 

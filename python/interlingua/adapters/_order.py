@@ -90,7 +90,7 @@ def arranged(messages: list[Message], first: int, odd: Oddities = (_NONE, _NONE)
             for position in between:
                 if messages[position]["role"] == "tool":
                     _result(messages[position], position)
-            order += between
+            order += [position for position in between if position not in late]
             continue
         calls = _calls(messages, begin, start)
         here: range | list[int] = between

@@ -1,10 +1,12 @@
 """Members of a request, in the direction of the wire."""
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from interlingua.adapters._claude.values import Item
 from interlingua.adapters._claude.writing import Writing
-from interlingua.adapters._kit import gravity, report_unknown, within
+from interlingua.adapters._kit import gravity, report_foreign_options, report_unknown, within
+from interlingua.canonical.errors import InvalidWire
 from interlingua.canonical.loss import Loss, Path
 
 _UNSUPPORTED: Final = {
@@ -84,6 +86,47 @@ def report_unsupported(request: Item, loss: Loss) -> None:
             found = gravity(name, request[name], severity)
             loss.drop((name,), "unsupported_field", found, f"the wire has no {name}")
     report_unknown(request, _ACCOUNTED_FOR, loss, ())
+
+
+# ---------------------------------------------------------------------------------------------- options
+
+Read = Callable[[Item], tuple[Item, Item, Item]]
+"""Reads members of a wire: what of them is canonical, what is an option, how they were spelt."""
+
+
+def options_to_wire(body: Item, read: Read, settings: tuple[str, ...], writing: Writing) -> None:
+    """Lays the wire's own members over those that are written, where they are read as options again.
+
+    `settings` are members that are nothing without what of them is canonical.
+    """
+    report_foreign_options(writing.source, writing.endpoint, writing.loss)
+    for name, value in (writing.source["options"].get(writing.endpoint.adapter) or {}).items():
+        if value is None:
+            continue
+        where = ("options", writing.endpoint.adapter, name)
+        if name in settings and name not in body and not writing.keeps("options", "combination"):
+            writing.loss.drop(where, "combination", "lost", "what this stood beside is gone")
+            continue
+        made = _laid_over(body.get(name), value)
+        if _is_option(name, value, body.get(name), made, read):
+            body[name] = made
+        else:
+            message = "the request has a member of its own for this"
+            writing.loss.drop(where, "combination", "lost" if value else "shape", message)
+
+
+def _is_option(name: str, value: Any, present: Any, made: Any, read: Read) -> bool:
+    try:
+        said, options, form = read({} if present is None else {name: present})
+        return read({name: made}) == (said, {**options, name: value}, form)
+    except InvalidWire:
+        return False
+
+
+def _laid_over(present: Any, option: Any) -> Any:
+    if isinstance(present, dict) and isinstance(option, dict):
+        return {**present, **{name: _laid_over(present.get(name), value) for name, value in option.items()}}
+    return option
 
 
 # ---------------------------------------------------------------------------------------------- sampling

@@ -8,7 +8,16 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._claude.values import INSTRUCTIONS, THINKING_TYPES, Item
+from interlingua.adapters._claude.values import (
+    ASSISTANT,
+    INSTRUCTIONS,
+    MAX_CACHE_MARKS,
+    THINKING_TYPES,
+    USER,
+    Item,
+    imprint,
+    member_imprint,
+)
 from interlingua.adapters._order import oddities
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import CannotAdapt, InvalidRequest
@@ -22,9 +31,8 @@ def proofread(
 ) -> None:
     """Notes in a request that was just read what a writer would repair in it; most requests hold nothing of that.
 
-    An oddity is kept where it was read and repaired where it was made: a writer leaves alone what is so noted
-    (`form.odd` of an item, in that of the request by member and code, `form.names` of tools, `form.misplaced`
-    and `form.unpaired` of a message), and nothing else.
+    A writer leaves alone what is so noted and still as it was read (`form.odd` of an item, in that of the request by
+    member and code; `form.names` of tools; `form.misplaced` and `form.unpaired` of a message), and nothing else.
     """
     if _is_usual(request, reading):
         return
@@ -34,24 +42,29 @@ def proofread(
         first += 1
     for what, positions in zip(_ODDITIES, oddities(messages, first), strict=True):
         for position in positions:
-            _note(messages[position], what, endpoint)
-    for item in (*_named_again(request.get("tools") or []), *_called_again(messages)):
-        _note(item, "odd", endpoint)
+            _form(messages[position], endpoint)[what] = True
+    for tool in _named_again(request.get("tools") or []):
+        _note(tool, "tools", endpoint)
+    for call in _called_again(messages):
+        _note(call, ASSISTANT, endpoint)
     # of a model nothing is known here: what was written for it is not measured by what we know of it
     reader = Endpoint(endpoint.adapter, endpoint.provider, None, endpoint.dialect)
     for _ in range(_MOST_READINGS):
         try:
             entries = to_wire(request, reader)[1]
-        except (InvalidRequest, CannotAdapt):
-            break
+        except (InvalidRequest, CannotAdapt) as refusal:
+            entries = [{"path": refusal.path or "", "code": refusal.category}]
         if not entries:
             return
+        layer = min(_layer(entry["path"]) for entry in entries)
         for entry in entries:
-            _note_entry(entry, request, endpoint)
-    request["provider_state"]["form"]["odd"] = True  # there is no other way to write it
+            if _layer(entry["path"]) == layer:
+                _note_entry(entry, request, endpoint)
+    # there is no other way to write it than as it was
+    request["provider_state"]["form"]["odd"] = imprint(request, "request")
 
 
-_MOST_READINGS: Final = 4  # what is left alone may bring to light what its repair had hidden
+_MOST_READINGS: Final = 6  # what is left alone may bring to light what its repair had hidden
 
 
 _ODDITIES: Final = ("misplaced", "unpaired")  # messages
@@ -105,25 +118,43 @@ def _has_room(reasoning: Item, request: Item) -> bool:
     return bool(message["content"]) and message["content"][0]["type"] in THINKING_TYPES
 
 
+def _layer(path: str) -> int:
+    """Tools and blocks, then messages and members, then options: each may be repaired only because one before it is."""
+    if path.startswith("/tools/") or (path.startswith("/messages/") and path.count("/") > 3):
+        return 0
+    return 2 if path.startswith("/options/") else 1
+
+
 def _note_entry(entry: dict[str, Any], request: Item, endpoint: Endpoint) -> None:
     form = request["provider_state"]["form"]
     match entry["path"].split("/")[1:]:
         case [*steps, "name"] if entry["code"] == "name_rewritten" and (name := _name(request, steps)) is not None:
             form.setdefault("names", []).append(name)
+        case [*_, "cache"] if entry["code"] == "limit_exceeded":
+            form["marks"] = form.get("marks", MAX_CACHE_MARKS) + 1
         case ["messages", position, "content", number, *_]:
-            _note(request["messages"][int(position)]["content"][int(number)], "odd", endpoint)
-        case ["messages", position, *_]:
-            _note(request["messages"][int(position)], "odd", endpoint)
+            message = request["messages"][int(position)]
+            place = USER if message["role"] == "tool" else message["role"]
+            _note(message["content"][int(number)], place, endpoint)
+        case ["messages", position] | ["messages", position, "role"]:
+            _form(request["messages"][int(position)], endpoint).setdefault("odd", []).append(entry["code"])
         case ["tools", position, *_]:
-            _note(request["tools"][int(position)], "odd", endpoint)
+            _note(request["tools"][int(position)], "tools", endpoint)
+        case ["messages", _, *_]:
+            pass
         case [member, *_]:
-            form.setdefault("odd", {}).setdefault(member, []).append(entry["code"])
+            codes = form.setdefault("odd", {}).setdefault(member, [member_imprint(request, member)])
+            codes.append(entry["code"])
         case _:
             pass
 
 
-def _note(item: Item, what: str, endpoint: Endpoint) -> None:
-    item.setdefault("provider_state", endpoint.state()).setdefault("form", {})[what] = True
+def _note(item: Item, place: str, endpoint: Endpoint) -> None:
+    _form(item, endpoint)["odd"] = imprint(item, place)
+
+
+def _form(item: Item, endpoint: Endpoint) -> Item:
+    return item.setdefault("provider_state", endpoint.state()).setdefault("form", {})
 
 
 def _name(request: Item, steps: list[str]) -> str | None:

@@ -26,7 +26,7 @@ TOOL: Final = frozenset(
 
 
 def object_at_root(schema: Item | None, loss: Loss, path: Path) -> Item:
-    """The schema of a tool's arguments: its root is an object and no union. The same object when it is one already."""
+    """The schema of a tool's arguments: its root is an object and no union. The same when it is that already."""
     if schema is None:
         default: Item = {"type": "object", "properties": {}}
         loss.replace(path, default, "required_default", "shape", "the target demands a schema")
@@ -45,6 +45,9 @@ def object_at_root(schema: Item | None, loss: Loss, path: Path) -> Item:
             del made[name]
             message = "the target takes no union at the root of a schema"
             loss.drop((*path, name), "schema_weakened", "weakened", message)
+    if not isinstance(made.get("properties", {}), dict):
+        del made["properties"]
+        loss.drop((*path, "properties"), "schema_weakened", "weakened", "the target takes an object of properties")
     return made
 
 
@@ -52,8 +55,10 @@ _UNIONS: Final = ("oneOf", "anyOf", "allOf")
 
 
 def is_object(schema: Item) -> bool:
-    """Whether the root of a schema is an object and no union."""
-    return schema.get("type") == "object" and "anyOf" not in schema and "oneOf" not in schema and "allOf" not in schema
+    """Whether the root of a schema is an object and no union, and its properties, if any, are one as well."""
+    if schema.get("type") != "object" or "anyOf" in schema or "oneOf" in schema or "allOf" in schema:
+        return False
+    return "properties" not in schema or isinstance(schema["properties"], dict)
 
 
 # ---------------------------------------------------------------------------------------------- choice

@@ -272,7 +272,7 @@ class Turns(Generic[W]):
         given = writing.form_of(message).get("in_messages") and not writing.lacks("system_in_messages")
         native = given or self.speaker == SYSTEM or writing.capabilities.get("system_in_messages")
         may_stand = native and self.may_follow() and _before_answer(self.messages, self.order[at + 1 :])
-        if may_stand or (given and writing.is_odd(message)):
+        if may_stand or (given and writing.was(message, "marker")):
             if message["role"] == "developer":
                 writing.loss.replace((*path, "role"), "system", "role_folded", "shape", ONE_ROLE)
             self._turn(SYSTEM, message, path)
@@ -315,14 +315,9 @@ def _leading_count(messages: list[Item], writing: Writing) -> int:
 
 def _says_something(message: Item, writing: Writing) -> bool:
     """Whether something of instructions goes onto the wire; what came empty goes back empty."""
-    if writing.own and writing.form_of(message).get("blank"):
+    if writing.was(message, "empty_content"):
         return True
-    for block in message["content"]:
-        if block["type"] != "text" or (block["text"] and not block["text"].isspace()):
-            return True
-        if writing.own and writing.form_of(block).get("blank"):
-            return True
-    return False
+    return any(block["type"] != "text" or block["text"].strip() for block in message["content"])
 
 
 def _marked(message: Item, writing: Writing, path: Path) -> list[Item]:
@@ -353,7 +348,7 @@ def _before_answer(messages: list[Item], following: "range | list[int]") -> bool
 
 def is_thinking(wire: Item) -> bool:
     """Whether a wire block is reasoning, as either wire spells it."""
-    return "reasoningContent" in wire or wire.get("type") in THINKING_TYPES
+    return wire.get("reasoningContent") is not None or wire.get("type") in THINKING_TYPES
 
 
 def trim_thinking(blocks: list[Item], content: list[Item], path: Path, writing: Writing) -> None:
@@ -361,9 +356,9 @@ def trim_thinking(blocks: list[Item], content: list[Item], path: Path, writing: 
     written = [
         index
         for index, block in enumerate(blocks)
-        if can_replay(block, writing) or is_thinking(block.get("value") or {}) or writing.is_odd(block)
+        if can_replay(block, writing) or is_thinking(block.get("value") or {}) or writing.is_odd(block, ASSISTANT)
     ]
-    while content and written and is_thinking(content[-1]) and not writing.is_odd(blocks[written[-1]]):
+    while content and written and is_thinking(content[-1]) and not writing.is_odd(blocks[written[-1]], ASSISTANT):
         content.pop()
         index = written.pop()
         where = (*path, "content", index)
@@ -387,7 +382,7 @@ def settle_prefill(blocks: list[Item], content: list[Item], position: int, writi
     for index in range(len(blocks) - 1, -1, -1):
         if not content or blocks[index]["type"] != "text" or "text" not in content[-1]:
             return
-        if writing.is_odd(blocks[index]):
+        if writing.is_odd(blocks[index], ASSISTANT):
             return
         text: str = blocks[index]["text"]
         stripped = text.rstrip()

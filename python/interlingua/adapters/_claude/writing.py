@@ -4,7 +4,15 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._claude.values import FILLER, MAX_CACHE_MARKS, Item, wire_model
+from interlingua.adapters._claude.values import (
+    ASSISTANT,
+    FILLER,
+    MAX_CACHE_MARKS,
+    Item,
+    imprint,
+    member_imprint,
+    wire_model,
+)
 from interlingua.adapters._kit import UnusedNames, is_plain_name, plain_name, report_unknown
 from interlingua.adapters._order import Oddities
 from interlingua.canonical.carriage import rides
@@ -35,6 +43,7 @@ class Writing:
         "_ids",
         "_longest_name",
         "_mark_name",
+        "_most_marks",
         "_names",
         "_odd",
         "_taken",
@@ -87,13 +96,20 @@ class Writing:
         self._names: dict[str, str] = {}
         self._unused: UnusedNames | None = None
         self.as_read = self._whole = False
+        self._most_marks = MAX_CACHE_MARKS
         self._odd: Mapping[str, Any] = {}
         if self.own and (form := self.form_of(source)):
-            odd, names = form.get("odd"), form.get("names")
-            if odd is True:
+            odd, names, marks = form.get("odd"), form.get("names"), form.get("marks")
+            if isinstance(odd, str) and odd == imprint(source, "request"):
                 self.take_as_read()
-            if isinstance(odd, dict):
-                self._odd = {member: codes for member, codes in odd.items() if isinstance(codes, list)}
+            elif isinstance(odd, dict):
+                self._odd = {
+                    member: codes
+                    for member, codes in odd.items()
+                    if isinstance(codes, list) and member_imprint(source, member) in codes
+                }
+            if type(marks) is int:
+                self._most_marks = max(marks, MAX_CACHE_MARKS)
             if isinstance(names, list):
                 self._names.update((name, name) for name in names if isinstance(name, str))
 
@@ -120,9 +136,19 @@ class Writing:
         codes = self._odd.get(member)
         return codes is not None and (code is None or code in codes)
 
-    def is_odd(self, item: Item) -> bool:
-        """Whether an item is written as it is, because it was as odd when it was read."""
-        return self.as_read or (self.own and "provider_state" in item and bool(self.form_of(item).get("odd")))
+    def is_odd(self, item: Item, place: str) -> bool:
+        """Whether an item is written as it is, because it was read so in that place, odd as it is."""
+        if self.as_read or not self.own or "provider_state" not in item:
+            return self.as_read
+        odd = self.form_of(item).get("odd")
+        return odd is not None and odd == imprint(item, place)
+
+    def was(self, message: Item, code: str) -> bool:
+        """Whether what would be reported of a message by this code was so when it was read."""
+        if self._whole or not self.own or "provider_state" not in message:
+            return self._whole
+        odd = self.form_of(message).get("odd")
+        return isinstance(odd, list) and code in odd
 
     def oddities(self, messages: list[Item]) -> Oddities:
         """The messages that were read out of order."""
@@ -226,16 +252,18 @@ class Writing:
         self.marks = [mark for mark in self.marks if mark[0] is not item]
 
     def settle_marks(self) -> None:
-        """Keeps the last four marks in the order of the prompt, in the lifetimes that the wire knows, longer first."""
+        """Keeps the last four marks in the order of the prompt, in the lifetimes that the wire knows, longer first.
+
+        More are kept only where more were read.
+        """
         if not self.marks:
             return
-        surplus = len(self.marks) - MAX_CACHE_MARKS
+        surplus = 0 if self._whole else len(self.marks) - self._most_marks
         short = False
         for item, where, to, as_read in self.marks:
             mark = item[self._mark_name]
             if where is None or as_read:
                 short = short or mark.get("ttl") != "1h"
-                surplus -= where is not None
                 self._report_moved(where, to)
             elif surplus > 0:
                 surplus -= 1
@@ -270,7 +298,7 @@ class Writing:
         own = self._own_id(block)
         if canonical in self._ids and not self._whole:
             raise InvalidRequest("two tool calls have one id; give each call its own", path=pointer((*path, "id")))
-        if own is None or (own in self._taken and not self.is_odd(block)):
+        if own is None or (own in self._taken and not self.is_odd(block, ASSISTANT)):
             wire_id = self._derive(canonical)
         elif self.own or self._tool_id.fullmatch(own) or rides(own, self.endpoint):
             wire_id = own

@@ -167,7 +167,7 @@ def blocks_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path
             if text and (place == ASSISTANT or not text.isspace()):
                 wires.append({"type": "text", "text": text})
                 continue
-        elif kind == "tool_use" and place == ASSISTANT:
+        elif kind == "tool_use" and place == ASSISTANT and "cache" not in block:
             wires.append(_tool_use_to_wire(block, writing, (*path, position)))
             continue
         wire = block_to_wire(block, place, writing, (*path, position))
@@ -178,7 +178,7 @@ def blocks_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path
 
 def block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
     """One block on the wire; None when this place cannot carry it, which is reported."""
-    outer, writing.as_read = writing.as_read, writing.is_odd(block)
+    outer, writing.as_read = writing.as_read, writing.is_odd(block, place)
     wire = _block_to_wire(block, place, writing, path)
     writing.as_read = outer
     return wire
@@ -253,7 +253,7 @@ def _uncached(block: Block, writing: Writing, path: Path) -> Block:
 
 def result_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
     """A tool result."""
-    outer, writing.as_read = writing.as_read, writing.is_odd(block)
+    outer, writing.as_read = writing.as_read, writing.is_odd(block, USER)
     wire = _result_to_wire(block, writing, path)
     writing.as_read = outer
     return wire

@@ -252,18 +252,15 @@ def _document_blocks(block: Block, writing: Writing, path: Path) -> Wire | None:
 
 
 def _part_to_wire(part: Block, writing: Writing, path: Path) -> Wire | None:
-    outer, writing.as_read = writing.as_read, writing.is_odd(part)
     match part["type"]:
         case "text":
-            wire = text_to_wire(part, DOCUMENT, writing, path)
+            return text_to_wire(part, DOCUMENT, writing, path)
         case "image":
-            wire = image_to_wire(part, writing, path)
+            return image_to_wire(part, writing, path)
         case "opaque":
-            wire = opaque_to_wire(part, DOCUMENT, writing, path)
+            return opaque_to_wire(part, DOCUMENT, writing, path)
         case _:
-            wire = writing.instead(part, path, *out_of_place(part, DOCUMENT, path))
-    writing.as_read = outer
-    return wire
+            return writing.instead(part, path, *out_of_place(part, DOCUMENT, path))
 
 
 def _decoded_text(block: Block, writing: Writing, path: Path) -> Wire | None:

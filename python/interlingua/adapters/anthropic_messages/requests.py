@@ -1,14 +1,21 @@
 """Requests both ways: the members beside the messages."""
 
 from decimal import Decimal
+from functools import partial
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
-from interlingua.adapters._claude.members import kept_stops, report_unsupported, sampling, wanted_schema
+from interlingua.adapters._claude.members import (
+    kept_stops,
+    options_to_wire,
+    report_unsupported,
+    sampling,
+    wanted_schema,
+)
 from interlingua.adapters._claude.proofreading import proofread
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._claude.values import UNREADABLE, string, wire_model
-from interlingua.adapters._kit import Wire, report_foreign_options, report_foreign_state, report_unknown
+from interlingua.adapters._claude.values import UNREADABLE, member_imprint, string, wire_model
+from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
 from interlingua.adapters._structured import guarded, recognised, written
 from interlingua.adapters.anthropic_messages.reasoning import reasoning_to_wire
 from interlingua.adapters.anthropic_messages.schemas import can_be_enforced, enforced
@@ -30,7 +37,7 @@ from interlingua.adapters.anthropic_messages.turns import messages_from_wire, me
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
-from interlingua.canonical.loss import Loss, Path
+from interlingua.canonical.loss import Loss
 
 Request = dict[str, Any]
 Entries = list[dict[str, Any]]
@@ -65,7 +72,7 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     if options:
         request["options"] = {endpoint.adapter: options}
     if not body["messages"]:
-        form["odd"] = {"messages": []}
+        form["odd"] = {"messages": [member_imprint(request, "messages")]}
     reading.unusual = reading.unusual or "max_output_tokens" not in request
     request["provider_state"] = reading.state(form=form)
     proofread(request, reading, endpoint, _with_format)
@@ -173,8 +180,9 @@ def _settings_from_wire(
                 others = _output_config_from_wire(said, request)
     except UNREADABLE as problem:
         raise reading.unreadable(name, (name,)) from problem
-    if others or not value:
+    if others or not said:
         options[name] = others
+        reading.unusual = reading.unusual or name in _SETTINGS
 
 
 _THINKING: Final[dict[str, tuple[str, type[Any]]]] = {
@@ -396,16 +404,28 @@ def _members_to_wire(request: Request, body: Wire, form: dict[str, Any], writing
     if body_version is not None:
         body["anthropic_version"] = body_version
     if request.get("options"):
-        _options_to_wire(request["options"], body, writing)
+        options_to_wire(body, partial(_read_again, body, writing.endpoint), _SETTINGS, writing)
     if writing.endpoint.dialect.get("beta_in_body") and _BETAS not in body:
         _betas_to_wire(form, body, writing)
     for name in form.get("null") or ():
         body.setdefault(name, None)
     for name, members in (form.get("null_in") or {}).items():
-        body[name] = {**dict.fromkeys(members), **(body.get(name) or {})}
+        if name in body:
+            body[name] = {**dict.fromkeys(members), **body[name]}
     report_unsupported(request, writing.loss)
     if "provider_state" in request and not writing.own:
         report_foreign_state(request, writing.endpoint, writing.loss, ())
+
+
+_SETTINGS: Final = ("thinking", "tool_choice")
+
+
+def _read_again(body: Wire, endpoint: Endpoint, members: Wire) -> tuple[Request, Wire, Wire]:
+    request: Request = {}
+    options: Wire = {}
+    form: Wire = {}
+    _members_from_wire(members, body, request, options, form, Reading(endpoint, DERIVED_IDS), endpoint)
+    return request, options, form
 
 
 _BETAS: Final = "anthropic_beta"
@@ -497,46 +517,3 @@ def _tier_to_wire(tier: str, body: Wire, writing: Writing) -> None:
         writing.loss.replace(("service_tier",), "standard_only", "unsupported_value", "shape", "the same service class")
     else:
         writing.loss.drop(("service_tier",), "unsupported_value", "weakened", "the target has no such service class")
-
-
-# ---------------------------------------------------------------------------------------------- options
-
-
-def _options_to_wire(options: dict[str, Any], body: Wire, writing: Writing) -> None:
-    """Writes the wire's own members verbatim; what has a canonical member of its own is not taken from here."""
-    report_foreign_options(writing.source, writing.endpoint, writing.loss)
-    for name, value in (options.get(writing.endpoint.adapter) or {}).items():
-        where = ("options", writing.endpoint.adapter, name)
-        if value == {} and name in body:
-            writing.loss.drop(where, "combination", "shape", "the request has a value for this member")
-        elif _is_option(name, value, body, writing):
-            body[name] = _merged(body.get(name), value, writing, where)
-        else:
-            writing.loss.drop(where, "unsupported_field", "lost", "the request has a member of its own for this")
-
-
-def _is_option(name: str, value: Any, body: Wire, writing: Writing) -> bool:
-    """Whether this member, read from the wire beside what is written already, would be an option again."""
-    if name in ("messages", "system") or value is None:
-        return False
-    read: Request = {}
-    options: dict[str, Any] = {}
-    form: dict[str, Any] = {}
-    reading = Reading(writing.endpoint, DERIVED_IDS)
-    try:
-        _members_from_wire({name: value}, body, read, options, form, reading, writing.endpoint)
-    except InvalidWire:
-        return False
-    return not read and not form and options == {name: value}
-
-
-def _merged(present: Any, option: Any, writing: Writing, path: Path) -> Any:
-    if isinstance(present, dict) and isinstance(option, dict):
-        merged = dict(present)
-        for name, value in option.items():
-            merged[name] = _merged(present.get(name), value, writing, (*path, name))
-        return merged
-    if option is None and present is not None:
-        writing.loss.drop(path, "combination", "shape", "the request has a value for this member")
-        return present
-    return option

@@ -65,9 +65,11 @@ def replayed(state: dict[str, Any], wire: Wire, writing: Writing, path: Path) ->
     """Writes what a provider state holds for this wire: verbatim members, and members that were null."""
     if fields := state.get("fields"):
         for name, value in fields.items():
+            where = (*path, "provider_state", "fields", name)
             if name in wire:
-                where = (*path, "provider_state", "fields", name)
                 writing.loss.drop(where, "combination", "shape", "the canonical member says it already")
+            elif (value is None or name == "type") and not writing.as_read:  # which a request is read without
+                writing.loss.drop(where, "unsupported_field", "shape", "no such member is read from the wire")
             else:
                 wire[name] = value
                 if name == "cache_control":

@@ -19,14 +19,14 @@ def text_from_wire(block: Wire, reading: Reading) -> Block:
     """A text, and what it cites."""
     text = string(block["text"])
     canonical: Block = {"type": "text", "text": text}
-    form = None if text and not text.isspace() else {"blank": True}
+    reading.unusual = reading.unusual or not text or text.isspace()
     known = _TEXT_WIRE
     citations = block.get("citations")
     if isinstance(citations, list):
         known = known | {"citations"}
         reading.unusual = True
         canonical["citations"] = [_citation_from_wire(citation, reading) for citation in citations]
-    return extras(block, canonical, known, reading, form=form)
+    return extras(block, canonical, known, reading)
 
 
 _CITATION_TEXTS: Final = ("url", "title", "cited_text")
@@ -57,7 +57,7 @@ def is_blank(text: str, place: str) -> bool:
 def text_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
     """A text with what it cites; None for one without visible characters, which is reported."""
     text: str = block["text"]
-    if is_blank(text, place) and not (writing.own and writing.form_of(block).get("blank")):
+    if is_blank(text, place) and not writing.as_read:
         writing.loss.drop(path, "empty_content", "shape", "the target takes no text without visible characters")
         return None
     wire: Wire = {"type": "text", "text": text}

@@ -129,7 +129,8 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
     whole = writing.as_read
     for position, tool in enumerate(tools):
         path = ("tools", position)
-        writing.as_read = whole or writing.is_odd(tool)
+        writing.as_read = whole
+        writing.as_read = writing.is_odd(tool, "tools")
         if not writing.own and not taken:
             writing.loss.drop(path, "unsupported_model", "lost", "the model takes no tools")
             continue
@@ -205,8 +206,8 @@ def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
         if name in tool:
             writing.loss.drop((*path, name), "unsupported_field", "weakened", "a function has no such member")
     state = tool.get("provider_state")
-    if state is not None and writing.endpoint.owns(state) and "type" in (state.get("form") or ()):
-        wire["type"] = state["form"]["type"]
+    if state is not None and writing.form_of(tool).get("type") == "custom":
+        wire["type"] = "custom"
     return finished(tool, wire, TOOL, writing, path)
 
 
@@ -220,6 +221,9 @@ def _provider_tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | N
         writing.loss.drop(path, "provider_tool", "lost", "a tool of another provider cannot be offered here")
         return None
     definition: Wire = tool["definition"]
+    if definition.get("type", "custom") in (None, "custom") and not writing.as_read:
+        writing.loss.drop(path, "provider_tool", "lost", "the definition is that of no tool of the provider")
+        return None
     name = _defined_name(definition)
     if name != tool["name"]:
         writing.loss.replace((*path, "name"), name, "name_rewritten", "shape", "the definition names the tool")

@@ -45,6 +45,12 @@ Message = dict[str, Any]
 
 def system_from_wire(system: Any, reading: Reading) -> Message:
     """The `system` member as the first message."""
+    if system == "":
+        return {
+            "role": "system",
+            "content": [],
+            "provider_state": reading.state(form={"string": True, "blank": SYSTEM}),
+        }
     message = _plain_from_wire("system", system, reading, ("system",))
     reading.unusual = reading.unusual or any(block["type"] != "text" for block in message["content"])
     return message
@@ -112,7 +118,7 @@ def _plain_from_wire(role: str, content: Any, reading: Reading, path: Path) -> M
         blocks = blocks_from_wire(content, reading, path)
         if blocks:
             return {"role": role, "content": blocks}
-        return {"role": role, "content": [], "provider_state": reading.state(form={"blank": True})}
+        return {"role": role, "content": [], "provider_state": reading.state(form={"blank": role})}
     if type(content) is str:
         block = block_from_wire({"type": "text", "text": content}, reading)
         return {"role": role, "content": [block], "provider_state": reading.state(form={"string": True})}
@@ -163,7 +169,7 @@ class _Turns(Turns[Writing]):
             whole = self.first == len(blocks) == 1 and form.get("string") and _is_plain(blocks[0])
             body["system"] = blocks[0]["text"] if whole else blocks
         elif form.get("blank") and not self.writing.source.get("system"):
-            body["system"] = []
+            body["system"] = "" if form.get("string") else []
         return "system" in body
 
     def begins(self, message: Message) -> bool:
@@ -179,7 +185,7 @@ class _Turns(Turns[Writing]):
         wire: Wire = {"role": self.speaker, "content": content}
         self.wires.append(wire)
         if not content:
-            blank = self.writing.own and form.get("blank")
+            blank = self.writing.own and form.get("blank") == self.speaker
             if not blank and not (self.last and self.speaker == ASSISTANT):
                 wire["content"] = self.writing.filler((*(self.anchor or ()), "content"), EMPTY_TURN)
         elif form.get("string") and len(content) == 1 and _is_plain(content[0]):

@@ -261,7 +261,7 @@ def blocks_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path
 
 
 def _mark(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
-    odd = writing.is_odd(block)
+    odd = writing.is_odd(block, place)
     if place == RESULT or (block["type"] in THINKING_TYPES and not odd):
         writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "no mark for the cache may stand here")
         return None
@@ -270,7 +270,7 @@ def _mark(block: Block, place: str, writing: Writing, path: Path) -> Wire | None
 
 def block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
     """One block on the wire; None when this place cannot carry it, which is reported."""
-    outer, writing.as_read = writing.as_read, writing.is_odd(block)
+    outer, writing.as_read = writing.as_read, writing.is_odd(block, place)
     wire = _block_to_wire(block, place, writing, path)
     writing.as_read = outer
     return wire
@@ -315,7 +315,7 @@ def _tool_use_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
         inner["input"] = free_arguments(block, writing.as_read and not block["input"], own, writing.loss, path)
     if state is not None and writing.own:
         form = writing.form_of(block)
-        if "use_type" in form:
+        if "use_type" in form and form["use_type"] in _OF_THE_CALLER:
             inner["type"] = form["use_type"]
         if "absent" in form and not inner["input"]:
             del inner["input"]
@@ -324,7 +324,7 @@ def _tool_use_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
 
 def result_to_wire(block: Block, writing: Writing, path: Path) -> tuple[Wire, Wire | None]:
     """A tool result, and the mark for the cache behind it."""
-    outer, writing.as_read = writing.as_read, writing.is_odd(block)
+    outer, writing.as_read = writing.as_read, writing.is_odd(block, USER)
     wires = _result_to_wire(block, writing, path)
     writing.as_read = outer
     return wires
@@ -419,6 +419,9 @@ def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> W
     if not (writing.as_read and kind == "cachePoint") and not _reads_back(value, place, writing):
         return writing.instead(block, path, "unsupported_block", "the item has a canonical form of its own")
     report_opaque(block, kind, writing, path)
+    writing.marked(value)
+    if kind == "document":
+        writing.document = writing.document or path
     if kind == "cachePoint" and len(value) == 1 and place != RESULT and cache_from_wire(value[kind]) is not None:
         writing.bare.append((value, path))
     return value

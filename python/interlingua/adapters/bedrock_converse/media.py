@@ -61,8 +61,7 @@ def _source_from_wire(source: Wire, reading: Reading) -> tuple[dict[str, Any], W
     nulls = nulls_of(source)
     if len(source) - len(nulls) != 1:
         return None
-    if type(data := source.get("bytes")) is str and may_be_base64(data):
-        reading.unusual = reading.unusual or not data
+    if type(data := source.get("bytes")) is str and data and may_be_base64(data):
         return {"kind": "base64", "data": data}, nulls or None
     place = source.get("s3Location")
     if type(place) is dict and type(uri := place.get("uri")) is str:
@@ -175,7 +174,7 @@ def _source_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
     data: str = source.get("data") or ""
     where = (*path, "source")
     match source["kind"]:
-        case "base64" if data or (writing.as_read and "data" in source):
+        case "base64" if data:
             wire: Wire = {"bytes": data}
         case "file_id" if (S3.fullmatch(data) or (writing.as_read and "data" in source)) and writing.owns_file(source):
             wire = {"s3Location": {"uri": data}}
@@ -252,7 +251,7 @@ def _document_content(block: Block, writing: Writing, path: Path) -> Wire:
         if part["type"] != "text":
             _dropped_part(part, writing, at)
             continue
-        if (part["text"] and not part["text"].isspace()) or (writing.form_of(part).get("blank") and writing.own):
+        if writing.as_read or (part["text"] and not part["text"].isspace()):
             texts.append({"text": part["text"]})
             if len(part) > 2:
                 _bare_text(part, writing, at)

@@ -2,18 +2,24 @@
 
 import re
 from decimal import Decimal
+from functools import partial
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
-from interlingua.adapters._claude.members import kept_stops, report_unsupported, sampling, wanted_schema
+from interlingua.adapters._claude.members import (
+    kept_stops,
+    options_to_wire,
+    report_unsupported,
+    sampling,
+    wanted_schema,
+)
 from interlingua.adapters._claude.proofreading import proofread
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._claude.values import UNMARKED_TYPES, UNREADABLE, wire_model
+from interlingua.adapters._claude.values import UNMARKED_TYPES, UNREADABLE, member_imprint, wire_model
 from interlingua.adapters._kit import (
     Wire,
     arguments_text,
     parse_arguments,
-    report_foreign_options,
     report_foreign_state,
     report_unknown,
 )
@@ -63,7 +69,7 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     if options:
         request["options"] = {endpoint.adapter: options}
     if not wires:
-        form["odd"] = {"messages": []}
+        form["odd"] = {"messages": [member_imprint(request, "messages")]}
     request["provider_state"] = reading.state(form=form)
     proofread(request, reading, endpoint, _with_format)
     return recognised(request), []
@@ -299,7 +305,7 @@ def _drop_hints(body: Wire, writing: Writing) -> None:
     """Takes out the marks that were items of their own when they were read, and would now be hints of what stands before."""
     bare = list(writing.bare)
     gone: list[Wire] = []
-    for blocks in (body.get("system") or [], *(message["content"] for message in body["messages"])):
+    for blocks in (body.get("system") or [], *(message["content"] for message in body.get("messages") or ())):
         kept: list[Wire] = []
         takes = False  # whether a mark would be a hint of what stands before it
         for block in blocks:
@@ -330,7 +336,7 @@ def _drop_hints(body: Wire, writing: Writing) -> None:
 
 def _sweep(body: Wire) -> None:
     """Takes out the marks for the cache that were taken back."""
-    lists = [message["content"] for message in body["messages"]]
+    lists = [message["content"] for message in body.get("messages") or ()]
     lists += [body.get("system") or [], (body.get("toolConfig") or {}).get("tools") or []]
     for blocks in lists:
         blocks[:] = [block for block in blocks if block]
@@ -407,7 +413,7 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     if "cache" in request:
         _cache_to_wire(request, body, writing)
     if request.get("options"):
-        _options_to_wire(request["options"], body, writing)
+        options_to_wire(body, partial(_read_again, writing.endpoint), _SETTINGS, writing)
     form = writing.form
     for name in form.get("empty") or ():
         if name in _EMPTY:
@@ -422,6 +428,17 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         del body["messages"]
     report_unsupported(request, writing.loss)
     report_foreign_state(request, writing.endpoint, writing.loss, ())
+
+
+_SETTINGS: Final = ("toolConfig",)
+
+
+def _read_again(endpoint: Endpoint, members: Wire) -> tuple[Request, Wire, Wire]:
+    request: Request = {}
+    options: Wire = {}
+    form: Wire = {}
+    _members_from_wire(members, request, options, form, Reading(endpoint, DERIVED_IDS))
+    return request, options, form
 
 
 _EMPTY: Final = (
@@ -539,7 +556,7 @@ def _cache_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         and "cache" not in blocks[position]
         and "cachePoint" not in content[-1]
         and ("messages", last) not in writing.gone
-        and not any(source == last for source, *_ in writing.moves)
+        and not any(last in (source, before - 1) for source, before, *_ in writing.moves)
         and blocks[position]["type"] not in UNMARKED_TYPES
         and _ends_with(content, blocks)
     ):
@@ -560,41 +577,3 @@ def _ends_with(content: list[Wire], blocks: list[Any]) -> bool:
             return "toolResult" in wire
         case _:
             return False
-
-
-# ------------------------------------------------------------------------------------------ options
-
-
-def _options_to_wire(options: dict[str, Any], body: Wire, writing: Writing) -> None:
-    """Writes the wire's own members verbatim; what has a canonical member of its own is not taken from here."""
-    report_foreign_options(writing.source, writing.endpoint, writing.loss)
-    for name, value in (options.get(writing.endpoint.adapter) or {}).items():
-        if type(body.get(name)) is dict and type(value) is not dict:
-            where = ("options", writing.endpoint.adapter, name)
-            message = "the request has members of its own in its place"
-            writing.loss.drop(where, "combination", "lost", message)
-        elif _is_option(name, value, writing):
-            body[name] = _merged(body.get(name), value)
-        elif value is not None:
-            where = ("options", writing.endpoint.adapter, name)
-            writing.loss.drop(where, "unsupported_field", "lost", "the request has a member of its own for this")
-
-
-def _is_option(name: str, value: Any, writing: Writing) -> bool:
-    """Whether this member, read from the wire, would be an option again."""
-    if name in ("messages", "system") or value is None:
-        return False
-    read: Request = {}
-    options: Wire = {}
-    form: Wire = {}
-    try:
-        _members_from_wire({name: value}, read, options, form, Reading(writing.endpoint, DERIVED_IDS))
-    except InvalidWire:
-        return False
-    return not read and not form and options == {name: value}
-
-
-def _merged(present: Any, option: Any) -> Any:
-    if isinstance(present, dict) and isinstance(option, dict):
-        return {**present, **{name: _merged(present.get(name), value) for name, value in option.items()}}
-    return present if option is None else option

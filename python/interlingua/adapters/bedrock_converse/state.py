@@ -102,18 +102,26 @@ def finished(block: Block, kind: str, inner: Any, known: frozenset[str], writing
         where = (*path, "provider_state", "signature")
         writing.loss.drop(where, "unsupported_field", "lost", "the wire has no signature in this place")
     if fields := state.get("fields"):
-        others = {name: value for name, value in fields.items() if name == kind or name not in KINDS}
+        others = {name: value for name, value in fields.items() if _is_field(name, value, kind)}
         for name in fields:
             if name not in others:
                 where = (*path, "provider_state", "fields", name)
-                writing.loss.drop(where, "unsupported_field", "lost", "a block holds one kind of content")
+                message = "a block holds one kind of content, and fields that say something"
+                writing.loss.drop(where, "unsupported_field", "lost", message)
         wire = overlaid(wire, others, writing, (*path, "provider_state", "fields"))
     if form := state.get("form"):
-        if "type" in form and writing.own:
+        if type(form.get("type")) is str and writing.own:
             wire["type"] = form["type"]
         if writing.own:
             wire = with_nulls(wire, form.get("null") or ())
     return wire
+
+
+def _is_field(name: str, value: Any, kind: str) -> bool:
+    """Whether a member is read as a field of a block of this kind again."""
+    if value is None or (name == "type" and type(value) is str):
+        return False  # a spelling
+    return name == kind or name not in KINDS
 
 
 def with_nulls(wire: Wire, nulls: Any) -> Wire:

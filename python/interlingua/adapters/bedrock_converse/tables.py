@@ -155,6 +155,11 @@ class Writing(claude.Writing):
         self.marks.append((block, where, to, odd or self.as_read))
         return block
 
+    def marked(self, wire: Wire) -> None:
+        """Notes the mark that an item which goes back verbatim is: it counts, and nothing can be done about it."""
+        if isinstance(wire.get("cachePoint"), dict):
+            self.marks.append((wire, None, None, True))
+
     def finish(self) -> None:
         """What is reported at the end. A mark that is taken back leaves an empty block (`swept`)."""
         self.settle_marks()

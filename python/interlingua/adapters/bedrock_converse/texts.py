@@ -16,8 +16,13 @@ from interlingua.canonical.loss import Path
 def text_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
     """A plain text."""
     text = string(wire["text"])
-    state = None if text and not text.isspace() else reading.state(form={"blank": True})
-    return kept({"type": "text", "text": text}, wire, "text", None, reading, state)
+    reading.unusual = reading.unusual or not text
+    return kept({"type": "text", "text": text}, wire, "text", None, reading, _blank(text, reading))
+
+
+def _blank(text: str, reading: Reading) -> dict[str, Any] | None:
+    """The state of a text of white space, which goes back in whatever conversation."""
+    return reading.state(form={"blank": True}) if text.isspace() else None
 
 
 def json_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
@@ -38,9 +43,8 @@ def guarded_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
     if type(text) is not str:
         return None
     left = left_over(guarded["text"], frozenset(("text",)))
-    state = None if text and not text.isspace() else reading.state(form={"blank": True})
     inner = nulls if left is None else {**nulls, "text": left}
-    return kept({"type": "text", "text": text}, wire, "guardContent", inner, reading, state)
+    return kept({"type": "text", "text": text}, wire, "guardContent", inner, reading, _blank(text, reading))
 
 
 def cited_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
@@ -114,7 +118,7 @@ def text_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire
     text: str = block["text"]
     form = writing.form_of(block) if "provider_state" in block else {}
     cited = form.get("cited") and place == ASSISTANT
-    if not cited and (not text or text.isspace()) and not (form.get("blank") and (text or writing.own)):
+    if not cited and not text.strip() and not writing.as_read and not (text and form.get("blank")):
         writing.loss.drop(path, "empty_content", "shape", "the target takes no text without visible characters")
         return None
     if block.get("refusal"):
@@ -126,14 +130,19 @@ def text_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire
         writing.loss.drop(where, "foreign_state", "weakened", "a citation of another provider has no form here")
     if form.get("json") and place == RESULT and (value := json_value(text)) is not NO_JSON:
         return finished(block, "json", value, TEXT, writing, path)
-    fields = (block.get("provider_state") or {}).get("fields") or {}
-    if (
-        isinstance(fields.get("guardContent"), dict)
-        and place in (USER, SYSTEM)
-        and writing.endpoint.owns(block["provider_state"])
-    ):
+    state = block.get("provider_state")
+    if state is not None and place in (USER, SYSTEM) and writing.endpoint.owns(state) and _is_guarded(state):
         return finished(block, "guardContent", {"text": {"text": text}}, TEXT, writing, path)
     return finished(block, "text", text, TEXT, writing, path)
+
+
+def _is_guarded(state: dict[str, Any]) -> bool:
+    """Whether a text was one that a guardrail looks at: what is kept of that are marks beside the text, if any."""
+    match (state.get("fields") or {}).get("guardContent"):
+        case {"text": dict(marks), **others}:
+            return "text" not in marks and not others
+        case others:
+            return others == {}
 
 
 def _cited_to_wire(block: Block, form: Wire, writing: Writing, path: Path) -> Wire | None:

@@ -146,7 +146,8 @@ def tools_to_wire(request: dict[str, Any], writing: Writing) -> list[Wire] | Non
     whole = writing.as_read
     for position, tool in enumerate(tools):
         path: Path = ("tools", position)
-        writing.as_read = whole or writing.is_odd(tool)
+        writing.as_read = whole
+        writing.as_read = writing.is_odd(tool, "tools")
         if not writing.own and writing.lacks("supports_tools"):
             writing.loss.drop(path, "unsupported_model", "lost", "the model takes no tools")
             continue
@@ -259,6 +260,7 @@ def _provider_tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | N
     if again["name"] != tool["name"]:
         writing.loss.replace((*path, "name"), again["name"], "name_rewritten", "shape", "the definition names the tool")
     report_beside_definition(tool, writing.loss, path)
+    writing.marked(definition)
     return _with_state(tool, definition, writing, path)
 
 

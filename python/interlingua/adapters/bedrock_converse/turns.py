@@ -42,9 +42,13 @@ def system_from_wire(system: list[Any], reading: Reading) -> Message:
     return {"role": "system", "content": blocks_from_wire(system, SYSTEM, reading, ("system",))}
 
 
+def _holds(content: list[Any], kind: str) -> bool:
+    return any(wire.get(kind) is not None for wire in content)
+
+
 def _is_silent(content: list[Any]) -> bool:
     """Whether a document came without a text beside it, which the provider refuses."""
-    return any("document" in wire for wire in content) and not any("text" in wire for wire in content)
+    return _holds(content, "document") and not _holds(content, "text")
 
 
 def messages_from_wire(wires: list[Any], reading: Reading, messages: list[Message]) -> None:
@@ -69,7 +73,7 @@ def messages_from_wire(wires: list[Any], reading: Reading, messages: list[Messag
         if role == SYSTEM:
             form["in_messages"] = True
         if not blocks:
-            form["blank"] = True
+            form["blank"] = role
         if role == USER and _is_silent(content):
             form["silent"] = True
         if role == previous:
@@ -124,7 +128,7 @@ class _Turns(Turns[Writing]):
 
     def answer_first(self, message: Message, path: Path) -> None:
         """A turn of the user stands before it."""
-        if self.writing.is_odd(message):
+        if self.writing.was(message, "filler"):
             return
         self.wires.append({"role": USER, "content": [{"text": FILLER}]})
         filler = {"role": "user", "content": [{"type": "text", "text": FILLER}]}
@@ -137,7 +141,7 @@ class _Turns(Turns[Writing]):
             return
         wire: Wire = {"role": self.speaker, "content": self.content}
         form = self.form if self.writing.own else {}
-        if not self.content and not form.get("blank"):
+        if not self.content and form.get("blank") != self.speaker:
             wire["content"] = self.writing.filler((*(self.anchor or ()), "content"), EMPTY_TURN)
         elif self.documents is not None and not form.get("silent"):
             self._speak(wire)
@@ -175,13 +179,13 @@ class _Turns(Turns[Writing]):
 
     def _note_document(self, content: list[Wire]) -> None:
         path, self.writing.document = self.writing.document, None
-        number = next((at for at, wire in enumerate(content) if "document" in wire), None)
+        number = next((at for at, wire in enumerate(content) if wire.get("document") is not None), None)
         if self.documents is None and path is not None and number is not None:
             self.documents = (path, len(self.content) + number)
 
     def _speak(self, wire: Wire) -> None:
         """A message that holds a document also holds a text."""
-        if self.documents is None or any("text" in block for block in wire["content"]):
+        if self.documents is None or _holds(wire["content"], "text"):
             return
         path, number = self.documents
         wire["content"].insert(number, {"text": DOCUMENT_FILLER})
