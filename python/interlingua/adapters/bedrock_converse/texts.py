@@ -138,11 +138,11 @@ def text_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire
 
 def _is_guarded(state: dict[str, Any]) -> bool:
     """Whether a text was one that a guardrail looks at: what is kept of that are marks beside the text, if any."""
-    match (state.get("fields") or {}).get("guardContent"):
-        case {"text": dict(marks), **others}:
-            return "text" not in marks and not others
-        case others:
-            return others == {}
+    guard = (state.get("fields") or {}).get("guardContent")
+    if not isinstance(guard, dict):
+        return False
+    marks = guard.get("text")
+    return not guard or (len(guard) == 1 and isinstance(marks, dict) and "text" not in marks)
 
 
 def _cited_to_wire(block: Block, form: Wire, writing: Writing, path: Path) -> Wire | None:
