@@ -6,7 +6,7 @@ from interlingua.adapters._kit import Wire, gravity, report_unknown
 from interlingua.adapters.gemini_generate.context import Reading, Writing
 from interlingua.adapters.gemini_generate.reasoning import reasoning_from_wire
 from interlingua.adapters.gemini_generate.schemas import fitted, is_taken, json_schema
-from interlingua.adapters.gemini_generate.tables import MOST_STOPS, RANGES
+from interlingua.adapters.gemini_generate.tables import MOST_STOPS, RANGES, SEEDS
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest
 
@@ -106,9 +106,6 @@ def _format_from_wire(formats: Wire, reading: Reading) -> dict[str, Any] | None:
 # ---------------------------------------------------------------------------------------------- to the wire
 
 
-_SEEDS: Final = 2**31  # below, and from its negative on
-
-
 def sampling_to_wire(request: Request, config: Wire, writing: Writing) -> None:
     """Writes sampling, counts and stop texts, each in the range that is taken."""
     loss = writing.loss
@@ -118,7 +115,7 @@ def sampling_to_wire(request: Request, config: Wire, writing: Writing) -> None:
     for name, (canonical, _) in COUNTS.items():
         if (value := request.get(canonical)) is None:
             continue
-        if canonical == "seed" and not -_SEEDS <= value < _SEEDS and not writing.keeps("seed"):
+        if canonical == "seed" and not -SEEDS <= value < SEEDS and not writing.keeps("seed"):
             loss.drop(("seed",), "unsupported_value", "weakened", "the target takes seeds of 32 bits")
         elif canonical == "top_logprobs" and not (request.get("logprobs") or writing.keeps(canonical, "combination")):
             severity = gravity("top_logprobs", value, "lost")

@@ -16,7 +16,7 @@ from interlingua.adapters.gemini_generate.context import Reading, shape_of, turn
 from interlingua.adapters.gemini_generate.order import begins_with_call, demands_signatures
 from interlingua.adapters.gemini_generate.reasoning import is_usual_reasoning
 from interlingua.adapters.gemini_generate.state import MODEL, RESULT
-from interlingua.adapters.gemini_generate.tables import MOST_STOPS, RANGES, TIERS, fits_name
+from interlingua.adapters.gemini_generate.tables import MOST_STOPS, RANGES, SEEDS, TIERS, fits_name
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
 
@@ -156,6 +156,8 @@ def _is_usual(request: Request) -> bool:
             usual = low <= value <= high and (name != "top_logprobs" or request.get("logprobs") is True)
         elif name == "max_output_tokens" or name == "top_k":
             usual = value >= 1
+        elif name == "seed":
+            usual = -SEEDS <= value < SEEDS
         elif name == "reasoning":
             usual = is_usual_reasoning(value)
         elif name == "stop":

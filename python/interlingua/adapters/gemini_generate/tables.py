@@ -34,6 +34,7 @@ RANGES: Final[dict[str, tuple[Any, Any]]] = {
     "n": (1, 8),
     "top_logprobs": (0, 20),
 }
+SEEDS: Final = 2**31  # below, and from its negative on
 TIERS: Final = ("standard", "flex", "priority", "unspecified")
 
 FINISH: Final = {
