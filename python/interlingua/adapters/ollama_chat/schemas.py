@@ -34,8 +34,8 @@ def kept(schema: Schema, loss: Loss, path: Path) -> Schema:
         return schema
     schema = _sound(schema, _MISSHAPEN_ROOT, loss, path)
     written = _Keeper(schema, loss).properties(schema, path)
-    if "type" in schema and not isinstance(schema["type"], str):
-        loss.replace((*path, "type"), "object", "schema_rewritten", "shape", "the server takes one type here")
+    if schema.get("type", "object") != "object":
+        loss.replace((*path, "type"), "object", "schema_rewritten", "shape", "the arguments of a tool are an object")
         written = {**written, "type": "object"}
     if schema.keys() <= _ROOT:
         return written
@@ -47,7 +47,7 @@ def kept(schema: Schema, loss: Loss, path: Path) -> Schema:
 
 def _is_usual(schema: Schema) -> bool:
     """Whether the server keeps the whole schema: one level of properties without anything that it drops."""
-    if not within(schema, _ROOT) or not isinstance(schema.get("type", ""), str):
+    if not within(schema, _ROOT) or schema.get("type", "object") != "object":
         return False
     parts = schema.get("properties", _NOTHING)
     if not isinstance(parts, dict) or not _are_texts(schema.get("required", _NO_LIST)):
