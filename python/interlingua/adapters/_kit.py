@@ -19,6 +19,9 @@ Event = dict[str, Any]
 A = TypeVar("A")
 B = TypeVar("B")
 
+NOTHING: Final[Mapping[str, Any]] = {}
+"""Stands for an object that is absent."""
+
 
 class Mirror(Generic[A, B]):
     """A table that reads both ways. Refuses at import time to be anything but one-to-one."""
@@ -204,11 +207,8 @@ def gravity(name: str, value: Any, severity: str) -> str:
 def parallel_gravity(request: Mapping[str, Any]) -> str:
     """How grave it is that a wire has no switch of parallel calls: where they may be, or where nothing may be called, it
     states what is so anyway."""
-    callable_ = bool(request.get("tools")) and (request.get("tool_choice") or _NO_CHOICE).get("type") != "none"
+    callable_ = bool(request.get("tools")) and (request.get("tool_choice") or NOTHING).get("type") != "none"
     return "weakened" if callable_ and not request["parallel_tool_calls"] else "shape"
-
-
-_NO_CHOICE: Final[Mapping[str, Any]] = {}
 
 
 def report_parallel(request: Mapping[str, Any], loss: Loss) -> None:

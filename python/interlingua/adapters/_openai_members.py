@@ -4,7 +4,7 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from decimal import Decimal
 from typing import Any, Final, Generic, TypeVar
 
-from interlingua.adapters._kit import Wire, gravity, is_plain_name, plain_name, report_unknown, within
+from interlingua.adapters._kit import NOTHING, Wire, gravity, is_plain_name, plain_name, report_unknown, within
 from interlingua.adapters._openai_writing import LONGEST_TOOL_NAME, Target, fits_name
 from interlingua.adapters._results import note
 from interlingua.canonical.endpoint import Endpoint
@@ -16,7 +16,6 @@ EFFORTS: Final = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 _VERBOSITIES: Final = ("low", "medium", "high")
 _MOST_LOGPROBS: Final = 20
 _RANGES: Final = {"temperature": (0, 2), "top_p": (0, 1), "frequency_penalty": (-2, 2), "presence_penalty": (-2, 2)}
-_NOTHING: Final[Mapping[str, Any]] = {}
 
 
 # ---------------------------------------------------------------------------------------------------- to the wire
@@ -45,12 +44,12 @@ def scalar(name: str, value: Any, request: Request, body: Wire, writing: Target)
 
 def sampling(name: str, value: Any, request: Request, body: Wire, writing: Target) -> None:
     """A setting that is brought into the range of the wire; some models take none while they reason."""
-    lowest, highest = writing.dialect.get("ranges", _NOTHING).get(name) or _RANGES[name]
+    lowest, highest = writing.dialect.get("ranges", NOTHING).get(name) or _RANGES[name]
     if not (lowest <= value <= highest or writing.keeps(name) or writing.refuses(name)):
         value = max(lowest, min(value, highest))
         message = f"the wire takes {lowest} to {highest}"
         writing.loss.replace((name,), value, "unsupported_value", "weakened", message)
-    effort = (request.get("reasoning") or _NOTHING).get("effort")
+    effort = (request.get("reasoning") or NOTHING).get("effort")
     if writing.capabilities.get("sampling_with_reasoning") is False and effort != "none" and not writing.own:
         message = "the model samples by these settings only without reasoning"
         writing.loss.drop((name,), "combination", "weakened", message)
@@ -343,7 +342,7 @@ def proofread(
     # of a model nothing is known here: what was written for it is not measured by what we know of it
     reader = Endpoint(endpoint.adapter, endpoint.provider, None, endpoint.dialect)
     alone = {**request, "messages": [{"role": "user", "content": [{"type": "text", "text": "."}]}]}
-    if plain and tools and (request.get("tool_choice") or _NOTHING).get("type") not in ("tool", "allowed"):
+    if plain and tools and (request.get("tool_choice") or NOTHING).get("type") not in ("tool", "allowed"):
         alone["tools"] = tools[:1]  # that there are some is all that matters to the others
     for entry in to_wire(alone, reader)[1]:
         match entry["path"].split("/")[1:]:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import UnusedNames, WireIds, gravity, is_plain_name, plain_name
+from interlingua.adapters._kit import NOTHING, UnusedNames, WireIds, gravity, is_plain_name, plain_name
 from interlingua.adapters._schema import OPENAI_STRICT, misfit
 from interlingua.canonical.carriage import rides
 from interlingua.canonical.endpoint import Endpoint
@@ -14,7 +14,6 @@ from interlingua.canonical.loss import Loss, Path
 
 LONGEST_TOOL_NAME: Final = 64
 _ANY_ID: Final = re.compile("")
-_NOTHING: Final[Mapping[str, Any]] = {}
 
 
 class Target:
@@ -55,7 +54,7 @@ class Target:
         self._odd: tuple[str, ...] = ()
         self.folds_custom = dialect.get("custom_tools") is False and not own
         self.breakpoints = 0
-        told: Mapping[str, Any] = dialect.get("tool_id") or _NOTHING
+        told: Mapping[str, Any] = dialect.get("tool_id") or NOTHING
         self._longest_id = longest_id
         self._id_grammar = re.compile(told["pattern"]) if "pattern" in told and not own else None
         self._short_ids = WireIds(self._id_grammar or _ANY_ID, "call_", told["length"]) if "length" in told else None
@@ -66,11 +65,11 @@ class Target:
     def owns(self, item: dict[str, Any]) -> Mapping[str, Any]:
         """The provider state of an item when it may be replayed here, else nothing."""
         state: dict[str, Any] | None = item.get("provider_state")
-        return state if state is not None and self.endpoint.owns(state) else _NOTHING
+        return state if state is not None and self.endpoint.owns(state) else NOTHING
 
     def form(self, item: dict[str, Any]) -> Mapping[str, Any]:
         """How an item was spelt here, or nothing."""
-        return self.owns(item).get("form") or _NOTHING
+        return self.owns(item).get("form") or NOTHING
 
     def recall(self, request: dict[str, Any]) -> None:
         """Takes up what was noted when a request of this wire was read: that alone is not mended."""

@@ -2,17 +2,15 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from typing import Any
 
-from interlingua.adapters._kit import UnusedNames, Wire
+from interlingua.adapters._kit import NOTHING, UnusedNames, Wire
 from interlingua.adapters._order import Oddities
 from interlingua.adapters.gemini_generate.tables import LONGEST_TOOL_NAME, MODEL_MAJOR, camelised, fits_name
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import IdSource
 from interlingua.canonical.loss import Loss, Path, pointer
-
-_NOTHING: Final[Mapping[str, Any]] = {}
 
 # ---------------------------------------------------------------------------------------------- reading
 
@@ -134,11 +132,11 @@ class Writing:
         self.own = state is not None and endpoint.owns(state)
         asked: str | None = source.get("model")
         self.exact = self.own and (asked is None or endpoint.model in (None, asked, asked.partition(":")[2]))
-        self.capabilities: Mapping[str, Any] = _NOTHING if self.exact else endpoint.capabilities
+        self.capabilities: Mapping[str, Any] = NOTHING if self.exact else endpoint.capabilities
         self.form: Wire = self.owned(source).get("form") or {}
         odd: Any = self.form.get("odd")
         self.as_read = self.own and ("message" in source or odd is True)
-        self._odd: Mapping[str, Any] = odd if isinstance(odd, dict) else _NOTHING
+        self._odd: Mapping[str, Any] = odd if isinstance(odd, dict) else NOTHING
         self.spelt = False
         self.paired = self.own
         self.message: dict[str, Any] = {}
@@ -189,11 +187,11 @@ class Writing:
     def owned(self, item: dict[str, Any]) -> Mapping[str, Any]:
         """The provider state of an item when it may be replayed here, else nothing."""
         state: dict[str, Any] | None = item.get("provider_state")
-        return state if state is not None and self.endpoint.owns(state) else _NOTHING
+        return state if state is not None and self.endpoint.owns(state) else NOTHING
 
     def form_of(self, item: dict[str, Any]) -> Mapping[str, Any]:
         """How an item of this wire was spelt, and what was odd about it."""
-        return self.owned(item).get("form") or _NOTHING if "provider_state" in item else _NOTHING
+        return self.owned(item).get("form") or NOTHING if "provider_state" in item else NOTHING
 
     def generation(self, unknown: int) -> int:
         """The family of the model by its name: 2 for gemini-2.5-flash. What was written for it is not measured by it."""

@@ -1,9 +1,9 @@
 """Results to the wire: what a tool said in one object, media behind it or in the next user content."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
-from interlingua.adapters._kit import RESULT_MEMBERS, Wire
+from interlingua.adapters._kit import NOTHING, RESULT_MEMBERS, Wire
 from interlingua.adapters.gemini_generate.calls import unwrapped, wrapped
 from interlingua.adapters.gemini_generate.context import Writing
 from interlingua.adapters.gemini_generate.media import MEDIA
@@ -12,14 +12,12 @@ from interlingua.adapters.gemini_generate.state import RESULT, Block, finished, 
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.loss import Path, pointer
 
-_NOTHING: Final[Mapping[str, Any]] = {}
-
 
 def result_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
     """A tool result. Media that cannot stand in one are noted to travel in the next user content."""
     content: list[Block] = block["content"]
     if len(block) == 3 and len(content) == 1 and len(said := content[0]) == 2 and said["type"] == "text":
-        called, call_id = _answered(block, writing, _NOTHING, path)
+        called, call_id = _answered(block, writing, NOTHING, path)
         answer: Wire = {"name": called, "response": {"result": said["text"]}}
         if call_id is not None:
             answer["id"] = call_id

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import Wire, keep, report_foreign_state, report_unknown
+from interlingua.adapters._kit import NOTHING, Wire, keep, report_foreign_state, report_unknown
 from interlingua.adapters.gemini_generate.context import Reading, Writing
 from interlingua.adapters.gemini_generate.tables import CAMEL
 from interlingua.canonical.loss import Path
@@ -17,7 +17,6 @@ DATA: Final = ("text", "inlineData", "fileData", "functionCall", "functionRespon
 """The members that name the data of a part."""
 SIBLINGS: Final = frozenset(("thought", "thoughtSignature"))
 """The members beside the data that a block has a place for."""
-_NOTHING: Final[Mapping[str, Any]] = {}
 
 # ---------------------------------------------------------------------------------------------- from the wire
 
@@ -88,11 +87,11 @@ def reported(block: Block, known: frozenset[str], writing: Writing, path: Path) 
     report_cache(block, writing, path)
     state: dict[str, Any] | None = block.get("provider_state")
     if state is None:
-        return _NOTHING
+        return NOTHING
     if writing.endpoint.owns(state):
         return state
     report_foreign_state(block, writing.endpoint, writing.loss, path)
-    return _NOTHING
+    return NOTHING
 
 
 def report_stateless(block: Block, message: str, writing: Writing, path: Path) -> None:

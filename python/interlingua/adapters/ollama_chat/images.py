@@ -2,10 +2,10 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._kit import BLOCK_MEMBERS, gravity, parse_data_uri, report_unknown
+from interlingua.adapters._kit import BLOCK_MEMBERS, NOTHING, gravity, parse_data_uri, report_unknown
 from interlingua.adapters._media import may_be_base64, refuses_image, sniff, source_refused
 from interlingua.adapters.ollama_chat.blocks import Block, finish_block, opaque
-from interlingua.adapters.ollama_chat.tables import IMAGES, NOTHING, Reading, Writing
+from interlingua.adapters.ollama_chat.tables import IMAGES, Reading, Writing
 from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Path
 

@@ -8,6 +8,7 @@ from interlingua.adapters._envelope import TOOL_ERROR, TOOL_OK, is_enveloped
 from interlingua.adapters._kit import (
     BLOCK_MEMBERS,
     MESSAGE_MEMBERS,
+    NOTHING,
     RESULT_MEMBERS,
     THINKING_MEMBERS,
     Wire,
@@ -23,7 +24,6 @@ from interlingua.adapters.ollama_chat.images import image_from_wire, image_refus
 from interlingua.adapters.ollama_chat.tables import (
     CALLS,
     NAME,
-    NOTHING,
     Reading,
     Writing,
 )

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from interlingua.adapters._kit import (
+    NOTHING,
     STRUCTURE,
     Wire,
     expect,
@@ -20,7 +21,6 @@ from interlingua.adapters.ollama_chat.messages import messages_from_wire, messag
 from interlingua.adapters.ollama_chat.tables import (
     LEVELS,
     NAME,
-    NOTHING,
     OPTIONS,
     Reading,
     Writing,

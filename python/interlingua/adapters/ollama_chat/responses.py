@@ -11,11 +11,11 @@ from interlingua.adapters._answers import (
     report_stop_sequence,
     report_usage,
 )
-from interlingua.adapters._kit import Wire, report_foreign_state
+from interlingua.adapters._kit import NOTHING, Wire, report_foreign_state
 from interlingua.adapters._structured import answered
 from interlingua.adapters.ollama_chat.errors import error_from_body
 from interlingua.adapters.ollama_chat.messages import answer_from_wire, message_to_wire
-from interlingua.adapters.ollama_chat.tables import CREATED, FINISH, FINISH_BACK, NAME, NOTHING, Reading, Writing
+from interlingua.adapters.ollama_chat.tables import CREATED, FINISH, FINISH_BACK, NAME, Reading, Writing
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest, ProviderError
 from interlingua.canonical.ids import DERIVED_IDS, IdSource

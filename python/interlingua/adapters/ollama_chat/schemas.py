@@ -10,7 +10,7 @@ keyword that is left out is reported at its pointer. What stands under `items` a
 from collections.abc import Callable
 from typing import Any, Final
 
-from interlingua.adapters._kit import within
+from interlingua.adapters._kit import NOTHING, within
 from interlingua.canonical import json
 from interlingua.canonical.loss import Loss, Path
 
@@ -23,7 +23,6 @@ _SILENT: Final = frozenset(("title", "$schema", "$id", "$comment", "additionalPr
 """Keywords that say nothing worth a place in a description."""
 _NO_LIMIT: Final = frozenset(("title", "$schema", "$id", "$comment", "description"))
 _FLAT: Final = _PROPERTY - {"properties", "anyOf"}
-_NOTHING: Final[Schema] = {}
 _MOST_REFERENCES: Final = 64
 """So many references of one tool are written out; a schema that refers to itself never ends."""
 
@@ -49,7 +48,7 @@ def _is_usual(schema: Schema) -> bool:
     """Whether the server keeps the whole schema: one level of properties without anything that it drops."""
     if not within(schema, _ROOT) or schema.get("type", "object") != "object":
         return False
-    parts = schema.get("properties", _NOTHING)
+    parts = schema.get("properties", NOTHING)
     if not isinstance(parts, dict) or not _are_texts(schema.get("required", _NO_LIST)):
         return False
     for part in parts.values():  # noqa: SIM110 compiled, the loop is faster

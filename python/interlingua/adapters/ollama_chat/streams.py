@@ -9,7 +9,7 @@ end, so that a stream gives the same response as the body that says the same.
 from collections.abc import Generator, Iterable, Iterator
 from typing import Any, Final
 
-from interlingua.adapters._kit import MALFORMED, Wire, arguments_text, in_turn, refuse_event
+from interlingua.adapters._kit import MALFORMED, NOTHING, Wire, arguments_text, in_turn, refuse_event
 from interlingua.adapters._order import longest_rising, moves_to
 from interlingua.adapters._structured import Told
 from interlingua.adapters.ollama_chat.blocks import Block
@@ -23,7 +23,7 @@ from interlingua.adapters.ollama_chat.responses import (
     salt_of,
     to_wire_response,
 )
-from interlingua.adapters.ollama_chat.tables import CALLS, CREATED, NAME, NOTHING, Reading, Writing
+from interlingua.adapters.ollama_chat.tables import CALLS, CREATED, NAME, Reading, Writing
 from interlingua.adapters.ollama_chat.tools import call_from_wire, call_to_wire
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint

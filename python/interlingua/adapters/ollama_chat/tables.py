@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final
 
-from interlingua.adapters._kit import Mirror, WireIds, keep
+from interlingua.adapters._kit import NOTHING, Mirror, WireIds, keep
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import IdSource
 from interlingua.canonical.loss import Loss
@@ -42,7 +42,6 @@ CALLS: Final = "tool_calls"
 IMAGES: Final = "images"
 """Kinds of opaque blocks: an item of one of these lists that cannot be read."""
 
-NOTHING: Final[Mapping[str, Any]] = {}
 _ANYTHING: Final = re.compile("")
 _NUMBERS: Final = (int, float, Decimal)
 

@@ -6,6 +6,7 @@ from typing import Any, Final
 from interlingua.adapters._free_text import call_as_arguments, tool_as_function
 from interlingua.adapters._kit import (
     CALL_MEMBERS,
+    NOTHING,
     PROVIDER_TOOL_MEMBERS,
     Wire,
     arguments_text,
@@ -19,7 +20,7 @@ from interlingua.adapters._kit import (
 )
 from interlingua.adapters.ollama_chat.blocks import Block, opaque
 from interlingua.adapters.ollama_chat.schemas import kept
-from interlingua.adapters.ollama_chat.tables import CALLS, NOTHING, Reading, Writing
+from interlingua.adapters.ollama_chat.tables import CALLS, Reading, Writing
 from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Loss, Path
 

@@ -3,7 +3,14 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import MESSAGE_MEMBERS, Wire, report_foreign_state, report_own_state, report_unknown
+from interlingua.adapters._kit import (
+    MESSAGE_MEMBERS,
+    NOTHING,
+    Wire,
+    report_foreign_state,
+    report_own_state,
+    report_unknown,
+)
 from interlingua.adapters.openai_chat.context import Reading, Writing, extras
 from interlingua.adapters.openai_chat.parts import (
     ASSISTANT,
@@ -24,8 +31,6 @@ from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.loss import Path
 
 Message = dict[str, Any]
-
-_NOTHING: Final[Mapping[str, Any]] = {}
 
 
 def content_to_wire(
@@ -69,10 +74,10 @@ def _json_value(text: str) -> Any:
 
 def write_emptiness(wire: Wire, content: list[Block], state: Mapping[str, Any]) -> bool:
     """Writes the emptiness that an own message had. False when there is none to write."""
-    form = state.get("form") or _NOTHING
+    form = state.get("form") or NOTHING
     if content:
         return False
-    if "content" in form.get("empty", _NOTHING) and not form["empty"]["content"]:
+    if "content" in form.get("empty", NOTHING) and not form["empty"]["content"]:
         wire["content"] = form["empty"]["content"]
         return True
     return "content" in form.get("absent", ())
@@ -88,13 +93,13 @@ def filled(path: Path, writing: Writing) -> str:
 
 def finish_message(message: Message, wire: Wire, state: Mapping[str, Any], path: Path, writing: Writing) -> Wire:
     """What all messages have: a name, a cache hint, own members, and what this version does not know."""
-    form = state.get("form") or _NOTHING
+    form = state.get("form") or NOTHING
     if message.get("name") is not None:
         _name_to_wire(message, wire, path, writing)
     if message.get("cache") is not None:
         _message_cache(message["cache"], wire, form, path, writing)
     if state:
-        for name, value in form.get("empty", _NOTHING).items():
+        for name, value in form.get("empty", NOTHING).items():
             wire.setdefault(name, value)
         if fields := state.get("fields"):
             for name, value in fields.items():

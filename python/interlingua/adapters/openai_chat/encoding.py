@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import DELTAS, MALFORMED, InTurn, Wire, arguments_text, own_state, refuse_event
+from interlingua.adapters._kit import DELTAS, MALFORMED, NOTHING, InTurn, Wire, arguments_text, own_state, refuse_event
 from interlingua.adapters.openai_chat.citations import annotations_to_wire
 from interlingua.adapters.openai_chat.context import Writing
 from interlingua.adapters.openai_chat.errors import error_in_stream
@@ -30,7 +30,6 @@ from interlingua.wire.sse import Frame
 Event = dict[str, Any]
 
 DONE: Final = "[DONE]"
-_NOTHING: Final[Mapping[str, Any]] = {}
 _PROSE: Final = ("text", "refusal", "thinking")
 _LAST: Final = ("message_complete", "error")
 _TAIL: Final = ',"logprobs":null,"finish_reason":null}]}'
@@ -116,7 +115,7 @@ def _block_in_pieces(block: Block, path: Path, endpoint: Endpoint, loss: Loss) -
     state = block.get("provider_state")
     if block["type"] not in _PARTS or state is None or not endpoint.owns(state):
         return block
-    if (state.get("form") or _NOTHING).get("member") == "images" or (block["type"] == "audio" and "id" in state):
+    if (state.get("form") or NOTHING).get("member") == "images" or (block["type"] == "audio" and "id" in state):
         return block  # told whole, in a member of its own
     for name in state.get("fields") or ():
         at = (*path, "provider_state", "fields", name)
@@ -251,7 +250,7 @@ class _Encoder:
 
     def _place(self, block: Block) -> str | None:
         """Where reasoning goes: the dialect's place, also for that of others; own reasoning goes where it came from."""
-        own = self._writing.owns(block).get("form", _NOTHING).get("member")
+        own = self._writing.owns(block).get("form", NOTHING).get("member")
         replay = self._endpoint.dialect.get("reasoning_replay")
         return own or (replay if replay != "none" else None)
 
@@ -271,10 +270,10 @@ class _Encoder:
     def _thinking_delta(self, block: Block, text: str, index: int) -> Wire:
         match self._place(block):
             case "reasoning_details":
-                kind = self._writing.owns(block).get("form", _NOTHING).get("type") or "reasoning.text"
+                kind = self._writing.owns(block).get("form", NOTHING).get("type") or "reasoning.text"
                 body = "summary" if kind == "reasoning.summary" else "text"
                 return {"reasoning": text, DETAILS: [{"type": kind, body: text, "index": index}]}
-            case "content" if self._writing.owns(block).get("form", _NOTHING).get("type") == "reasoning":
+            case "content" if self._writing.owns(block).get("form", NOTHING).get("type") == "reasoning":
                 return {PART: [{"type": "reasoning", "summary": [{"type": "summary_text", "text": text}]}]}
             case "content":
                 return {PART: [{"type": "thinking", "thinking": [{"type": "text", "text": text}]}]}
@@ -345,7 +344,7 @@ class _Encoder:
                 return self._part(block, state, empty=not told.text)
             case "redacted_thinking" if self._place(block) == DETAILS:
                 return self._detail(block, index)
-            case "image" if state.get("form", _NOTHING).get("member") == "images":
+            case "image" if state.get("form", NOTHING).get("member") == "images":
                 return {"images": [part_to_wire(block, (), self._writing, USER)]}
             case "audio" if "id" in state:
                 return {"audio": audio_to_wire(block, state)}
@@ -363,11 +362,11 @@ class _Encoder:
 
     def _part(self, block: Block, state: Mapping[str, Any], *, empty: bool) -> Wire:
         """What a part of reasoning has beside its words; one of this provider that has none is told as well."""
-        fields: Wire = {**(state.get("fields") or _NOTHING)}
+        fields: Wire = {**(state.get("fields") or NOTHING)}
         proof: Wire = {"signature": block["signature"]} if "signature" in block else {}
         if not fields and not proof and not (state and empty):
             return {}
-        if (state.get("form") or _NOTHING).get("type") == "reasoning":
+        if (state.get("form") or NOTHING).get("type") == "reasoning":
             summary = [{"type": "summary_text", "text": "", **proof}]
             return {PART: [{**fields, "type": "reasoning", "summary": summary}]}
         return {PART: [{**fields, **proof, "type": "thinking", "thinking": []}]}
@@ -394,7 +393,7 @@ class _Encoder:
                 said = {**said, "name": message["name"]}
             if said := self._unsaid(number, said):
                 yield self._chunk(number, said)
-            beside = fields.get("choice", _NOTHING) if number == 0 else self._fields(choice)[0]
+            beside = fields.get("choice", NOTHING) if number == 0 else self._fields(choice)[0]
             content = message["content"] if own else as_told(message["content"], self._endpoint.dialect)
             finish: Wire = {**beside, "finish_reason": finish_to_wire(choice, content, own=own)}
             finish.update(stop_to_wire(choice, content, self._endpoint.dialect))
@@ -424,7 +423,7 @@ class _Encoder:
     def _fields(self, item: dict[str, Any]) -> tuple[Mapping[str, Any], bool]:
         """The members without canonical meaning that came from this provider; and whether the item did."""
         state = self._writing.owns(item)
-        return state.get("fields") or _NOTHING, bool(state)
+        return state.get("fields") or NOTHING, bool(state)
 
 
 def _around(told: _Told) -> tuple[str, str]:

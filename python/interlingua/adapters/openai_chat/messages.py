@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from interlingua.adapters._envelope import MARK, envelop, open_envelope
 from interlingua.adapters._kit import (
+    NOTHING,
     RESULT_MEMBERS,
     Wire,
     malformed,
@@ -39,8 +40,6 @@ from interlingua.canonical.loss import Path
 Message = dict[str, Any]
 Request = dict[str, Any]
 
-_NOTHING: Final[Mapping[str, Any]] = {}
-
 
 def messages_to_wire(request: Request, writing: Writing) -> list[Wire]:
     """All messages, in the order that the wire demands: results directly after their calls.
@@ -50,7 +49,7 @@ def messages_to_wire(request: Request, writing: Writing) -> list[Wire]:
     messages: list[Message] = request["messages"]
     body: list[Wire] = []
     if request.get("system"):
-        content = content_to_wire(request["system"], ("system",), writing, SYSTEM, _NOTHING)
+        content = content_to_wire(request["system"], ("system",), writing, SYSTEM, NOTHING)
         if content is not None:
             body.append({"role": "system", "content": content})
     order, moves = ordered(messages, NAME, writing.form if writing.own else None)
@@ -133,10 +132,10 @@ def _own_state(message: Message, role: str, path: Path, writing: Writing) -> Map
     """The own state of a message of this role. What was said in another one, as which an edit found it, is not said again:
     emptiness, and the members that a turn of the model alone has."""
     state = writing.owns(message)
-    form = state.get("form") or _NOTHING
+    form = state.get("form") or NOTHING
     if not state or form.get("said_by") == role:
         return state
-    fields = state.get("fields") or _NOTHING
+    fields = state.get("fields") or NOTHING
     for name in fields:
         if name in OF_THE_MODEL:
             at = (*path, "provider_state", "fields", name)
@@ -159,7 +158,7 @@ def _plain_to_wire(message: Message, position: int, writing: Writing, runs: _Run
     _refuse_results(content, path)
     state = _own_state(message, role, path, writing)
     written = content_to_wire(
-        content, (*path, "content"), writing, USER if role == USER else SYSTEM, state.get("form") or _NOTHING
+        content, (*path, "content"), writing, USER if role == USER else SYSTEM, state.get("form") or NOTHING
     )
     if runs.moved:
         parts: list[Wire] = [{"type": "text", "text": written}] if isinstance(written, str) else written or []
@@ -195,7 +194,7 @@ def _tool_to_wire(message: Message, position: int, writing: Writing, runs: _Runs
                 return {"role": "tool", "tool_call_id": writing.result_id(block), "content": text}
     path: Path = ("messages", position, "content", 0)
     state = writing.owns(message)
-    form = state.get("form") or _NOTHING
+    form = state.get("form") or NOTHING
     name = form.get("name")
     if called is not None:
         wire: Wire = {"role": "function", "name": called}

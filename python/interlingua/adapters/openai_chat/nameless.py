@@ -6,11 +6,12 @@ without one, which go by name or order. After an edit a reader may no longer fin
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from interlingua.adapters._kit import NOTHING
+
 Block = dict[str, Any]
 Message = dict[str, Any]
 Owned = Callable[[dict[str, Any]], Mapping[str, Any]]
 
-_NOTHING: Final[Mapping[str, Any]] = {}
 _READ: Final = ("text", "opaque")
 
 
@@ -26,11 +27,11 @@ def calls_in_need(messages: list[Message], owned: Owned) -> frozenset[str]:
             result: Block = message["content"][0]
             call: str = result["tool_use_id"]
             state = owned(message)
-            form: Mapping[str, Any] = state.get("form") or _NOTHING
+            form: Mapping[str, Any] = state.get("form") or NOTHING
             if (name := legacy.get(call)) is not None:
                 found = latest[name] == call and _goes_by_name(result["content"], form, name)
             elif "tool_call_id" in form.get("absent", ()):
-                found = _is_next(call, form.get("name") or (state.get("fields") or _NOTHING).get("name"), waiting, form)
+                found = _is_next(call, form.get("name") or (state.get("fields") or NOTHING).get("name"), waiting, form)
             else:
                 found = call not in nameless
             if not found:
@@ -39,7 +40,7 @@ def calls_in_need(messages: list[Message], owned: Owned) -> frozenset[str]:
         elif calls := [block for block in message["content"] if block["type"] == "tool_use"]:
             waiting = {block["id"]: block["name"] for block in calls}
             for block in calls:
-                form = owned(block).get("form") or _NOTHING
+                form = owned(block).get("form") or NOTHING
                 if form.get("legacy"):
                     legacy[block["id"]] = block["name"]
                     latest[block["name"]] = block["id"]

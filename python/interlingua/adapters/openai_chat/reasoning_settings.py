@@ -4,15 +4,13 @@ as the dialect's `reasoning_control` says; written above read.
 """
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
-from interlingua.adapters._kit import Wire
+from interlingua.adapters._kit import NOTHING, Wire
 from interlingua.adapters._openai_members import Members, effort, report_reasoning, takes_reasoning
 from interlingua.adapters.openai_chat.context import Reading, Writing
 
 Request = dict[str, Any]
-
-_NOTHING: Final[Mapping[str, Any]] = {}
 
 
 # ---------------------------------------------------------------------------------------------------- to the wire
@@ -69,7 +67,7 @@ def _thinking_object(value: Mapping[str, Any], body: Wire, writing: Writing) -> 
     if mode is None and "budget_tokens" in value:
         mode = "enabled"
     if value.get("effort") == "none" and not writing.own:  # the member that turns it off is another one
-        mode, value = "disabled", _NOTHING
+        mode, value = "disabled", NOTHING
     if mode in ("enabled", "disabled"):
         written["mode"] = mode
         body["thinking"] = {"type": mode}

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from interlingua.adapters._kit import (
+    NOTHING,
     STRUCTURE,
     Wire,
     expect,
@@ -61,7 +62,6 @@ from interlingua.canonical.loss import Entry, Loss
 
 Request = dict[str, Any]
 
-_NOTHING: Final[Mapping[str, Any]] = {}
 _INCLUDE_USAGE: Final = {"include_usage": True}
 _LIMITS: Final = ("max_completion_tokens", "max_tokens")
 
@@ -116,7 +116,7 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
             _MEMBERS.get(name, unknown_member)(name, value, request, body, writing)
     effort_beside_tools(request, body, writing)
     if state is not None and own:
-        _respell(body, state.get("form") or _NOTHING)
+        _respell(body, state.get("form") or NOTHING)
         report_own_state(state, loss, (), fields=True)
     elif state is not None:
         report_foreign_state(request, endpoint, loss, ())
@@ -127,7 +127,7 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
 
 def _respell(body: Wire, form: Mapping[str, Any]) -> None:
     """Writes the members that were there without saying anything."""
-    for name, value in form.get("empty", _NOTHING).items():
+    for name, value in form.get("empty", NOTHING).items():
         body.setdefault(name, value)
 
 
@@ -200,7 +200,7 @@ def _cache(name: str, value: dict[str, Any], request: Request, body: Wire, writi
 def _stream(name: str, value: bool, request: Request, body: Wire, writing: Writing) -> None:
     body[name] = value
     form = writing.form(request)
-    asked = "stream_options" in (request.get("options") or _NOTHING).get(NAME, _NOTHING)
+    asked = "stream_options" in (request.get("options") or NOTHING).get(NAME, NOTHING)
     silent = writing.dialect.get("stream_options") is False or any(
         "stream_options" in form.get(spelling, ()) for spelling in ("absent", "empty")
     )
@@ -238,7 +238,7 @@ def _options_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         report_foreign_options(request, writing.endpoint, loss)
     refused = writing.dialect.get("unsupported", ())
     silent = writing.dialect.get("stream_options") is False
-    for name, value in (options.get(NAME) or _NOTHING).items():
+    for name, value in (options.get(NAME) or NOTHING).items():
         path = ("options", NAME, name)
         if writing.from_another and name not in _WIRE_MEMBERS:  # refused elsewhere
             loss.drop(path, "foreign_options", "weakened", "an option of another provider has no meaning here")
@@ -294,7 +294,7 @@ def _report_meaning(name: str, value: Any, body: Wire, path: tuple[str, ...], wr
         return
     beside = {other: body[other] for other in ("stream", "tools", "functions") if other != name and body.get(other)}
     read, _ = read_members({name: value, **beside}, Reading(writing.endpoint, DERIVED_IDS))
-    if name in (read.get("options") or _NOTHING).get(NAME, _NOTHING):
+    if name in (read.get("options") or NOTHING).get(NAME, NOTHING):
         return
     writing.loss.drop(path, "combination", "shape", "the member is read back as part of the request")
     for member, item in read.items():

@@ -13,7 +13,7 @@ from interlingua.adapters._answers import (
     report_usage,
     same_counts,
 )
-from interlingua.adapters._kit import Wire, keep
+from interlingua.adapters._kit import NOTHING, Wire, keep
 from interlingua.adapters._structured import answered
 from interlingua.adapters.openai_chat.context import Reading, Writing, extras
 from interlingua.adapters.openai_chat.errors import error_from_body, is_failure
@@ -26,8 +26,6 @@ from interlingua.canonical.loss import Entry, Loss, Path
 
 Response = dict[str, Any]
 Usage = dict[str, Any]
-
-_NOTHING: Final[Mapping[str, Any]] = {}
 
 
 # ---------------------------------------------------------------------------------------------------- to the wire
@@ -93,7 +91,7 @@ def _own_body(response: Response, state: Mapping[str, Any], endpoint: Endpoint, 
         if body["usage"] is not usage.get("raw"):
             report_usage(response, _UNCOUNTED, loss)
     report_rest(response, loss)
-    for name, value in form.get("empty", _NOTHING).items():
+    for name, value in form.get("empty", NOTHING).items():
         body.setdefault(name, value)
     for name, value in fields.items():
         if name != "choice":
@@ -102,7 +100,7 @@ def _own_body(response: Response, state: Mapping[str, Any], endpoint: Endpoint, 
 
 
 def _own_parts(state: Mapping[str, Any] | None) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    return ((state.get("fields") or _NOTHING), (state.get("form") or _NOTHING)) if state else (_NOTHING, _NOTHING)
+    return ((state.get("fields") or NOTHING), (state.get("form") or NOTHING)) if state else (NOTHING, NOTHING)
 
 
 def answer_id(response: Mapping[str, Any]) -> str:
@@ -116,7 +114,7 @@ def _own_choices(
 ) -> list[Wire]:
     if form.get("choices") == []:
         return []
-    choices = [_own_choice(response, 0, fields.get("choice") or _NOTHING, form.get("choice") or _NOTHING, writing)]
+    choices = [_own_choice(response, 0, fields.get("choice") or NOTHING, form.get("choice") or NOTHING, writing)]
     for position, choice in enumerate(response.get("alternatives") or (), 1):
         state = choice.get("provider_state")
         own_fields, own_form = _own_parts(state if state is not None and writing.endpoint.owns(state) else None)
@@ -135,7 +133,7 @@ def _own_choice(
     content = choice["message"]["content"]
     wire["finish_reason"] = word = finish_to_wire(choice, content, own=True)
     stop = stop_to_wire(choice, content, writing.dialect)
-    for name, value in form.get("empty", _NOTHING).items():
+    for name, value in form.get("empty", NOTHING).items():
         wire[name] = value
     for name, value in fields.items():
         wire.setdefault(name, value)
@@ -224,8 +222,8 @@ def stop_to_wire(
     """The member by which some providers tell the text that ended an answer; nothing where none did, or none is told."""
     member, text = dialect.get("stop_told"), choice.get("stop_sequence")
     if not member or not text or choice["finish_reason"] != "stop_sequence":
-        return _NOTHING
-    return {member: text} if finish_from_wire("stop", content) == "stop" else _NOTHING
+        return NOTHING
+    return {member: text} if finish_from_wire("stop", content) == "stop" else NOTHING
 
 
 def _report_end(
@@ -465,7 +463,7 @@ def _outside(raw: Wire, prompt: int, output: int, reasoning: int, endpoint: Endp
 
 
 def _details(raw: Wire, *names: str) -> Mapping[str, Any]:
-    return next((raw[name] for name in names if isinstance(raw.get(name), dict)), _NOTHING)
+    return next((raw[name] for name in names if isinstance(raw.get(name), dict)), NOTHING)
 
 
 def _first(*values: Any) -> int | None:

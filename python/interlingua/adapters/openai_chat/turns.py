@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import Wire, report_foreign_state, report_own_state, report_unknown, within
+from interlingua.adapters._kit import NOTHING, Wire, report_foreign_state, report_own_state, report_unknown, within
 from interlingua.adapters.openai_chat.citations import annotations_from_wire, annotations_to_wire, own_citations
 from interlingua.adapters.openai_chat.contents import (
     content_from_wire,
@@ -54,8 +54,6 @@ from interlingua.canonical.loss import Path, pointer
 Message = dict[str, Any]
 Request = dict[str, Any]
 
-_NOTHING: Final[Mapping[str, Any]] = {}
-
 
 def assistant_to_wire(message: Message, position: int, writing: Writing, request: Request) -> Wire:
     """An assistant's message of the history, which stands at `position` in the request."""
@@ -73,7 +71,7 @@ def assistant_to_wire(message: Message, position: int, writing: Writing, request
     state = writing.owns(message)
     wire = _turn_to_wire(turn, content, state, path, writing)
     if turn.texts or DETAILS in wire or writing.dialect.get("reasoning_replay_required"):
-        _reasoning_members(turn, wire, state.get("form") or _NOTHING, path, writing)
+        _reasoning_members(turn, wire, state.get("form") or NOTHING, path, writing)
     turn.report_moves()
     return wire if len(message) == 2 else finish_message(message, wire, state, path, writing)
 
@@ -86,8 +84,8 @@ def _plain_turn(message: Message, content: list[Block], path: Path, writing: Wri
         state = writing.owns(message)
         if len(message) > 3 or not state or not state.keys() <= _STATE_OF_FORM:
             return None
-        form = state.get("form") or _NOTHING
-        if not form.keys() <= _EMPTINESS or not form.get("empty", _NOTHING).keys() <= _CONTENT_ALONE:
+        form = state.get("form") or NOTHING
+        if not form.keys() <= _EMPTINESS or not form.get("empty", NOTHING).keys() <= _CONTENT_ALONE:
             return None
         if form.get("empty"):
             if form["empty"]["content"]:
@@ -141,7 +139,7 @@ def answer_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
     for index, block in enumerate(content):
         _place(block, index, content, turn, {"messages": [message]})
     state = writing.owns(message)
-    form = state.get("form") or _NOTHING
+    form = state.get("form") or NOTHING
     wire = _turn_to_wire(turn, content, state, path, writing)
     if turn.texts or DETAILS in wire:
         _reasoning_members(turn, wire, form, path, writing)
@@ -244,7 +242,7 @@ def _is_member(block: Block, index: int, content: list[Block], turn: Turn) -> bo
     state = turn.writing.owns(block)
     if turn.refusal is not None or block.get("cache") is not None or state.get("fields") or not block["text"]:
         return False
-    return (state.get("form") or _NOTHING).get("part") != "refusal" and not any(
+    return (state.get("form") or NOTHING).get("part") != "refusal" and not any(
         later["type"] == "text" for later in content[index + 1 :]
     )
 
@@ -292,15 +290,15 @@ def _sound(block: Block, path: Path, turn: Turn) -> Wire | None:
 
 def audio_to_wire(block: Block, state: Mapping[str, Any]) -> Wire:
     """The `audio` member of an answer."""
-    audio: Wire = {**state.get("fields", _NOTHING), "id": state["id"], "data": block["source"]["data"]}
+    audio: Wire = {**state.get("fields", NOTHING), "id": state["id"], "data": block["source"]["data"]}
     if "transcript" in block:
         audio["transcript"] = block["transcript"]
     return audio
 
 
 def _turn_to_wire(turn: Turn, content: list[Block], state: Mapping[str, Any], path: Path, writing: Writing) -> Wire:
-    form = state.get("form") or _NOTHING
-    empty = form.get("empty", _NOTHING)
+    form = state.get("form") or NOTHING
+    empty = form.get("empty", NOTHING)
     wire: Wire = {"role": "assistant"}
     turn.refusal = one_refusal(turn)
     written = spelt(turn.parts, form)

@@ -3,13 +3,12 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import MALFORMED, Wire, arguments_text, refuse_event
+from interlingua.adapters._kit import MALFORMED, NOTHING, Wire, arguments_text, refuse_event
 from interlingua.adapters._openai_errors import error_in_stream
 from interlingua.adapters.openai_responses.context import Writing
 from interlingua.adapters.openai_responses.items import made_id, turn_to_wire
 from interlingua.adapters.openai_responses.parts import Block
 from interlingua.adapters.openai_responses.responses import finish_from_wire, finish_to_wire, head, usage_to_wire
-from interlingua.adapters.openai_responses.tables import NOTHING
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Loss

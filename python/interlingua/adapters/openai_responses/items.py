@@ -9,7 +9,16 @@ import hashlib
 from collections.abc import Container, Mapping
 from typing import Any, Final, Literal
 
-from interlingua.adapters._kit import CALL_MEMBERS, THINKING_MEMBERS, Wire, arguments_text, keep, report_unknown, within
+from interlingua.adapters._kit import (
+    CALL_MEMBERS,
+    NOTHING,
+    THINKING_MEMBERS,
+    Wire,
+    arguments_text,
+    keep,
+    report_unknown,
+    within,
+)
 from interlingua.adapters._openai_calls import arguments_to_wire, custom_input, read_arguments
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.parts import (
@@ -25,7 +34,7 @@ from interlingua.adapters.openai_responses.parts import (
     report_reading,
     text_kind,
 )
-from interlingua.adapters.openai_responses.tables import BETWEEN, NAME, NOTHING
+from interlingua.adapters.openai_responses.tables import BETWEEN, NAME
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.loss import Path, pointer
 

@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._envelope import MARK, envelop, open_envelope
-from interlingua.adapters._kit import MESSAGE_MEMBERS, RESULT_MEMBERS, Wire, keep, malformed, report_unknown
+from interlingua.adapters._kit import MESSAGE_MEMBERS, NOTHING, RESULT_MEMBERS, Wire, keep, malformed, report_unknown
 from interlingua.adapters._order import moves_behind
 from interlingua.adapters._results import in_order, note, result_of
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.items import is_message, item_from_wire, turn_to_wire
 from interlingua.adapters.openai_responses.parts import Block, part_from_wire, part_to_wire
-from interlingua.adapters.openai_responses.tables import ELSEWHERE, FILLER, NAME, NOTHING
+from interlingua.adapters.openai_responses.tables import ELSEWHERE, FILLER, NAME
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.loss import Path, pointer

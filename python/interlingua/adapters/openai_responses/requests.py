@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import STRUCTURE, Wire, expect, gravity, malformed, report_foreign_options
+from interlingua.adapters._kit import NOTHING, STRUCTURE, Wire, expect, gravity, malformed, report_foreign_options
 from interlingua.adapters._openai_members import (
     READERS,
     Members,
@@ -35,7 +35,6 @@ from interlingua.adapters.openai_responses.tables import (
     LOGPROBS,
     MOST_BREAKPOINTS,
     NAME,
-    NOTHING,
     SERVICE_TIERS,
 )
 from interlingua.adapters.openai_responses.tools import choice_from_wire, choice_to_wire, tool_from_wire, tools_to_wire

@@ -12,7 +12,7 @@ from interlingua.adapters._answers import (
     report_usage,
     same_counts,
 )
-from interlingua.adapters._kit import Wire, own_state, report_foreign_state
+from interlingua.adapters._kit import NOTHING, Wire, own_state, report_foreign_state
 from interlingua.adapters._openai_errors import error_from_body
 from interlingua.adapters._structured import answered
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
@@ -24,7 +24,6 @@ from interlingua.adapters.openai_responses.tables import (
     INCOMPLETE,
     INCOMPLETE_BACK,
     NAME,
-    NOTHING,
     POLICY_CODES,
     STATUS,
 )

@@ -1,8 +1,7 @@
 """What reads the same in both directions: words of the wire and words of the contract."""
 
 import re
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 NAME: Final = "openai_responses"
 
@@ -56,5 +55,3 @@ LOGPROBS: Final = "message.output_text.logprobs"
 
 ELSEWHERE: Final = ("previous_response_id", "conversation", "prompt")
 """Members that name a conversation, or the beginning of one, that the provider keeps."""
-
-NOTHING: Final[Mapping[str, Any]] = {}

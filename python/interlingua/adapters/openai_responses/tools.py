@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import TOOL_MEMBERS, Wire, report_unknown, within
+from interlingua.adapters._kit import NOTHING, TOOL_MEMBERS, Wire, report_unknown, within
 from interlingua.adapters._openai_members import plain_function
 from interlingua.adapters._openai_tools import (
     NAMING,
@@ -19,7 +19,6 @@ from interlingua.adapters._openai_tools import (
 )
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.parts import cache_from_wire, cache_to_wire
-from interlingua.adapters.openai_responses.tables import NOTHING
 from interlingua.canonical.loss import Path
 
 Tool = dict[str, Any]
