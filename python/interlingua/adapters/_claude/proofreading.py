@@ -18,6 +18,7 @@ from interlingua.adapters._claude.values import (
     imprint,
     member_imprint,
 )
+from interlingua.adapters._kit import within
 from interlingua.adapters._order import oddities
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import CannotAdapt, InvalidRequest
@@ -72,7 +73,7 @@ _ODDITIES: Final = ("misplaced", "unpaired")  # messages
 
 def _is_usual(request: Item, reading: Reading) -> bool:
     """Whether the members of a request, and where it ends, surely need no repair."""
-    if reading.unusual or not request.keys() <= _USUAL or not request["messages"]:
+    if reading.unusual or not within(request, _USUAL) or not request["messages"]:
         return False
     tools, choice, reasoning = request.get("tools"), request.get("tool_choice"), request.get("reasoning")
     if reading.has_odd_names() or (reading.has_calls() and not tools):

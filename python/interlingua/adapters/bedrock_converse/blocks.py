@@ -253,7 +253,7 @@ def blocks_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path
         if wire is None:
             continue
         wires.append(wire)
-        if block["type"] != "text" and wire.keys() == {"text"}:
+        if block["type"] != "text" and len(wire) == 1 and "text" in wire:
             continue  # a placeholder, which has no hint
         if "cache" in block and (mark := _mark(block, place, writing, where)) is not None:
             wires.append(mark)

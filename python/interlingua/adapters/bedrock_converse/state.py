@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
+from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown, within
 from interlingua.adapters.bedrock_converse.tables import Writing
 from interlingua.canonical.loss import Path
 
@@ -72,7 +72,7 @@ _NULLS_WITHIN: Final = 3  # what stands deeper is a value of its own
 
 def left_over(item: Wire, known: frozenset[str]) -> Wire | None:
     """The members of an item that have no canonical meaning; None when there are none."""
-    return None if item.keys() <= known else {name: value for name, value in item.items() if name not in known}
+    return None if within(item, known) else {name: value for name, value in item.items() if name not in known}
 
 
 def nulls_of(item: Wire) -> Wire:
@@ -90,7 +90,7 @@ def nulls_of(item: Wire) -> Wire:
 def finished(block: Block, kind: str, inner: Any, known: frozenset[str], writing: Writing, path: Path) -> Wire:
     """The wire block, with what its provider state holds for this wire; members that are not known are reported."""
     wire: Wire = {kind: inner}
-    if not block.keys() <= known:
+    if not within(block, known):
         report_unknown(block, known, writing.loss, path)
     state = block.get("provider_state")
     if state is None:

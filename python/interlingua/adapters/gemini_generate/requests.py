@@ -10,6 +10,7 @@ from interlingua.adapters._kit import (
     report_foreign_options,
     report_foreign_state,
     report_unknown,
+    within,
 )
 from interlingua.adapters._structured import guarded, recognised, written
 from interlingua.adapters.gemini_generate.contents import contents_from_wire, system_from_wire
@@ -321,7 +322,7 @@ def members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         _metadata_to_wire(request["metadata"], body, writing)
     if request.get("options"):
         _options_to_wire(request, body, writing)
-    if not request.keys() <= _WRITTEN:
+    if not within(request, _WRITTEN):
         for name, severity in _UNSUPPORTED.items():
             if request.get(name) is not None:
                 writing.loss.drop((name,), "unsupported_field", severity, f"the wire has no {name}")

@@ -11,7 +11,7 @@ from collections.abc import Generator, Iterable, Iterator
 from typing import Any, Final
 
 from interlingua.adapters._answers import ending, joined
-from interlingua.adapters._kit import MALFORMED, Wire, arguments_text, in_turn, refuse_event, stream_error
+from interlingua.adapters._kit import MALFORMED, Wire, arguments_text, in_turn, refuse_event, stream_error, within
 from interlingua.adapters._structured import Told
 from interlingua.adapters.gemini_generate.citations import cite
 from interlingua.adapters.gemini_generate.context import Reading, Writing
@@ -54,6 +54,7 @@ def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Generator
 
 
 _CONTENT: Final = frozenset(("role", "parts"))
+_TEXT_PART: Final = frozenset(("text", "thought"))
 _NO_COUNTS: Final = frozenset(("trafficType", "serviceTier"))
 
 
@@ -193,7 +194,7 @@ class _Decoder:
             choice.members[name] = value
         content = candidate.get("content")
         if type(content) is dict:
-            if not content.keys() <= _CONTENT:
+            if not within(content, _CONTENT):
                 choice.content.update({name: value for name, value in content.items() if name not in _CONTENT})
             for part in content.get("parts") or ():
                 if None in part.values():
@@ -231,7 +232,7 @@ class _Decoder:
 
     def _part(self, choice: _Choice, part: Wire) -> list[Event]:
         text = part.get("text")
-        if type(text) is str and part.keys() <= {"text", "thought"}:
+        if type(text) is str and within(part, _TEXT_PART):
             return self._text(choice, "thinking" if part.get("thought") is True else "text", text)
         call = part.get("functionCall")
         if type(call) is dict and choice.call is not None and "name" not in call:

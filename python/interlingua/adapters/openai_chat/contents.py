@@ -10,6 +10,7 @@ from interlingua.adapters._kit import (
     report_foreign_state,
     report_own_state,
     report_unknown,
+    within,
 )
 from interlingua.adapters.openai_chat.context import Reading, Writing, extras
 from interlingua.adapters.openai_chat.parts import (
@@ -193,7 +194,7 @@ def finish_reading(
         read["name"] = name
         if not PARTICIPANT.fullmatch(name):
             form["odd"] = True
-    if not message.keys() <= known or ("name" in message and not isinstance(name, str)):
+    if not within(message, known) or ("name" in message and not isinstance(name, str)):
         kept, empty = extras(message, known)
         if kept:
             form = cache_from_wire(kept, read, form, reading) or form

@@ -15,6 +15,7 @@ from interlingua.adapters._kit import (
     report_foreign_state,
     report_own_state,
     report_unknown,
+    within,
 )
 from interlingua.adapters._media import (
     DETAILS,
@@ -521,7 +522,7 @@ def _finish_part(
     fields: dict[str, Any] | None = None,
     form: dict[str, Any] | None = None,
 ) -> Block:
-    if not part.keys() <= known:
+    if not within(part, known):
         kept = {name: value for name, value in part.items() if name not in known}
         form = cache_from_wire(kept, block, form, reading)
         if kept:

@@ -10,7 +10,7 @@ The answer is not complete before `[DONE]`, because usage follows the finish.
 from collections.abc import Generator
 from typing import Any, Final
 
-from interlingua.adapters._kit import Event, Wire
+from interlingua.adapters._kit import Event, Wire, within
 from interlingua.adapters._structured import Told
 from interlingua.adapters.openai_chat.context import Reading
 from interlingua.adapters.openai_chat.errors import error_from_body, is_failure
@@ -119,7 +119,7 @@ class _Answer:
             return None
         wire = choices[0]
         delta = wire.get("delta")
-        if type(delta) is not dict or len(delta) != 1 or not wire.keys() <= _PLAIN_CHOICE:
+        if type(delta) is not dict or len(delta) != 1 or not within(wire, _PLAIN_CHOICE):
             return None
         if wire.get("finish_reason") is not None or wire.get("logprobs") is not None:
             return None

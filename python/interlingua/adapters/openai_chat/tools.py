@@ -89,10 +89,10 @@ def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: dict[str, An
             inner[member] = tool[name]
     if inner.get("strict") and _refuses_strict(tool, inner, (*path, "strict"), writing):
         del inner["strict"]
-    if kind == "custom" or tool.keys() - _COMMON:
+    if kind == "custom" or not within(tool, _COMMON):
         report_misplaced(tool, kind, path, writing)
     item: Wire = {**{k: v for k, v in fields.items() if k != kind}, "type": kind, kind: inner}
-    if not tool.keys() <= _SAYING:
+    if not within(tool, _SAYING):
         writing.place = ""
         finish_block(tool, item, TOOL_MEMBERS, state, path, writing)
     return item
@@ -394,7 +394,7 @@ def _call_to_wire(
         if kind in fields:
             call[kind] = {**fields[kind], **inner}
         call = {**{k: v for k, v in fields.items() if k != kind}, **call}
-    if not state or "cache" in block or "signature" in state or not block.keys() <= CALL_MEMBERS:
+    if not state or "cache" in block or "signature" in state or not within(block, CALL_MEMBERS):
         writing.place = ""
         finish_block(block, call, CALL_MEMBERS, state, path, writing)
     return call
@@ -451,7 +451,7 @@ def call_from_wire(call: Wire, reading: Reading, canonical: str | None = None) -
         kind = "function"
         read_any_arguments(inner, block, form)
         known_inner = _FUNCTION_CALL
-    if not inner.keys() <= known_inner:
+    if not within(inner, known_inner):
         kept = {member: value for member, value in inner.items() if member not in known_inner}
         fields[kind] = kept
     if len(call) != 3 or "type" not in call or "id" not in call:

@@ -115,7 +115,6 @@ def _plain_turn(message: Message, content: list[Block], path: Path, writing: Wri
     return wire
 
 
-_TEXT_ALONE: Final = frozenset(("type", "text"))
 _STATE_OF_FORM: Final = frozenset(("adapter", "provider", "form"))
 _EMPTINESS: Final = frozenset(("empty", "absent"))
 _CONTENT_ALONE: Final = frozenset(("content",))
@@ -125,12 +124,7 @@ def answer_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
     """The message of an answer, at its place in the response."""
     content = message["content"]
     if not writing.own and len(message) == 2:
-        if (
-            len(content) == 1
-            and content[0].keys() == _TEXT_ALONE
-            and content[0]["text"]
-            and content[0]["type"] == "text"
-        ):
+        if len(content) == 1 and len(content[0]) == 2 and content[0]["type"] == "text" and content[0]["text"]:
             return {"role": "assistant", "content": content[0]["text"], "refusal": None}
         if (plain := _plain_turn(message, content, path, writing, {"messages": [message]})) is not None:
             plain["refusal"] = None

@@ -282,7 +282,7 @@ def _call_to_wire(block: Block, index: int, turn: Path, writing: Writing, reques
     if name != block["name"]:
         writing.report_name((*turn, "content", index, "name"), name)
     state = block.get("provider_state")
-    if not writing.answer and within(block, _SIMPLE_CALL) and (state is None or state.keys() <= _SIMPLE_STATE):
+    if not writing.answer and within(block, _SIMPLE_CALL) and (state is None or within(state, _SIMPLE_STATE)):
         call_id = writing.call_id(block, NOTHING if state is None else writing.owns(block))
         arguments = arguments_text(block["input"])
         return {"type": "function_call", "call_id": call_id, "name": name, "arguments": arguments}
@@ -313,7 +313,7 @@ def _odd_call_to_wire(block: Block, name: str, path: Path, writing: Writing) -> 
         _item_members(item, {"fields": state.get("fields")}, form)
     if writing.answer:
         item.setdefault("status", "completed")
-    if not block.keys() <= _PLAIN_CALL or "signature" in state or (not state and "provider_state" in block):
+    if not within(block, _PLAIN_CALL) or "signature" in state or (not state and "provider_state" in block):
         if block.get("cache") is not None:
             writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "a call carries no cache mark")
         report_state(block, writing, path)

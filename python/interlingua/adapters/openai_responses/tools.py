@@ -70,7 +70,7 @@ def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: dict[str, An
     report_misplaced(tool, kind, path, writing)
     for name, value in form.get("nulls", NOTHING).items():
         item.setdefault(name, value)
-    if not tool.keys() <= _SAYING:
+    if not within(tool, _SAYING):
         if tool.get("cache") is not None:
             cache_to_wire(tool["cache"], item, form, (*path, "cache"), writing)
         report_state(tool, writing, path)
