@@ -12,6 +12,9 @@ from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.turns import (
     EMPTY_TURN,
     Turns,
+    is_thinking,
+    settle_prefill,
+    trim_thinking,
     user_from_wire,
 )
 from interlingua.adapters._claude.values import (
@@ -174,6 +177,56 @@ class _Turns(Turns[Writing]):
                 if name in state:
                     where = (*path, "provider_state", name)
                     self.writing.loss.drop(where, "combination", "weakened", "the message travels inside another one")
+
+    def plain(self) -> list[Wire] | None:
+        """What `_add` and `close` do, without their cases."""
+        messages, writing = self.messages, self.writing
+        if self.first < len(messages) and messages[self.first]["role"] != "user":
+            return None
+        wires: list[Wire] = []
+        content: list[Wire] = []
+        previous = ""
+        last = len(messages) - 1
+        for position in range(self.first, len(messages)):
+            message = messages[position]
+            role: str = message["role"]
+            if role == "tool":
+                wire, mark = result_to_wire(message["content"][0], writing, ("messages", position, "content", 0))
+                if previous != "tool":
+                    content = []
+                    wires.append({"role": USER, "content": content})
+                content.append(wire)
+                if mark is not None:
+                    content.append(mark)
+            elif role == "user":
+                found = blocks_to_wire(message["content"], USER, writing, ("messages", position, "content"))
+                if previous != "tool":
+                    content = []
+                    wires.append({"role": USER, "content": content})
+                    if not found:
+                        found = writing.filler(("messages", position, "content"), EMPTY_TURN)
+                elif not found:
+                    writing.drop_message(("messages", position))
+                if writing.document is not None:
+                    self.content = content
+                    self._note_document(found)
+                content += found
+                if self.documents is not None:
+                    self._speak(wires[-1])
+                    self.documents = None
+            else:
+                writing.message = message
+                writing.next_turn()
+                content = blocks_to_wire(message["content"], ASSISTANT, writing, ("messages", position, "content"))
+                if content and is_thinking(content[-1]):
+                    trim_thinking(message["content"], content, ("messages", position), writing)
+                if position == last:
+                    settle_prefill(message["content"], content, position, writing)
+                if not content:
+                    content = writing.filler(("messages", position, "content"), EMPTY_TURN)
+                wires.append({"role": ASSISTANT, "content": content})
+            previous = role
+        return wires
 
     # -------------------------------------------------------------------------------------- documents
 
