@@ -5,7 +5,7 @@ from unittest.mock import ANY
 
 import pytest
 
-from interlingua import apply, difference, read_stream, registry, visible, write_stream
+from interlingua import apply, difference, fold, read_stream, registry, visible, write_stream
 from interlingua.adapters import openai_chat as adapter
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
@@ -847,3 +847,47 @@ def test_reasoning_beside_its_details_is_not_told_twice() -> None:
     read = decoded(*adapter.encode_stream(given, router), endpoint=router)[-1]["response"]
 
     assert read["message"]["provider_state"]["fields"] == {"reasoning": "The table says two."}
+
+
+GAPS = {
+    "first and third": [(0, "Al", None), (2, "Bo", None), (0, "ice", "stop"), (2, "ris", "length")],
+    "second alone": [(1, "Al", None), (1, "ice", "stop")],
+    "fourth before second": [(3, "Bo", None), (1, "Al", None), (3, "ris", "length"), (1, "ice", "stop")],
+    "second before first": [(1, "Boris", "length"), (0, "Al", None), (0, "ice", "stop")],
+}
+
+
+def chunks_of(told: list[tuple[int, str, str | None]]) -> list[bytes]:
+    chunks: list[bytes] = []
+    for index, words, finish in told:
+        choice = {"index": index, "delta": {"content": words}, "finish_reason": finish}
+        body = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice]}
+        chunks.append(b"data: " + json.dumps(body) + b"\n\n")
+    return chunks
+
+
+@pytest.mark.parametrize("told", GAPS.values(), ids=GAPS)
+def test_choices_are_numbered_by_their_order_though_indices_have_gaps(told: list[tuple[int, str, str | None]]) -> None:
+    events = list(read_stream([*chunks_of(told), b"data: [DONE]\n\n"], "openai_chat"))
+    response = fold(events)
+    choices = [response, *response.get("alternatives", [])]
+    texts: dict[int, str] = {}
+    for event in events:
+        if event["type"] == "text_delta":
+            texts[event.get("choice", 0)] = texts.get(event.get("choice", 0), "") + event["text"]
+    said = [choice["message"]["content"][0]["text"] for choice in choices]
+    assert said == [texts[number] for number in range(len(choices))]
+    assert said == ["Alice", "Boris"][: len(said)]
+    for target in ("openai_chat", "gemini_generate"):
+        again = fold(read_stream(list(write_stream(events, target)), target))
+        assert [one["message"]["content"][0]["text"] for one in (again, *again.get("alternatives", []))] == said
+
+
+@pytest.mark.parametrize("told", GAPS.values(), ids=GAPS)
+def test_what_waited_for_another_choice_is_told_when_the_stream_breaks_off(
+    told: list[tuple[int, str, str | None]],
+) -> None:
+    events = list(read_stream(chunks_of(told)[:-2], "openai_chat"))
+    begun = {event.get("choice", 0) for event in events if event["type"] == "message_start"}
+    assert events[-1]["type"] == "error"
+    assert begun == set(range(len({index for index, *_ in told[:-2]})))

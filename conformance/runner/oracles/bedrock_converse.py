@@ -330,7 +330,7 @@ def _cache_point(point: Any, at: str) -> Iterator[Violation]:
 def _marks(body: dict[str, Any], messages: list[Any]) -> Iterator[Violation]:
     lists = [(body.get("toolConfig") or {}).get("tools") or [], body.get("system") or []]
     lists += [message.get("content") or [] for message in messages]
-    marks = [block["cachePoint"] for blocks in lists for block in blocks if "cachePoint" in block]
+    marks = [block["cachePoint"] for blocks in lists for block in blocks if isinstance(block.get("cachePoint"), dict)]
     if len(marks) > MOST_MARKS:
         yield "/body", "holds more than four marks for the cache"
     short = False

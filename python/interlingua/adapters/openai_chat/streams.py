@@ -55,7 +55,9 @@ class _Answer:
 
     __slots__ = (
         "_choices",
+        "_held",
         "_ids",
+        "_late",
         "_members",
         "_reading",
         "_unclosed",
@@ -76,6 +78,8 @@ class _Answer:
         self._unclosed: set[int] = set()
         self._members: Any = None  # of the last chunk that was read in full
         self._choices: dict[int, Choice] = {}
+        self._late = False  # a choice began before one of a lower index
+        self._held: list[Event] = []
         self._reading = Reading(endpoint, ids)
 
     def take(self, frame: Frame) -> list[Event]:
@@ -142,6 +146,7 @@ class _Answer:
             choice = self._choices.get(number)
             if choice is None:
                 reading = self._reading if number == 0 else Reading(self.endpoint, self._ids)
+                self._late = self._late or number != len(self._choices)
                 choice = self._choices[number] = Choice(number, reading)
                 events.append(self._start(choice))
             choice.take(wire, events)
@@ -153,7 +158,25 @@ class _Answer:
             self._usage_told = False
         if not self._usage_told and not self._unclosed:
             self._tell_usage(events)
-        return events
+        return self._placed(events) if self._late else events
+
+    def _placed(self, events: list[Event], *, ended: bool = False) -> list[Event]:
+        """The events with the places of their choices in the answer for numbers, since indices may have gaps.
+
+        Those of a choice that began before one of a lower index wait for that, at the latest to the end.
+        """
+        self._members = None
+        indices = sorted(self._choices)
+        places = {index: place for place, index in enumerate(indices) if ended or index == place}
+        events = [*self._held, *events]
+        self._held = [event for event in events if event.get("choice", 0) not in places and not ended]
+        due = [event for event in events if ended or event.get("choice", 0) in places]
+        due.sort(key=lambda event: places.get(event.get("choice", 0), 0))
+        self._late = len(places) < len(indices)
+        for event in due:
+            if place := places.get(event.pop("choice", 0), 0):
+                event["choice"] = place
+        return due
 
     def _close_finished(self, present: list[Any], events: list[Event]) -> None:
         """Ends the choices that had their finish reason, unless this chunk has more of them."""
@@ -185,6 +208,8 @@ class _Answer:
         complete: Event = {"type": "message_complete", "response": self._response()}
         if (places := self._choices[min(self._choices)].places()) is not None:
             complete["places"] = places
+        if self._late:
+            events = self._placed(events, ended=True)
         return [*events, complete]
 
     def _response(self) -> dict[str, Any]:
@@ -230,7 +255,8 @@ class _Answer:
             response = self._partial()
         except _UNREADABLE:  # what made the frame unreadable stands in the answer already
             response = failed_answer([])
-        return [{"type": "error", "error": error, "response": response}]
+        events = self._placed([], ended=True) if self._late else []
+        return [*events, {"type": "error", "error": error, "response": response}]
 
 
 def _failure(chunk: Wire, event: str | None) -> Wire | None:
