@@ -5,6 +5,7 @@ import itertools
 from typing import Any
 
 import pytest
+from numbered import texts_of_choices
 
 from interlingua import StreamReader, adapters, apply, difference, fold, registry, visible
 from interlingua.canonical import json
@@ -791,13 +792,7 @@ def test_candidates_are_numbered_by_their_order_though_indices_have_gaps(
 ) -> None:
     events = list(read_stream(chunks_of(*told), "gemini_generate"))
     response = fold(events)
-    choices = [response, *response.get("alternatives", [])]
-    texts: dict[int, str] = {}
-    for event in events:
-        if event["type"] == "text_delta":
-            texts[event.get("choice", 0)] = texts.get(event.get("choice", 0), "") + event["text"]
-    said = [choice["message"]["content"][0]["text"] for choice in choices]
-    assert said == [texts[number] for number in range(len(choices))]
+    said = texts_of_choices(events)
     assert said == ["Alice", "Boris"][: len(said)]
     again = fold(read_stream(list(write_stream(events, "gemini_generate")), "gemini_generate"))
     assert same_answer(response, again) is None

@@ -4,8 +4,9 @@ from typing import Any
 from unittest.mock import ANY
 
 import pytest
+from numbered import texts_of_choices
 
-from interlingua import apply, difference, fold, read_stream, registry, visible, write_stream
+from interlingua import apply, difference, read_stream, registry, visible, write_stream
 from interlingua.adapters import openai_chat as adapter
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
@@ -869,18 +870,10 @@ def chunks_of(told: list[tuple[int, str, str | None]]) -> list[bytes]:
 @pytest.mark.parametrize("told", GAPS.values(), ids=GAPS)
 def test_choices_are_numbered_by_their_order_though_indices_have_gaps(told: list[tuple[int, str, str | None]]) -> None:
     events = list(read_stream([*chunks_of(told), b"data: [DONE]\n\n"], "openai_chat"))
-    response = fold(events)
-    choices = [response, *response.get("alternatives", [])]
-    texts: dict[int, str] = {}
-    for event in events:
-        if event["type"] == "text_delta":
-            texts[event.get("choice", 0)] = texts.get(event.get("choice", 0), "") + event["text"]
-    said = [choice["message"]["content"][0]["text"] for choice in choices]
-    assert said == [texts[number] for number in range(len(choices))]
+    said = texts_of_choices(events)
     assert said == ["Alice", "Boris"][: len(said)]
     for target in ("openai_chat", "gemini_generate"):
-        again = fold(read_stream(list(write_stream(events, target)), target))
-        assert [one["message"]["content"][0]["text"] for one in (again, *again.get("alternatives", []))] == said
+        assert texts_of_choices(list(read_stream(list(write_stream(events, target)), target))) == said
 
 
 @pytest.mark.parametrize("told", GAPS.values(), ids=GAPS)

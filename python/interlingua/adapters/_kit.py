@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
 from typing import Any, Final, Generic, NoReturn, TypeVar
@@ -480,6 +480,16 @@ _PACKAGE: Final = __name__.partition(".")[0]
 
 DELTAS: Final = frozenset(("text_delta", "thinking_delta", "tool_use_input_delta"))
 _PROSE: Final = frozenset(("text", "thinking"))
+
+
+def written(events: Iterable[Event], frames: Callable[[Event], Iterable[A]]) -> Iterator[A]:
+    """The frames of each event. One that is malformed is refused by its type and place."""
+    event: Event = {}
+    try:
+        for event in events:
+            yield from frames(event)
+    except MALFORMED as problem:
+        refuse_event(problem, event)
 
 
 def in_turn(events: Iterable[Event]) -> Iterator[Event]:

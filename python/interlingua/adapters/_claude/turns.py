@@ -108,8 +108,9 @@ class Turns(Generic[W]):
         raise NotImplementedError
 
     def plain(self) -> list[Item] | None:
-        """The wire messages of a conversation in order with nothing to report around its messages, on a shorter way."""
-        return None
+        """The wire messages of a conversation in order with nothing to report around its messages, on a shorter way; None
+        for one that this wire has to mend."""
+        raise NotImplementedError
 
     def begins(self, message: Item) -> bool:
         """Whether a message of this wire was a wire message of its own beside a neighbour of its role."""

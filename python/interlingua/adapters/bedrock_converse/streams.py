@@ -20,7 +20,7 @@ from interlingua.adapters._claude.streams import (
     unsaid_arguments,
 )
 from interlingua.adapters._claude.values import ASSISTANT, UNREADABLE, string
-from interlingua.adapters._kit import MALFORMED, Wire, arguments_text, parse_arguments, refuse_event
+from interlingua.adapters._kit import Wire, arguments_text, parse_arguments, written
 from interlingua.adapters.bedrock_converse.blocks import block_from_wire
 from interlingua.adapters.bedrock_converse.errors import in_band, to_wire_exception
 from interlingua.adapters.bedrock_converse.responses import assembled, played_block, to_wire_response, usage_from_wire
@@ -312,14 +312,7 @@ _OPENED_BY: Final = {"text": "text", "reasoningContent": "reasoningContent", "ci
 
 def encode_stream(events: Iterable[Event], endpoint: Endpoint) -> Iterator[Frame]:
     """Streams an answer as this provider would, whatever its origin. Only the first of several answers is written."""
-    encoder = _Encoder(endpoint)
-    event: Event = {}
-    try:
-        for event in events:
-            if not event.get("choice"):
-                yield from encoder.event(event)
-    except MALFORMED as problem:
-        refuse_event(problem, event)
+    return written(events, _Encoder(endpoint).event)
 
 
 def stream_loss(response: Wire, endpoint: Endpoint) -> list[Entry]:
@@ -352,7 +345,9 @@ class _Encoder:
         self.writing.take_as_read()  # an answer is given as it is; only requests are repaired
 
     def event(self, event: Event) -> Iterable[Frame]:
-        """The frames of one event."""
+        """The frames of one event; none of an answer beside the first."""
+        if event.get("choice"):
+            return ()
         if event["type"] == "text_delta" and event["index"] in self.indexes and not self.silent:
             return self._grow(event["index"], event["text"], {"text": event["text"]})
         return self._event(event)

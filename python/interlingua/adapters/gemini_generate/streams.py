@@ -11,7 +11,7 @@ from collections.abc import Generator, Iterable, Iterator
 from typing import Any, Final
 
 from interlingua.adapters._answers import ending, joined
-from interlingua.adapters._kit import MALFORMED, Wire, arguments_text, in_turn, refuse_event, stream_error, within
+from interlingua.adapters._kit import Wire, arguments_text, in_turn, stream_error, within, written
 from interlingua.adapters._structured import Told
 from interlingua.adapters.gemini_generate.citations import cite
 from interlingua.adapters.gemini_generate.context import Reading, Writing
@@ -466,13 +466,7 @@ def _steps(path: str) -> list[Any]:
 
 def encode_stream(events: Iterable[Event], endpoint: Endpoint) -> Iterator[Frame]:
     """Streams an answer as this provider would, whatever its origin: text in pieces, every other part whole."""
-    encoder = _Encoder(endpoint)
-    event: Event = {}
-    try:
-        for event in in_turn(events):
-            yield from encoder.event(event)
-    except MALFORMED as problem:
-        refuse_event(problem, event)
+    return written(in_turn(events), _Encoder(endpoint).event)
 
 
 def stream_loss(response: dict[str, Any], endpoint: Endpoint) -> list[Entry]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import MALFORMED, NOTHING, Wire, arguments_text, refuse_event
+from interlingua.adapters._kit import NOTHING, Wire, arguments_text, written
 from interlingua.adapters._openai_errors import error_in_stream
 from interlingua.adapters.openai_responses.context import Writing
 from interlingua.adapters.openai_responses.items import made_id, turn_to_wire
@@ -22,14 +22,7 @@ def encode_stream(events: Iterable[Event], endpoint: Endpoint, *, created: int =
 
     Only the first of several answers is written. `created` is the time that the answer bears, in seconds since 1970.
     """
-    encoder = _Encoder(endpoint, created)
-    event: Event = {}
-    try:
-        for event in events:
-            if not event.get("choice"):
-                yield from encoder.event(event)
-    except MALFORMED as problem:
-        refuse_event(problem, event)
+    return written(events, _Encoder(endpoint, created).event)
 
 
 class _Told:
@@ -70,7 +63,9 @@ class _Encoder:
         self._writing = Writing(endpoint, Loss(), own=False, reply=True)
 
     def event(self, event: Event) -> Iterator[Frame]:
-        """One event gives no frame, one or more."""
+        """One event gives no frame, one or more; none of an answer beside the first."""
+        if event.get("choice"):
+            return
         match event["type"]:
             case "message_start":
                 self._start(event)
