@@ -15,6 +15,7 @@ from interlingua.client.answers import another_may_do, failure, unreached
 from interlingua.client.call import Call, Limits, Plan, Trail
 from interlingua.client.interrupt import Interrupt, Interrupted
 from interlingua.client.retry import Retry
+from interlingua.client.threads import done, size_of
 from interlingua.client.transport import Answer, TransportFailed
 from interlingua.router import Health
 
@@ -65,7 +66,7 @@ class Asking:
             others = position < len(models)
             call: Call | None = None
             try:
-                call = self.prepare(plan, model)
+                call = await done(size_of(plan.request), self.prepare, plan, model)
                 call.trail = trail
                 answer, received = await self._persist(call, interrupt, due, receive, others=others)
                 return call, answer, received
