@@ -122,7 +122,9 @@ async def _inflated(body: AsyncIterable[bytes], encoding: str) -> AsyncGenerator
     try:
         async for chunk in body:
             received += len(chunk)
-            if inflate is None and chunk:
+            if not chunk:
+                continue
+            if inflate is None:
                 # `deflate` means the format of zlib; some servers leave its head away
                 bare = encoding == "deflate" and chunk[0] & 0x0F != zlib.DEFLATED
                 inflate = zlib.decompressobj(-zlib.MAX_WBITS if bare else zlib.MAX_WBITS | 32)
