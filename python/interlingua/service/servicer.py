@@ -183,9 +183,6 @@ class Servicer:
         except Exception:
             await _let_it_finish(pieces)
             raise
-        finally:
-            if carried is not None:
-                carried.close()
 
     @_unary
     async def Route(self, request: service.RouteRequest, context: Context) -> service.RouteResponse:  # noqa: ARG002

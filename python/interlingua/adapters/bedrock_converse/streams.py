@@ -20,7 +20,7 @@ from interlingua.adapters._claude.streams import (
     unsaid_arguments,
 )
 from interlingua.adapters._claude.values import ASSISTANT, UNREADABLE, string
-from interlingua.adapters._kit import Wire, arguments_text, parse_arguments, written
+from interlingua.adapters._kit import Encoder, Wire, arguments_text, encoded, parse_arguments
 from interlingua.adapters.bedrock_converse.blocks import block_from_wire
 from interlingua.adapters.bedrock_converse.errors import in_band, to_wire_exception
 from interlingua.adapters.bedrock_converse.responses import assembled, played_block, to_wire_response, usage_from_wire
@@ -310,9 +310,9 @@ _OPENED_BY: Final = {"text": "text", "reasoningContent": "reasoningContent", "ci
 # ---------------------------------------------------------------------------------------------- to the wire
 
 
-def encode_stream(events: Iterable[Event], endpoint: Endpoint) -> Iterator[Frame]:
+def stream_encoder(endpoint: Endpoint) -> Encoder[Frame]:
     """Streams an answer as this provider would, whatever its origin. Only the first of several answers is written."""
-    return written(events, _Encoder(endpoint).event)
+    return encoded(_Encoder(endpoint).event)
 
 
 def stream_loss(response: Wire, endpoint: Endpoint) -> list[Entry]:
