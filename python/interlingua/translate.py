@@ -389,7 +389,12 @@ class StreamWriter:
         try:
             if self._account is not None:
                 self._account(event)
-            chunks = self._written([event] if self._load is None else self._load(event))
+            if self._load is None:
+                frames = self._encode(event)
+                # nearly every event gives one frame
+                chunks = [self._chunk(frames[0])] if len(frames) == 1 else [self._chunk(frame) for frame in frames]
+            else:
+                chunks = self._written(self._load(event))
         except BaseException:
             self._done = True
             raise
@@ -455,8 +460,9 @@ def encode_stream(
 
 
 def _pulled(writer: StreamWriter, events: Iterable[dict[str, Any]]) -> Iterator[bytes]:
+    feed = writer.feed
     for event in events:
-        yield from writer.feed(event)
+        yield from feed(event)
     yield from writer.end()
 
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
 from typing import Any, Final, Generic, NoReturn, TypeVar
@@ -474,17 +474,17 @@ Encoder = Generator[list[A], Event | None, None]
 """Give it events, and None at the end; it gives the frames that each event completes."""
 
 
-def encoded(frames: Callable[[Event], Iterable[A]]) -> "Encoder[A]":
+def encoded(frames: Callable[[Event], list[A]]) -> "Encoder[A]":
     """An encoder by the frames of each event. One that is malformed is refused by its type and place."""
     event = yield []
     try:
         while event is not None:
-            event = yield list(frames(event))
+            event = yield frames(event)
     except MALFORMED as problem:
         refuse_event(problem, event)
 
 
-def encoded_in_turn(frames: Callable[[Event], Iterable[A]], places: str) -> "Encoder[A]":
+def encoded_in_turn(frames: Callable[[Event], list[A]], places: str) -> "Encoder[A]":
     """The same, with one block of an answer after another in each of the `places` of the wire (`InTurn`)."""
     turns = InTurn(places)
     due: Event | None = None
@@ -493,7 +493,7 @@ def encoded_in_turn(frames: Callable[[Event], Iterable[A]], places: str) -> "Enc
         while event is not None:
             due = event
             if event["type"] in DELTAS and not turns.waiting:
-                event = yield list(frames(event))
+                event = yield frames(event)
                 continue
             written: list[A] = []
             for due in turns.due(event):

@@ -1,7 +1,7 @@
 """Streamed answers both ways."""
 
 import hashlib
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterator
 from typing import Any, Final
 
 from interlingua.adapters._answers import ending
@@ -410,18 +410,18 @@ class _Encoder:
         self.writing.own = True
         self.writing.take_as_read()  # an answer is given as it is; only requests are repaired
 
-    def event(self, event: Event) -> Iterable[Frame]:
+    def event(self, event: Event) -> list[Frame]:
         """The frames of one event, and of those that waited for it."""
         if event.get("choice"):
-            return ()
+            return []
         index: int | None = event.get("index")
         if index is not None and self.current is not None and index != self.current:
             self.waiting.setdefault(index, []).append(event)
-            return ()
+            return []
         if event["type"] in _DELTA_EVENTS and self.begun:
             frame = self.delta(event)
-            return () if frame is None else (frame,)
-        return self._event(event, index)
+            return [] if frame is None else [frame]
+        return list(self._event(event, index))
 
     def _event(self, event: Event, index: int | None) -> Iterator[Frame]:
         kind: str = event["type"]

@@ -5,7 +5,7 @@ Only calls, results and images say that they begin; a text or a thought begins w
 The last message is `metadata`, which brings the usage and comes behind `messageStop`.
 """
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterator
 from typing import Any, Final
 
 from interlingua.adapters._answers import ending
@@ -344,13 +344,13 @@ class _Encoder:
         self.writing.own = True
         self.writing.take_as_read()  # an answer is given as it is; only requests are repaired
 
-    def event(self, event: Event) -> Iterable[Frame]:
+    def event(self, event: Event) -> list[Frame]:
         """The frames of one event; none of an answer beside the first."""
         if event.get("choice"):
-            return ()
+            return []
         if event["type"] == "text_delta" and event["index"] in self.indexes and not self.silent:
-            return self._grow(event["index"], event["text"], {"text": event["text"]})
-        return self._event(event)
+            return list(self._grow(event["index"], event["text"], {"text": event["text"]}))
+        return list(self._event(event))
 
     def _event(self, event: Event) -> Iterator[Frame]:
         match event["type"]:

@@ -489,8 +489,11 @@ class _Encoder:
         self.sent: dict[tuple[int, int], int] = {}  # characters of the texts that go out in pieces
         self.held: dict[int, Wire] = {}  # a last text with a signature goes out with the end, where its sources are
 
-    def event(self, event: Event) -> Iterator[Frame]:
+    def event(self, event: Event) -> list[Frame]:
         """The frames of one event."""
+        return list(self._told(event))
+
+    def _told(self, event: Event) -> Iterator[Frame]:
         number: int = event.get("choice") or 0
         match event["type"]:
             case "message_start":

@@ -6,7 +6,7 @@ last one: without it the answer broke off. The decoder keeps the members of all 
 end, so that a stream gives the same response as the body that says the same.
 """
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator
 from typing import Any, Final
 
 from interlingua.adapters._kit import NOTHING, Encoder, Wire, arguments_text, encoded_in_turn
@@ -324,10 +324,10 @@ class _Encoder:
         self.said: dict[int, list[str]] = {}  # the texts and the reasoning that went out, in pieces
         self.blocks: dict[int, Block] = {}
 
-    def event(self, event: Event) -> Iterable[Frame]:
+    def event(self, event: Event) -> list[Frame]:
         """The lines of one event; none of an answer beside the first."""
         if event.get("choice"):
-            return ()
+            return []
         match event["type"]:
             case "message_start":
                 named: str | None = event.get("model")
@@ -340,34 +340,34 @@ class _Encoder:
             case "block_stop":
                 return self._stop(event["index"], event["block"])
             case "message_complete":
-                return (_frame(_last(event["response"], self.endpoint, self.writing, self.created_at)),)
+                return [_frame(_last(event["response"], self.endpoint, self.writing, self.created_at))]
             case "error":
-                return (_frame(error_in_stream(event["error"], self.endpoint)),)
+                return [_frame(error_in_stream(event["error"], self.endpoint))]
             case _:
                 pass
-        return ()
+        return []
 
     def _line(self, **said: Any) -> Frame:
         chunk: Wire = {} if self.model is None else {"model": self.model}
         message = {"role": "assistant", **said}
         return _frame({**chunk, "created_at": self.created_at, "message": message, "done": False})
 
-    def _piece(self, index: int, text: str) -> Iterable[Frame]:
+    def _piece(self, index: int, text: str) -> list[Frame]:
         kind = self.blocks[index]["type"]
         if not text or kind not in _DELTAS:
-            return ()
+            return []
         self.said.setdefault(index, []).append(text)
-        return (self._line(content=text) if kind == "text" else self._line(content="", thinking=text),)
+        return [self._line(content=text) if kind == "text" else self._line(content="", thinking=text)]
 
-    def _stop(self, index: int, block: Block) -> Iterable[Frame]:
+    def _stop(self, index: int, block: Block) -> list[Frame]:
         if block["type"] in _DELTAS:
             return self._piece(index, block["text"].removeprefix("".join(self.said.get(index, ()))))
         if block["type"] == "tool_use":
-            return (self._line(content="", tool_calls=[call_to_wire(block, (), self.writing)]),)
+            return [self._line(content="", tool_calls=[call_to_wire(block, (), self.writing)])]
         message = {"role": "assistant", "content": [block]}
         whole = message_to_wire(message, (), self.writing, answer=True)
         said = {name: whole[name] for name in ("images", "tool_calls") if name in whole}
-        return (self._line(content="", **said),) if said else ()
+        return [self._line(content="", **said)] if said else []
 
 
 def _last(response: dict[str, Any], endpoint: Endpoint, writing: Writing, created_at: str) -> Wire:

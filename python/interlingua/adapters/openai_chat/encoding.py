@@ -1,6 +1,6 @@
 """Streams played: `stream_encoder` writes the chunks with which a provider of this wire would have given some events."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from interlingua.adapters._kit import DELTAS, NOTHING, Encoder, Wire, arguments_text, encoded_in_turn, own_state
@@ -146,13 +146,13 @@ class _Encoder:
         self._whole_calls = endpoint.dialect.get("call_deltas") == "whole"
         self._writing = Writing(endpoint, Loss(), own=True, answering=True)
 
-    def event(self, event: Event) -> Iterable[Frame]:
+    def event(self, event: Event) -> list[Frame]:
         """One event gives no frame, one or more."""
         if event["type"] in DELTAS:
             # nearly all events are these
             told = self._more(event.get("choice") or 0, event["index"], event["text"])
-            return () if told is None else (told,)
-        return self._told_of(event)
+            return [] if told is None else [told]
+        return list(self._told_of(event))
 
     def _told_of(self, event: Event) -> Iterator[Frame]:
         number: int = event.get("choice") or 0

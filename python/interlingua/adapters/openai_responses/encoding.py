@@ -62,10 +62,11 @@ class _Encoder:
         self._told: dict[int, _Told] = {}
         self._writing = Writing(endpoint, Loss(), own=False, reply=True)
 
-    def event(self, event: Event) -> Iterator[Frame]:
+    def event(self, event: Event) -> list[Frame]:
         """One event gives no frame, one or more; none of an answer beside the first."""
-        if event.get("choice"):
-            return
+        return [] if event.get("choice") else list(self._told_of(event))
+
+    def _told_of(self, event: Event) -> Iterator[Frame]:
         match event["type"]:
             case "message_start":
                 self._start(event)
