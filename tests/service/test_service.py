@@ -711,6 +711,47 @@ async def test_failures_of_providers(start: Any, step: Any, code: grpc.StatusCod
             assert (info.metadata["retryable"], canonical.retry_after) == ("true", 2)
 
 
+def refusal(status: int, message: str, **more: Any) -> Refuse:
+    return Refuse(status, {"error": {"message": message, "type": "invalid_request_error", "code": "no", **more}})
+
+
+async def refused(served: Any, **more: Any) -> list[types.Error]:
+    """The canonical errors in the details of a refused call, whole and streamed."""
+    request = json.dumps(ask()).decode()
+    unary = served.stub.Generate(service.GenerateRequest(request_json=request, target=GPT, **more))
+    stream = served.stub.GenerateStream(service.GenerateStreamRequest(request_json=request, target=GPT, **more)).read()
+    errors = [await failure(unary), await failure(stream)]
+    assert all("no" in (error.details() or "") for error in errors)
+    assert not any("diary" in (error.details() or "") for error in errors), "the text of a status ends in logs"
+    return [details(error)[2] for error in errors]
+
+
+async def test_what_a_provider_said_comes_to_whoever_asked(start: Any) -> None:
+    """Its words by default, its body on request; words about the key of the server on request alone."""
+    words, about_the_key = "cannot parse my diary", "key of the account of my diary"
+    step, operators = refusal(400, words), refusal(401, about_the_key)
+    async with start(*[step] * 4, *[operators] * 4) as served:
+        for canonical in await refused(served):
+            assert (canonical.provider_message, canonical.raw_json) == (words, "")
+        for canonical in await refused(served, include_raw=True):
+            assert (canonical.provider_message, json.loads(canonical.raw_json)) == (words, step.body)
+        for canonical in await refused(served):
+            assert (canonical.HasField("provider_message"), canonical.raw_json) == (False, "")
+        for canonical in await refused(served, include_raw=True):
+            assert (canonical.provider_message, json.loads(canonical.raw_json)) == (about_the_key, operators.body)
+
+
+@pytest.mark.parametrize(("length", "most"), [(1_500, 1_500), (1_900, 500), (100_000, 500)])
+async def test_long_words_are_cut_to_the_room_there_is(start: Any, length: int, most: int) -> None:
+    """The canonical error comes whatever its provider said; what has no room is left out, the body first."""
+    step = refusal(400, "ж" * length, param="messages[0]", notes="x" * 9_000)
+    async with start(step, step) as served:
+        for canonical in await refused(served, include_raw=True):
+            assert canonical.raw_json == ""
+            assert most <= len(canonical.provider_message) <= length
+            assert canonical.path == "/messages/0"
+
+
 @pytest.mark.parametrize("after", ["1e20", "99999999999999999999"])
 async def test_a_wait_beyond_all_clocks_is_told(start: Any, after: str) -> None:
     """What a provider says of its rest never makes a status of no category."""

@@ -1119,6 +1119,11 @@ class Error(Model):
     """Whose fault and what kind."""
     message: str
     """What is wrong and what to do; it holds no content and no secret."""
+    provider_message: Maybe[str] = None
+    """
+    What the provider said, in its own words, at most 2,000 characters without anything that looks like a key.
+    It may hold content of the conversation: it is for whoever made the call, and for no log.
+    """
     path: Maybe[str] = None
     """JSON Pointer to the place in the input."""
     retryable: bool = False

@@ -1033,6 +1033,11 @@ class Error(TypedDict, total=False):
     """Whose fault and what kind."""
     message: Required[str]
     """What is wrong and what to do; it holds no content and no secret."""
+    provider_message: str
+    """
+    What the provider said, in its own words, at most 2,000 characters without anything that looks like a key.
+    It may hold content of the conversation: it is for whoever made the call, and for no log.
+    """
     path: str
     """JSON Pointer to the place in the input."""
     retryable: bool

@@ -2100,6 +2100,8 @@ def _write_stream_event(data: Data, message: pb.StreamEvent) -> None:
 def _read_error(message: pb.Error) -> Data:
     data: Data = {"message": message.message}
     data["category"] = read_enum(_ERROR_CATEGORY_WORDS, message.category, "other", "category")
+    if message.HasField("provider_message"):
+        data["provider_message"] = message.provider_message
     if message.HasField("path"):
         data["path"] = message.path
     if message.HasField("retryable"):
@@ -2143,6 +2145,8 @@ def _write_error(data: Data, message: pb.Error) -> None:
                 message.category = write_enum(_ERROR_CATEGORY, value, pb.ERROR_CATEGORY_OTHER, "category")
             case "message" if is_text(value):
                 message.message = value
+            case "provider_message" if is_text(value):
+                message.provider_message = value
             case "path" if is_text(value):
                 message.path = value
             case "retryable" if type(value) is bool:
