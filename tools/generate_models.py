@@ -25,6 +25,9 @@ MIXINS = {
     "DocumentBlock": "MediaMethods",
 }
 
+# lists of blocks for which a program may write one text
+TEXTS = {("Message", "content"), ("ToolResultBlock", "content"), ("Request", "system")}
+
 HEADER = '''\
 # GENERATED from spec/schema/interlingua.schema.json by tools/generate_models.py: do not edit.
 """
@@ -39,7 +42,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 from pydantic import Discriminator, Field, Tag
 
 from interlingua.canonical.methods import {mixins}
-from interlingua.canonical.model_base import Maybe, Model, Money, ReadModel, Timestamp, none_of, tag_among
+from interlingua.canonical.model_base import TEXT_AS_BLOCKS, Maybe, Model, Money, ReadModel, Timestamp, none_of, tag_among
 '''
 
 SCALARS = {
@@ -88,7 +91,7 @@ def _object(item: Object, defined: set[str]) -> str:
     else:
         lines.append("")
     lines += [
-        f"{_member(field, defined)}\n{docstring(field.description)}"
+        f"{_member(item.name, field, defined)}\n{docstring(field.description)}"
         for field in item.fields
         if field.type.kind != "const"
     ]
@@ -96,8 +99,10 @@ def _object(item: Object, defined: set[str]) -> str:
     return f"class {item.name}({bases}):\n" + textwrap.indent("\n".join(lines), "    ")
 
 
-def _member(field: Field, defined: set[str]) -> str:
+def _member(owner: str, field: Field, defined: set[str]) -> str:
     kind, name = _annotation(field), field.name
+    if (owner, name) in TEXTS:
+        kind = f"Annotated[{kind}, TEXT_AS_BLOCKS]"
     limits = [f"{LIMITS[limit]}={_literal(value)}" for limit, value in field.limits.items()]
     if limits and field.type.kind != "decimal":
         kind = f"Annotated[{kind}, Field({', '.join(limits)})]"

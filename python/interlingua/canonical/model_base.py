@@ -20,6 +20,8 @@ from pydantic import (
     PlainSerializer,
 )
 
+from interlingua.canonical.texts import as_blocks
+
 T = TypeVar("T")
 
 
@@ -86,6 +88,10 @@ def _is_none(value: Any) -> bool:
 
 Maybe = Annotated[T | None, Field(exclude_if=_is_none)]
 """A member that may be absent, but is never null on the outside: None means that it is absent."""
+
+
+TEXT_AS_BLOCKS = BeforeValidator(as_blocks)
+"""A list of blocks for which a program may write one text (spec/1-values.md#text-as-content)."""
 
 
 def _read_time(value: Any) -> Any:

@@ -8,7 +8,6 @@ output, unless events are printed there, of which it is the last.
 """
 
 import asyncio
-import logging
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -59,8 +58,6 @@ for _name in COMMANDS:
 
 def run(arguments: Sequence[str]) -> int:
     """Runs a command and gives the exit status."""
-    # what was dropped is told by the command itself; a command that logs sets up its own handler
-    logging.getLogger("interlingua").addHandler(logging.NullHandler())
     try:
         status = app(args=list(arguments), standalone_mode=False, prog_name="interlingua")
         sys.stdout.flush()

@@ -4,7 +4,6 @@ The router, bound to a registry, a policy and the adapters: what the service and
 The router itself is pure and knows neither; here is where its inputs come from.
 """
 
-import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,12 +14,13 @@ from interlingua import adapters, router, translate
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, too_deep
+from interlingua.canonical.logs import logger
 from interlingua.registry import Connection, Registry, default
 
 Data = dict[str, Any]
 
 NAMED = "named by the caller"
-_LOG = logging.getLogger("interlingua.client")
+_LOG = logger("client")
 
 
 @dataclass(frozen=True, slots=True)
