@@ -306,7 +306,7 @@ def _whole(data: str) -> bool:
     if data.startswith("[") and data.endswith("]"):
         return True  # a mark, as of an end
     try:
-        json.loads(data)
+        json.loads(data.encode("utf-8", "replace"))  # what is no UTF-8 is refused by whoever reads it, if it is whole
     except InvalidRequest:
         return False
     return True
