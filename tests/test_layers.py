@@ -36,8 +36,9 @@ ALLOWED: dict[str, list[str]] = {
     "plug": [*BELOW_SERVICE, "__init__"],
     "show": [*BELOW_SERVICE, "__init__"],
     "demo": [*BELOW_SERVICE, "service", "v1", "show", "__init__"],
-    "cli": [*BELOW_SERVICE, "service", "plug", "demo", "show", "v1", "__init__"],
-    "__main__": [*BELOW_SERVICE, "service", "plug", "demo", "show", "cli", "v1", "__init__"],
+    "version": ["__init__"],
+    "cli": [*BELOW_SERVICE, "service", "plug", "demo", "show", "version", "v1", "__init__"],
+    "__main__": [*BELOW_SERVICE, "service", "plug", "demo", "show", "version", "cli", "v1", "__init__"],
 }
 
 # what pure code has no use for: sockets, files of others, clocks, chance, servers
