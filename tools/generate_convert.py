@@ -43,7 +43,7 @@ from google.protobuf.message import Message as ProtoMessage
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.service.convert_base import (
     Data, are_int64, is_double, is_int64, is_text, is_text_map, is_texts, missing, no_arm, read_each, read_enum, read_json,
-    read_number, read_object, read_one, read_time, read_unknown, write_each, write_enum, write_json, write_one,
+    read_number, read_object, read_one, read_rest, read_time, read_unknown, write_each, write_enum, write_json, write_one,
     write_rest, write_time, write_unknown,
 )
 from interlingua.v1 import types_pb2 as pb
@@ -107,12 +107,15 @@ def _reader(item: Object, definitions: dict[str, Definition]) -> str:
     for field in fields(item):
         if field not in plain:
             lines += [f"    {line}" for line in _read(field, definitions)]
-    lines += [
-        "    if message.rest_json:",
-        "        data.update(read_object(message.rest_json, 'rest_json'))",
-        "    return data",
-    ]
+    bare = ", ".join(repr(field.name) for field in fields(item) if field.required and _is_bare(field))
+    arguments = f"message.rest_json, data, {{{bare}}}" if bare else "message.rest_json, data"
+    lines += ["    if message.rest_json:", f"        read_rest({arguments})", "    return data"]
     return "\n".join(lines)
+
+
+def _is_bare(field: Field) -> bool:
+    """Whether the field of a required member does not know if it is set: its zero stands for both."""
+    return field.type.many or field.type.kind in {"string", "decimal", "integer", "number", "boolean", "map"}
 
 
 def _texts(field: Field) -> str:

@@ -40,7 +40,8 @@ HEADER = """\
 //
 // Every message has a field rest_json. It holds, as one JSON object, the members that have no field of their own: those
 // of a later version, and values that their field cannot hold exactly, e.g. an explicit null, an empty list that is
-// written out, or an integer beyond 64 bits. What stands there stands over its field.
+// written out, or an integer beyond 64 bits. A field that is set wins: null and an empty list or object in rest_json
+// give way to it, and any other value there that differs from it is refused.
 syntax = "proto3";
 
 package interlingua.v1;

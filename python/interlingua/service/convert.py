@@ -29,6 +29,7 @@ from interlingua.service.convert_base import (
     read_number,
     read_object,
     read_one,
+    read_rest,
     read_time,
     read_unknown,
     write_each,
@@ -209,7 +210,7 @@ def _read_provider_state(message: pb.ProviderState) -> Data:
     if message.form_json:
         data["form"] = read_object(message.form_json, "form")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"adapter"})
     return data
 
 
@@ -244,7 +245,7 @@ def _read_cache_hint(message: pb.CacheHint) -> Data:
     if message.HasField("ttl"):
         data["ttl"] = message.ttl
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data)
     return data
 
 
@@ -270,7 +271,7 @@ def _read_media_source(message: pb.MediaSource) -> Data:
     if message.HasField("provider"):
         data["provider"] = message.provider
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data)
     return data
 
 
@@ -309,7 +310,7 @@ def _read_citation(message: pb.Citation) -> Data:
     if message.HasField("provider_state"):
         data["provider_state"] = read_one(_read_provider_state, message.provider_state, "provider_state")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"type"})
     return data
 
 
@@ -352,7 +353,7 @@ def _read_text_block(message: pb.TextBlock) -> Data:
     if message.HasField("provider_state"):
         data["provider_state"] = read_one(_read_provider_state, message.provider_state, "provider_state")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"text"})
     return data
 
 
@@ -398,7 +399,7 @@ def _read_image_block(message: pb.ImageBlock) -> Data:
     if message.HasField("provider_state"):
         data["provider_state"] = read_one(_read_provider_state, message.provider_state, "provider_state")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data)
     return data
 
 
@@ -444,7 +445,7 @@ def _read_audio_block(message: pb.AudioBlock) -> Data:
     if message.HasField("provider_state"):
         data["provider_state"] = read_one(_read_provider_state, message.provider_state, "provider_state")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data)
     return data
 
 
@@ -488,7 +489,7 @@ def _read_video_block(message: pb.VideoBlock) -> Data:
     if message.HasField("provider_state"):
         data["provider_state"] = read_one(_read_provider_state, message.provider_state, "provider_state")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data)
     return data
 
 
@@ -538,7 +539,7 @@ def _read_document_block(message: pb.DocumentBlock) -> Data:
     if message.HasField("provider_state"):
         data["provider_state"] = read_one(_read_provider_state, message.provider_state, "provider_state")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data)
     return data
 
 
@@ -588,7 +589,7 @@ def _read_tool_use_block(message: pb.ToolUseBlock) -> Data:
     if message.HasField("provider_state"):
         data["provider_state"] = read_one(_read_provider_state, message.provider_state, "provider_state")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"id", "name"})
     return data
 
 
@@ -638,7 +639,7 @@ def _read_tool_result_block(message: pb.ToolResultBlock) -> Data:
     if message.HasField("provider_state"):
         data["provider_state"] = read_one(_read_provider_state, message.provider_state, "provider_state")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"tool_use_id", "content"})
     return data
 
 
@@ -681,7 +682,7 @@ def _read_thinking_block(message: pb.ThinkingBlock) -> Data:
     if message.HasField("provider_state"):
         data["provider_state"] = read_one(_read_provider_state, message.provider_state, "provider_state")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"text"})
     return data
 
 
@@ -718,7 +719,7 @@ def _read_redacted_thinking_block(message: pb.RedactedThinkingBlock) -> Data:
     if message.HasField("provider_state"):
         data["provider_state"] = read_one(_read_provider_state, message.provider_state, "provider_state")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"data"})
     return data
 
 
@@ -760,7 +761,7 @@ def _read_opaque_block(message: pb.OpaqueBlock) -> Data:
     if message.HasField("provider_state"):
         data["provider_state"] = read_one(_read_provider_state, message.provider_state, "provider_state")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"adapter"})
     return data
 
 
@@ -855,7 +856,7 @@ def _read_routing_decision_record(message: pb.RoutingDecisionRecord) -> Data:
     if message.alternatives_considered:
         data["alternatives_considered"] = list(message.alternatives_considered)
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"chosen_model", "reason"})
     return data
 
 
@@ -908,7 +909,7 @@ def _read_usage(message: pb.Usage) -> Data:
     if message.raw_json:
         data["raw"] = read_object(message.raw_json, "raw")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"input_tokens", "output_tokens"})
     return data
 
 
@@ -969,7 +970,7 @@ def _read_message_metadata(message: pb.MessageMetadata) -> Data:
     if message.HasField("team_id"):
         data["team_id"] = message.team_id
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data)
     return data
 
 
@@ -1028,7 +1029,7 @@ def _read_message(message: pb.Message) -> Data:
     if message.extra_json:
         data["extra"] = read_object(message.extra_json, "extra")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"content"})
     return data
 
 
@@ -1097,7 +1098,7 @@ def _read_tool(message: pb.Tool) -> Data:
     if message.HasField("provider_state"):
         data["provider_state"] = read_one(_read_provider_state, message.provider_state, "provider_state")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"name"})
     return data
 
 
@@ -1149,7 +1150,7 @@ def _read_tool_choice(message: pb.ToolChoice) -> Data:
     if message.kind:
         data["kind"] = read_enum(_TOOL_KIND_WORDS, message.kind, None, "kind")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data)
     return data
 
 
@@ -1187,7 +1188,7 @@ def _read_response_format(message: pb.ResponseFormat) -> Data:
     if message.HasField("strict"):
         data["strict"] = message.strict
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data)
     return data
 
 
@@ -1224,7 +1225,7 @@ def _read_reasoning(message: pb.Reasoning) -> Data:
     if message.HasField("display"):
         data["display"] = message.display
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data)
     return data
 
 
@@ -1253,7 +1254,7 @@ def _read_loss_policy(message: pb.LossPolicy) -> Data:
     if message.strict:
         data["strict"] = read_enum(_LOSS_SEVERITY_WORDS, message.strict, None, "strict")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data)
     return data
 
 
@@ -1329,7 +1330,7 @@ def _read_request(message: pb.Request) -> Data:
     if message.HasField("provider_state"):
         data["provider_state"] = read_one(_read_provider_state, message.provider_state, "provider_state")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"messages"})
     return data
 
 
@@ -1410,7 +1411,7 @@ def _read_loss_entry(message: pb.LossEntry) -> Data:
         data["value"] = read_json(message.value_json, "value")
     data["severity"] = read_enum(_LOSS_SEVERITY_WORDS, message.severity, None, "severity")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"path", "code", "message"})
     return data
 
 
@@ -1463,7 +1464,7 @@ def _read_choice(message: pb.Choice) -> Data:
     if message.HasField("provider_state"):
         data["provider_state"] = read_one(_read_provider_state, message.provider_state, "provider_state")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data)
     return data
 
 
@@ -1526,7 +1527,7 @@ def _read_response(message: pb.Response) -> Data:
     if message.raw_json:
         data["raw"] = read_object(message.raw_json, "raw")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data)
     return data
 
 
@@ -1579,7 +1580,7 @@ def _read_skipped_target(message: pb.SkippedTarget) -> Data:
     if message.HasField("message"):
         data["message"] = message.message
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"model", "reason"})
     return data
 
 
@@ -1611,7 +1612,7 @@ def _read_failed_attempt(message: pb.FailedAttempt) -> Data:
     if message.HasField("waited"):
         data["waited"] = read_number(message.waited, "waited")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"model"})
     return data
 
 
@@ -1648,7 +1649,7 @@ def _read_message_start_event(message: pb.MessageStartEvent) -> Data:
     if message.HasField("choice"):
         data["choice"] = message.choice
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data)
     return data
 
 
@@ -1682,7 +1683,7 @@ def _read_block_start_event(message: pb.BlockStartEvent) -> Data:
         raise missing("block")
     data["block"] = read_one(_read_content_block, message.block, "block")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"index"})
     return data
 
 
@@ -1720,7 +1721,7 @@ def _read_block_stop_event(message: pb.BlockStopEvent) -> Data:
         raise missing("block")
     data["block"] = read_one(_read_content_block, message.block, "block")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"index"})
     return data
 
 
@@ -1755,7 +1756,7 @@ def _read_text_delta_event(message: pb.TextDeltaEvent) -> Data:
     if message.HasField("choice"):
         data["choice"] = message.choice
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"index", "text"})
     return data
 
 
@@ -1792,7 +1793,7 @@ def _read_thinking_delta_event(message: pb.ThinkingDeltaEvent) -> Data:
     if message.HasField("signature"):
         data["signature"] = message.signature
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"index", "text"})
     return data
 
 
@@ -1829,7 +1830,7 @@ def _read_tool_use_start_event(message: pb.ToolUseStartEvent) -> Data:
     if message.HasField("choice"):
         data["choice"] = message.choice
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"index", "id", "name"})
     return data
 
 
@@ -1868,7 +1869,7 @@ def _read_tool_use_input_delta_event(message: pb.ToolUseInputDeltaEvent) -> Data
     if message.HasField("choice"):
         data["choice"] = message.choice
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"index", "id", "text"})
     return data
 
 
@@ -1910,7 +1911,7 @@ def _read_tool_use_end_event(message: pb.ToolUseEndEvent) -> Data:
     if message.HasField("input_raw"):
         data["input_raw"] = message.input_raw
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"index", "id", "name"})
     return data
 
 
@@ -1956,7 +1957,7 @@ def _read_usage_update_event(message: pb.UsageUpdateEvent) -> Data:
         raise missing("usage")
     data["usage"] = read_one(_read_usage, message.usage, "usage")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data)
     return data
 
 
@@ -1988,7 +1989,7 @@ def _read_message_complete_event(message: pb.MessageCompleteEvent) -> Data:
     if message.places:
         data["places"] = list(message.places)
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data)
     return data
 
 
@@ -2022,7 +2023,7 @@ def _read_error_event(message: pb.ErrorEvent) -> Data:
     if message.HasField("response"):
         data["response"] = read_one(_read_response, message.response, "response")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data)
     return data
 
 
@@ -2127,7 +2128,7 @@ def _read_error(message: pb.Error) -> Data:
     if message.raw_json:
         data["raw"] = read_json(message.raw_json, "raw")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"message"})
     return data
 
 
@@ -2178,7 +2179,7 @@ def _write_error(data: Data, message: pb.Error) -> None:
 def _read_violation(message: pb.Violation) -> Data:
     data: Data = {"rule": message.rule, "path": message.path, "message": message.message}
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"rule", "path", "message"})
     return data
 
 
@@ -2207,7 +2208,7 @@ def _write_violation(data: Data, message: pb.Violation) -> None:
 def _read_token_estimate(message: pb.TokenEstimate) -> Data:
     data: Data = {"low": message.low, "likely": message.likely, "high": message.high}
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"low", "likely", "high"})
     return data
 
 
@@ -2239,7 +2240,7 @@ def _read_wire_request(message: pb.WireRequest) -> Data:
         data["headers"] = dict(message.headers)
     data["body"] = read_object(message.body_json, "body")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"method", "path"})
     return data
 
 

@@ -3,14 +3,14 @@ What the generated converter is made of.
 
 Strategy of writing: a field takes a value only when it can give the same value back. Everything else (members of a
 later version, an explicit null, an empty list that is written out, an integer beyond 64 bits) goes into `rest_json`.
-So nothing is lost, and a value of the wrong type is found by the validation at the other door, as it would be in JSON.
+So nothing is lost, and a value of the wrong type is found by the validation at the other side, as it would be in JSON.
 
 Strategy of reading: whatever a client can send is turned into plain data or into an `InvalidRequest` that points at it.
 A function below knows nothing of where it stands; those above put their part of the pointer in front.
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 from datetime import UTC, datetime
 from typing import Any, TypeGuard
 
@@ -93,6 +93,23 @@ def read_enum(words: dict[int, str], number: int, other: str | None, name: str) 
         problem = f"the enum value {number} is not known to this version" if number else "the enum value is missing"
         raise InvalidRequest(f"{problem}; use one of {', '.join(words.values())}", path=f"/{name}")
     return word
+
+
+def read_rest(text: str, data: Data, bare: Set[str] = frozenset()) -> None:
+    """Adds the members of `rest_json` to those that were read from fields (spec/9-service.md#rest-json).
+
+    A field that is set has the word: null and an empty list or object give way to it, any other value that differs is an
+    `InvalidRequest`. Of the fields in `bare`, which cannot tell unset from zero, zero is unset.
+    """
+    for name, value in read_object(text, "rest_json").items():
+        if name not in data or (name in bare and not data[name]):
+            data[name] = value
+        elif value not in (None, [], {}) and value != data[name]:
+            raise under(
+                InvalidRequest("the member differs from its field, which is set; remove it from rest_json", path=""),
+                "rest_json",
+                name,
+            )
 
 
 def read_unknown(message: Any) -> Data:
