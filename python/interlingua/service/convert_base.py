@@ -10,7 +10,8 @@ A function below knows nothing of where it stands; those above put their part of
 """
 
 import math
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Callable, Iterable
+from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime
 from typing import Any, TypeGuard
 
@@ -95,7 +96,7 @@ def read_enum(words: dict[int, str], number: int, other: str | None, name: str) 
     return word
 
 
-def read_rest(text: str, data: Data, bare: Set[str] = frozenset()) -> None:
+def read_rest(text: str, data: Data, bare: AbstractSet[str] = frozenset()) -> None:
     """Adds the members of `rest_json` to those that were read from fields (spec/9-service.md#rest-json).
 
     A field that is set has the word: null and an empty list or object give way to it, any other value that differs is an
