@@ -320,7 +320,7 @@ def test_a_member_in_rest_json_stands_while_its_field_is_unset(name: str, key: s
 
 
 def test_zero_of_a_required_field_is_unset() -> None:
-    """A number that int64 does not hold stands in rest_json, beside a field that cannot say that it is unset."""
+    """A number that int32 does not hold stands in rest_json, beside a field that cannot say that it is unset."""
     usage = {"input_tokens": 2**80, "output_tokens": 0}
     message = to_proto(pb.Usage, usage)
     assert from_proto(message) == usage

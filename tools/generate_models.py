@@ -50,6 +50,7 @@ SCALARS = {
     "timestamp": "Timestamp",
     "decimal": "Money",
     "integer": "int",
+    "int64": "int",
     "number": "float",
     "boolean": "bool",
     "object": "FreeObject",

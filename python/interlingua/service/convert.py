@@ -15,8 +15,9 @@ from google.protobuf.message import Message as ProtoMessage
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.service.convert_base import (
     Data,
-    are_int64,
+    are_int32,
     is_double,
+    is_int32,
     is_int64,
     is_text,
     is_text_map,
@@ -328,9 +329,9 @@ def _write_citation(data: Data, message: pb.Citation) -> None:
                 message.title = value
             case "cited_text" if is_text(value):
                 message.cited_text = value
-            case "start_index" if is_int64(value):
+            case "start_index" if is_int32(value):
                 message.start_index = value
-            case "end_index" if is_int64(value):
+            case "end_index" if is_int32(value):
                 message.end_index = value
             case "provider_state" if type(value) is dict:
                 write_one(_write_provider_state, value, message.provider_state, "provider_state")
@@ -921,23 +922,23 @@ def _write_usage(data: Data, message: pb.Usage) -> None:
     rest: Data = {}
     for name, value in data.items():
         match name:
-            case "input_tokens" if is_int64(value):
+            case "input_tokens" if is_int32(value):
                 message.input_tokens = value
-            case "output_tokens" if is_int64(value):
+            case "output_tokens" if is_int32(value):
                 message.output_tokens = value
-            case "cached_input_tokens" if is_int64(value):
+            case "cached_input_tokens" if is_int32(value):
                 message.cached_input_tokens = value
-            case "cache_creation_input_tokens" if is_int64(value):
+            case "cache_creation_input_tokens" if is_int32(value):
                 message.cache_creation_input_tokens = value
-            case "cache_creation_1h_input_tokens" if is_int64(value):
+            case "cache_creation_1h_input_tokens" if is_int32(value):
                 message.cache_creation_1h_input_tokens = value
-            case "reasoning_tokens" if is_int64(value):
+            case "reasoning_tokens" if is_int32(value):
                 message.reasoning_tokens = value
             case "cost_usd" if is_text(value):
                 message.cost_usd = value
             case "pricing_version" if is_text(value):
                 message.pricing_version = value
-            case "latency_ms" if is_int64(value):
+            case "latency_ms" if is_int32(value):
                 message.latency_ms = value
             case "estimated" if type(value) is bool:
                 message.estimated = value
@@ -1053,7 +1054,7 @@ def _write_message(data: Data, message: pb.Message) -> None:
                 message.name = value
             case "cache" if type(value) is dict:
                 write_one(_write_cache_hint, value, message.cache, "cache")
-            case "priority" if is_int64(value):
+            case "priority" if is_int32(value):
                 message.priority = value
             case "critical" if type(value) is bool:
                 message.critical = value
@@ -1061,7 +1062,7 @@ def _write_message(data: Data, message: pb.Message) -> None:
                 write_one(_write_message_metadata, value, message.metadata, "metadata")
             case "created_at" if write_time(value, message.created_at):
                 pass
-            case "schema_version" if is_int64(value):
+            case "schema_version" if is_int32(value):
                 message.schema_version = value
             case "provider_state" if type(value) is dict:
                 write_one(_write_provider_state, value, message.provider_state, "provider_state")
@@ -1237,7 +1238,7 @@ def _write_reasoning(data: Data, message: pb.Reasoning) -> None:
                 message.mode = value
             case "effort" if is_text(value):
                 message.effort = value
-            case "budget_tokens" if is_int64(value):
+            case "budget_tokens" if is_int32(value):
                 message.budget_tokens = value
             case "display" if is_text(value):
                 message.display = value
@@ -1354,7 +1355,7 @@ def _write_request(data: Data, message: pb.Request) -> None:
                 message.parallel_tool_calls = value
             case "response_format" if type(value) is dict:
                 write_one(_write_response_format, value, message.response_format, "response_format")
-            case "max_output_tokens" if is_int64(value):
+            case "max_output_tokens" if is_int32(value):
                 message.max_output_tokens = value
             case "temperature" if is_double(value):
                 message.temperature = value
@@ -1370,11 +1371,11 @@ def _write_request(data: Data, message: pb.Request) -> None:
                 message.seed = value
             case "stop" if is_texts(value) and value:
                 message.stop.extend(value)
-            case "n" if is_int64(value):
+            case "n" if is_int32(value):
                 message.n = value
             case "logprobs" if type(value) is bool:
                 message.logprobs = value
-            case "top_logprobs" if is_int64(value):
+            case "top_logprobs" if is_int32(value):
                 message.top_logprobs = value
             case "reasoning" if type(value) is dict:
                 write_one(_write_reasoning, value, message.reasoning, "reasoning")
@@ -1628,7 +1629,7 @@ def _write_failed_attempt(data: Data, message: pb.FailedAttempt) -> None:
                 message.model = value
             case "category":
                 message.category = write_enum(_ERROR_CATEGORY, value, pb.ERROR_CATEGORY_OTHER, "category")
-            case "status" if is_int64(value):
+            case "status" if is_int32(value):
                 message.status = value
             case "waited" if is_double(value):
                 message.waited = value
@@ -1665,7 +1666,7 @@ def _write_message_start_event(data: Data, message: pb.MessageStartEvent) -> Non
                 message.model = value
             case "response_id" if is_text(value):
                 message.response_id = value
-            case "choice" if is_int64(value):
+            case "choice" if is_int32(value):
                 message.choice = value
             case _:
                 rest[name] = value
@@ -1699,9 +1700,9 @@ def _write_block_start_event(data: Data, message: pb.BlockStartEvent) -> None:
                 pass
             case "message_id" if is_text(value):
                 message.message_id = value
-            case "index" if is_int64(value):
+            case "index" if is_int32(value):
                 message.index = value
-            case "choice" if is_int64(value):
+            case "choice" if is_int32(value):
                 message.choice = value
             case "block" if type(value) is dict:
                 write_one(_write_content_block, value, message.block, "block")
@@ -1737,9 +1738,9 @@ def _write_block_stop_event(data: Data, message: pb.BlockStopEvent) -> None:
                 pass
             case "message_id" if is_text(value):
                 message.message_id = value
-            case "index" if is_int64(value):
+            case "index" if is_int32(value):
                 message.index = value
-            case "choice" if is_int64(value):
+            case "choice" if is_int32(value):
                 message.choice = value
             case "block" if type(value) is dict:
                 write_one(_write_content_block, value, message.block, "block")
@@ -1772,9 +1773,9 @@ def _write_text_delta_event(data: Data, message: pb.TextDeltaEvent) -> None:
                 pass
             case "message_id" if is_text(value):
                 message.message_id = value
-            case "index" if is_int64(value):
+            case "index" if is_int32(value):
                 message.index = value
-            case "choice" if is_int64(value):
+            case "choice" if is_int32(value):
                 message.choice = value
             case "text" if is_text(value):
                 message.text = value
@@ -1809,9 +1810,9 @@ def _write_thinking_delta_event(data: Data, message: pb.ThinkingDeltaEvent) -> N
                 pass
             case "message_id" if is_text(value):
                 message.message_id = value
-            case "index" if is_int64(value):
+            case "index" if is_int32(value):
                 message.index = value
-            case "choice" if is_int64(value):
+            case "choice" if is_int32(value):
                 message.choice = value
             case "text" if is_text(value):
                 message.text = value
@@ -1848,9 +1849,9 @@ def _write_tool_use_start_event(data: Data, message: pb.ToolUseStartEvent) -> No
                 pass
             case "message_id" if is_text(value):
                 message.message_id = value
-            case "index" if is_int64(value):
+            case "index" if is_int32(value):
                 message.index = value
-            case "choice" if is_int64(value):
+            case "choice" if is_int32(value):
                 message.choice = value
             case "id" if is_text(value):
                 message.id = value
@@ -1887,9 +1888,9 @@ def _write_tool_use_input_delta_event(data: Data, message: pb.ToolUseInputDeltaE
                 pass
             case "message_id" if is_text(value):
                 message.message_id = value
-            case "index" if is_int64(value):
+            case "index" if is_int32(value):
                 message.index = value
-            case "choice" if is_int64(value):
+            case "choice" if is_int32(value):
                 message.choice = value
             case "id" if is_text(value):
                 message.id = value
@@ -1931,9 +1932,9 @@ def _write_tool_use_end_event(data: Data, message: pb.ToolUseEndEvent) -> None:
                 pass
             case "message_id" if is_text(value):
                 message.message_id = value
-            case "index" if is_int64(value):
+            case "index" if is_int32(value):
                 message.index = value
-            case "choice" if is_int64(value):
+            case "choice" if is_int32(value):
                 message.choice = value
             case "id" if is_text(value):
                 message.id = value
@@ -2005,7 +2006,7 @@ def _write_message_complete_event(data: Data, message: pb.MessageCompleteEvent) 
                 message.message_id = value
             case "response" if type(value) is dict:
                 write_one(_write_response, value, message.response, "response")
-            case "places" if are_int64(value) and value:
+            case "places" if are_int32(value) and value:
                 message.places.extend(value)
             case _:
                 rest[name] = value
@@ -2150,7 +2151,7 @@ def _write_error(data: Data, message: pb.Error) -> None:
                 message.retryable = value
             case "retry_after" if is_double(value):
                 message.retry_after = value
-            case "status" if is_int64(value):
+            case "status" if is_int32(value):
                 message.status = value
             case "code" if is_text(value):
                 message.code = value
@@ -2222,11 +2223,11 @@ def _write_token_estimate(data: Data, message: pb.TokenEstimate) -> None:
     rest: Data = {}
     for name, value in data.items():
         match name:
-            case "low" if is_int64(value):
+            case "low" if is_int32(value):
                 message.low = value
-            case "likely" if is_int64(value):
+            case "likely" if is_int32(value):
                 message.likely = value
-            case "high" if is_int64(value):
+            case "high" if is_int32(value):
                 message.high = value
             case _:
                 rest[name] = value

@@ -2,7 +2,7 @@
 What the generated converter is made of.
 
 Strategy of writing: a field takes a value only when it can give the same value back. Everything else (members of a
-later version, an explicit null, an empty list that is written out, an integer beyond 64 bits) goes into `rest_json`.
+later version, an explicit null, an empty list that is written out, an integer beyond the bits of its field) goes into `rest_json`.
 So nothing is lost, and a value of the wrong type is found by the validation at the other side, as it would be in JSON.
 
 Strategy of reading: whatever a client can send is turned into plain data or into an `InvalidRequest` that points at it.
@@ -23,6 +23,7 @@ from interlingua.canonical.errors import InvalidRequest
 Data = dict[str, Any]
 
 _LARGEST, _SMALLEST = 2**63 - 1, -(2**63)
+_LARGEST_32, _SMALLEST_32 = 2**31 - 1, -(2**31)
 _EXACT = 2**53
 
 
@@ -204,9 +205,14 @@ def is_int64(value: Any) -> TypeGuard[int]:
     return type(value) is int and _SMALLEST <= value <= _LARGEST
 
 
-def are_int64(value: Any) -> TypeGuard[list[int]]:
-    """Whether it is a list of integers that int64 fields take."""
-    return type(value) is list and all(is_int64(item) for item in value)
+def is_int32(value: Any) -> TypeGuard[int]:
+    """Whether an int32 field takes it."""
+    return type(value) is int and _SMALLEST_32 <= value <= _LARGEST_32
+
+
+def are_int32(value: Any) -> TypeGuard[list[int]]:
+    """Whether it is a list of integers that int32 fields take."""
+    return type(value) is list and all(is_int32(item) for item in value)
 
 
 def is_double(value: Any) -> TypeGuard[float]:
