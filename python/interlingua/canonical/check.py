@@ -224,7 +224,7 @@ def _block(block: Data, allowed: list[str], path: Where, limits: Data) -> Iterat
 
 
 def _misplaced(kind: str, path: Where) -> Violation:
-    return _broken("block_in_role", (*path, "type"), f"a {kind} block may not stand here")
+    return _broken("block_in_role", (*path, "type"), f"a block of the type {kind} may not stand here")
 
 
 def _call(block: Data, path: Where, limits: Data) -> Iterator[Violation]:

@@ -63,12 +63,12 @@ class Made:
 
     def __init__(self, /, **members: Any) -> None:
         super().__init__(**members)
-        self.refuse_unlawful()
+        self.check_rules()
 
     # pydantic's word for an __init__ that its validators do without: what is read is not asked
     __init__.__pydantic_base_init__ = True  # pyright: ignore[reportFunctionMemberAccess]
 
-    def refuse_unlawful(self) -> None:
+    def check_rules(self) -> None:
         """Raises `InvalidRequest` for what the contract forbids."""
         raise NotImplementedError
 
@@ -78,7 +78,7 @@ class MessageMethods(Made):
 
     __slots__ = ()
 
-    def refuse_unlawful(self) -> None:
+    def check_rules(self) -> None:
         """Raises `InvalidRequest` for blocks that the role does not take, for too few and too many, for a lost link."""
         refuse_misplaced(self)
 
@@ -276,7 +276,7 @@ class MediaMethods(Made):
 
     __slots__ = ()
 
-    def refuse_unlawful(self) -> None:
+    def check_rules(self) -> None:
         """Raises `InvalidRequest` for a source without its data, and for bytes without their media type."""
         refuse_incomplete_medium(self)
 
@@ -312,7 +312,7 @@ class ToolResultMethods(Made):
 
     __slots__ = ()
 
-    def refuse_unlawful(self) -> None:
+    def check_rules(self) -> None:
         """Raises `InvalidRequest` for calls, results and reasoning inside of a result."""
         refuse_misplaced_in_result(self)
 

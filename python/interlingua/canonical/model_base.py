@@ -26,8 +26,8 @@ from interlingua.canonical.validate import check_plain
 T = TypeVar("T")
 
 
-_BESIDE = frozenset(("id", "session_id", "created_at", "cache", "priority", "extra", "provider_state"))
-"""Members that no rule of what a program makes is about: an empty answer that was read may be given an id."""
+_WITHOUT_RULES = frozenset(("id", "session_id", "created_at", "cache", "priority", "extra", "provider_state"))
+"""Members that the rules of content do not look at: an empty answer that was read may be given an id."""
 
 
 class Model(BaseModel):
@@ -58,7 +58,7 @@ class Model(BaseModel):
         if self.__pydantic_extra__:
             _refuse_no_json(self.__pydantic_extra__)
 
-    def refuse_unlawful(self) -> None:
+    def check_rules(self) -> None:
         """Raises `InvalidRequest` for what the types allow and the contract forbids: asked of what a program makes.
 
         Data that is read (`of`) is not asked: what a provider said is kept as it is, and `check` judges it.
@@ -69,7 +69,10 @@ class Model(BaseModel):
 
     @classmethod
     def of(cls, value: Any) -> Self:
-        """The object for plain data. Raises pydantic's `ValidationError` when the data breaks the contract."""
+        """The object for plain data. Raises pydantic's `ValidationError` for data that does not fit the schema.
+
+        What else the contract demands of it is a matter of `check`: what others said is kept as it is.
+        """
         return cls.model_validate(value)
 
     def plain(self) -> dict[str, Any]:
@@ -84,8 +87,8 @@ class Model(BaseModel):
             return copied
         members = {name: getattr(copied, name) for name in copied.model_fields_set}
         changed = type(self).model_validate({**members, **update})
-        if not _BESIDE.issuperset(update):
-            changed.refuse_unlawful()
+        if not _WITHOUT_RULES.issuperset(update):
+            changed.check_rules()
         return changed
 
 
