@@ -33,8 +33,12 @@ MARKS: Final = "marks"
 """There are marks for the cache."""
 STRICT: Final = "strict"
 """There is a tool whose schema is to be enforced."""
+RESULT_MEDIA: Final = "result_media"
+"""There are media in results of tools."""
+DETAIL: Final = "detail"
+"""It is said of a medium how closely to look at it."""
 _MEDIA: Final = frozenset(("image", "audio", "video", "document"))
-_FACTS: Final = frozenset(("tools", STRICT, PREFILL, UNSAID, MARKS, *_MEDIA))
+_FACTS: Final = frozenset(("tools", STRICT, PREFILL, UNSAID, MARKS, RESULT_MEDIA, DETAIL, *_MEDIA))
 _JUDGED_BY: Final[dict[str, tuple[str, ...]]] = {
     "reasoning": ("tool_choice",),
     "parallel_tool_calls": ("tool_choice",),
@@ -76,8 +80,14 @@ def _keep_media(content: list[Item], read: dict[str, Any]) -> None:
         kind: str = block["type"]
         if kind in _MEDIA:
             read[kind] = True
+            if "detail" in block:
+                read[DETAIL] = True
         elif kind == "tool_result":
-            _keep_media(block["content"], read)
+            within: dict[str, Any] = {}
+            _keep_media(block["content"], within)
+            if within:
+                read.update(within)
+                read[RESULT_MEDIA] = True
 
 
 def _copy(value: Any) -> Any:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from interlingua.adapters._as_read import keep_read, note_member
 from interlingua.adapters._kit import NOTHING, STRUCTURE, Wire, expect, gravity, malformed, report_foreign_options
 from interlingua.adapters._openai_members import (
     READERS,
@@ -238,9 +239,11 @@ def _options_to_wire(request: Request, options: Mapping[str, Any], body: Wire, w
         if foreign and name not in _WIRE_MEMBERS:
             message = "an option of another provider has no meaning here"
             writing.loss.drop(path, "foreign_options", "weakened", message)
-        elif not writing.own and name in writing.dialect.get("unsupported", ()):
+        elif name in writing.dialect.get("unsupported", ()) and not writing.keeps(
+            f"options/{name}", "unsupported_field"
+        ):
             writing.loss.drop(path, "unsupported_field", "weakened", "the provider takes no such member")
-        elif name == "tool_choice" and "tools" not in body and not writing.keeps(name):
+        elif name == "tool_choice" and "tools" not in body and not writing.keeps(f"options/{name}"):
             writing.loss.drop(path, "combination", "shape", "without tools it says nothing, and is refused")
         elif name == "include" and name in body and isinstance(value, list):
             _report_include(value, path, writing)
@@ -377,9 +380,10 @@ def from_wire_request(
         form.setdefault("empty", {})["input"] = None
     request["messages"] = messages
     if not continued and body["input"] == []:
-        form["odd"] = ["messages"]
+        note_member(request, form, "messages", "empty_content", endpoint.adapter)
     if reading.breakpoints > MOST_BREAKPOINTS:
-        form.setdefault("odd", []).append("cache")
+        form["marks"] = reading.breakpoints
+    keep_read(request, form)
     request["provider_state"] = reading.state(form=form) if form else reading.state()
     proofread(request, reading.names, _EVEN, body, endpoint, _with_format)
     return recognised(request), []
