@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._as_read import keep_read, note_member
+from interlingua.adapters._as_read import UNSAID, keep_read, note_member
 from interlingua.adapters._kit import (
     NOTHING,
     STRUCTURE,
@@ -37,7 +37,7 @@ from interlingua.adapters._openai_members import (
     verbosity,
     word,
 )
-from interlingua.adapters._structured import ANYWHERE, guarded, recognised, written
+from interlingua.adapters._structured import ANYWHERE, guarded, recognised, says_json, written
 from interlingua.adapters.openai_chat.context import Reading, Writing
 from interlingua.adapters.openai_chat.messages import messages_from_wire, messages_to_wire
 from interlingua.adapters.openai_chat.parts import cache_from_wire, cache_to_wire
@@ -356,7 +356,9 @@ def from_wire_request(
         note_member(request, form, "messages", "empty_content", endpoint.adapter)
     if reading.breakpoints > MOST_BREAKPOINTS:
         form["marks"] = reading.breakpoints
-    keep_read(request, form)
+    wanted = request.get("response_format") or NOTHING
+    silent = wanted.get("type") == "json" and not says_json(request, ANYWHERE)
+    keep_read(request, form, *((UNSAID,) if silent else ()))
     request["provider_state"] = reading.state(form=form) if form else reading.state()
     proofread(request, reading.names.values(), _EVEN, body, endpoint, _with_format)
     return recognised(request), []

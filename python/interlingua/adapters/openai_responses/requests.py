@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._as_read import keep_read, note_member
+from interlingua.adapters._as_read import UNSAID, keep_read, note_member
 from interlingua.adapters._kit import NOTHING, STRUCTURE, Wire, expect, gravity, malformed, report_foreign_options
 from interlingua.adapters._openai_members import (
     READERS,
@@ -27,7 +27,7 @@ from interlingua.adapters._openai_members import (
     verbosity,
     word,
 )
-from interlingua.adapters._structured import CONVERSATION, guarded, recognised, written
+from interlingua.adapters._structured import CONVERSATION, guarded, recognised, says_json, written
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.messages import input_from_wire, input_to_wire, is_continued, is_foreign
 from interlingua.adapters.openai_responses.tables import (
@@ -383,7 +383,9 @@ def from_wire_request(
         note_member(request, form, "messages", "empty_content", endpoint.adapter)
     if reading.breakpoints > MOST_BREAKPOINTS:
         form["marks"] = reading.breakpoints
-    keep_read(request, form)
+    wanted = request.get("response_format") or NOTHING
+    silent = wanted.get("type") == "json" and not says_json(request, CONVERSATION)
+    keep_read(request, form, *((UNSAID,) if silent else ()))
     request["provider_state"] = reading.state(form=form) if form else reading.state()
     proofread(request, reading.names, _EVEN, body, endpoint, _with_format)
     return recognised(request), []
