@@ -222,6 +222,9 @@ def _edit(case: Case) -> Iterator[str]:
     if not read:
         yield f"{case.path}/request.edit.json: of what? request.read.json is missing"
         return
+    places = [f"{operation.get(name)}" for operation in case.value("request.edit.json") for name in ("path", "from")]
+    if any("/provider_state/" in place for place in places):
+        yield f"{case.path}/request.edit.json: what stands inside of a provider_state is private to an implementation"
     try:
         request = patched(case.value("request.read.json"), case.value("request.edit.json"))
     except PatchError as error:

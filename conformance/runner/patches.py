@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from .compare import MISSING, equal, get, parse_pointer
+from .compare import equal, parse_pointer
 
 
 class PatchError(Exception):
@@ -32,16 +32,17 @@ def _operate(holder: dict[str, Any], operation: dict[str, Any]) -> None:
         case "remove":
             _take(holder, operation["path"])
         case "replace":
+            value = copy.deepcopy(operation["value"])
             _take(holder, operation["path"])
-            _put(holder, operation["path"], copy.deepcopy(operation["value"]))
+            _put(holder, operation["path"], value)
         case "move":
             if operation["path"].startswith(operation["from"] + "/"):
                 raise ValueError("nothing moves into itself")
             _put(holder, operation["path"], _take(holder, operation["from"]))
         case "copy":
-            _put(holder, operation["path"], copy.deepcopy(get(holder[""], operation["from"])))
+            _put(holder, operation["path"], copy.deepcopy(_at(holder, operation["from"])))
         case "test":
-            if not equal(get(holder[""], operation["path"]), operation["value"]):
+            if not equal(_at(holder, operation["path"]), operation["value"]):
                 raise ValueError("another value stands there")
         case word:
             raise ValueError(f"{word!r} is no operation")
@@ -49,29 +50,34 @@ def _operate(holder: dict[str, Any], operation: dict[str, Any]) -> None:
 
 def _put(holder: dict[str, Any], pointer: str, value: Any) -> None:
     place, step = _place(holder, pointer)
-    if value is MISSING:
-        raise KeyError("there is no such value")
     if isinstance(place, dict):
         place[step] = value
-    elif step == "-":
-        place.append(value)
-    elif 0 <= int(step) <= len(place):
-        place.insert(int(step), value)
     else:
-        raise IndexError("behind the end of the list")
+        place.insert(len(place) if step == "-" else _index(step, len(place)), value)
 
 
 def _take(holder: dict[str, Any], pointer: str) -> Any:
     place, step = _place(holder, pointer)
-    return place.pop(step if isinstance(place, dict) else int(step))
+    return place.pop(step if isinstance(place, dict) else _index(step, len(place) - 1))
+
+
+def _at(holder: dict[str, Any], pointer: str) -> Any:
+    place, step = _place(holder, pointer)
+    return place[step] if isinstance(place, dict) else place[_index(step, len(place) - 1)]
 
 
 def _place(holder: dict[str, Any], pointer: str) -> tuple[Any, str]:
-    """What holds a place, and the last step to it; `holder` holds the whole value."""
+    """What holds a place, and the last step to it; `holder` holds the whole value under an empty name."""
     steps = ["", *parse_pointer(pointer)]
     place: Any = holder
     for step in steps[:-1]:
-        place = place[step] if isinstance(place, dict) else place[int(step)]
+        place = place[step] if isinstance(place, dict) else place[_index(step, len(place) - 1)]
     if not isinstance(place, dict | list):
         raise TypeError("nothing can stand there")
     return place, steps[-1]
+
+
+def _index(step: str, last: int) -> int:
+    if not step.isascii() or not step.isdigit() or (step != "0" and step.startswith("0")) or int(step) > last:
+        raise IndexError(f"{step!r} is no place of the list")
+    return int(step)
