@@ -227,7 +227,7 @@ class _Contents:
             self.step_begun = True
             part = next(part for part in parts if "functionCall" in part or "function_call" in part)
             signed = "thoughtSignature" in part or "thought_signature" in part
-            if not signed and not self.writing.noted(block, MODEL):
+            if not signed and not (self.writing.own and self.writing.form_of(block).get("unsigned")):
                 part["thoughtSignature"] = SENTINEL
                 where = (*path, "content", index, "provider_state", "signature")
                 message = "the target demands a signature here, and there is none: a stand-in is sent"
