@@ -17,7 +17,9 @@ from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest, too_deep
 from interlingua.canonical.loss import Path as Where
 from interlingua.canonical.loss import pointer
-from interlingua.canonical.validate import validate, validator_of, violations
+from interlingua.canonical.measured import UNCHECKED, measured
+from interlingua.canonical.patterns import NOT_RUN, pattern
+from interlingua.canonical.validate import check_plain, validate, violations
 
 Data = dict[str, Any]
 Violation = dict[str, str]
@@ -345,20 +347,19 @@ def tool_input_violations(given: Any, schema: Any) -> list[Violation]:
     """Where arguments do not fit a tool's schema: to be asked when a call was read, and again before it is carried out.
 
     A schema that is none, or that refers to something outside of itself, has no say here; `tool_schema_violations` tells of
-    it. No text holds a value of the arguments.
+    it. What stands under a regular expression that cannot be run is told by the rule `tool_input_unchecked`: it may fit or
+    not. No text holds a value of the arguments.
     """
+    check_plain(given)
     try:
-        validator = validator_of(schema)
+        return [
+            {"rule": "tool_input_unchecked", "path": where, "message": message}
+            if rule == UNCHECKED
+            else {"rule": "tool_input_invalid", "path": where, "message": f"the argument {message}"}
+            for rule, where, message in measured(given, schema)
+        ]
     except ValueError:
         return []
-    try:
-        errors = list(validator.iter_errors(given))
-    except ValueError:
-        raise InvalidRequest("arguments are plain JSON data") from None
-    return [
-        _broken("tool_input_invalid", tuple(error.instance_path), f"the argument breaks the schema's {error.kind.name}")
-        for error in errors
-    ]
 
 
 def check_call(
@@ -470,6 +471,8 @@ def _schema_node(
                     _schema_node(inner, (*here, position), keywords, extended, report)
             case "additionalProperties" if isinstance(value, bool):
                 pass
+            case "pattern" if extended and isinstance(value, str) and pattern(value) is None:
+                report(_broken("tool_schema", here, f"the pattern {NOT_RUN}"))
             case "additionalProperties":
                 report(
                     _broken("tool_schema", here, "additionalProperties is taken as true or false, and not as a schema")

@@ -55,21 +55,6 @@ def _first_arm(definition: dict[str, Any]) -> dict[str, Any]:
     return {**{key: value for key, value in definition.items() if key != "oneOf"}, "anyOf": definition["oneOf"]}
 
 
-def validator_of(given: Any) -> Any:
-    """A validator of a schema that a caller brings. It stands alone: what it refers to outside of itself is not fetched.
-
-    Raises `ValueError` for what is no schema.
-    """
-    try:
-        return jsonschema_rs.validator_for(given, retriever=_nothing)
-    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, TypeError) as problem:
-        raise ValueError("no JSON Schema, or one that refers to something outside of itself") from problem
-
-
-def _nothing(_: str) -> Any:
-    raise ValueError("a schema outside of the one that was given")
-
-
 def validate(value: Any, name: str = "Request") -> None:
     """Raises `InvalidRequest` with every violation unless the value is a canonical `name` (any type of the schema).
 
