@@ -472,6 +472,24 @@ async def test_a_message_is_checked_like_its_text(start: Any) -> None:
     assert [one.rule for one in typed.violations] == [one.rule for one in text.violations] == ["content_not_empty"]
 
 
+async def test_a_field_that_a_client_sets_is_what_is_carried(start: Any) -> None:
+    """A message that was read with a null, edited and sent back; and one that says two things (spec 9.1, rest-json)."""
+    answer = (
+        '{"message": {"role": "assistant", "content": []}, "finish_reason": "stop_sequence", "stop_sequence": null}'
+    )
+    async with start() as served:
+        read = await served.stub.Adapt(service.AdaptRequest(response_json=answer))
+        edited = read.response
+        assert edited.rest_json == '{"stop_sequence":null}'
+        edited.stop_sequence = "END"
+        carried = await served.stub.Adapt(service.AdaptRequest(response=edited, target=TO_ANTHROPIC))
+        assert json.loads(carried.wire_json)["stop_sequence"] == "END"
+        edited.rest_json = '{"stop_sequence": "STOP"}'
+        refused = await failure(served.stub.Adapt(service.AdaptRequest(response=edited, target=TO_ANTHROPIC)))
+    assert refused.code() is grpc.StatusCode.INVALID_ARGUMENT
+    assert details(refused)[0].metadata["path"] == "/rest_json/stop_sequence"
+
+
 async def test_a_body_may_have_a_member_that_a_wire_request_has(start: Any) -> None:
     """`wire_json` is a whole request only when it holds both, path and body."""
     body = {"model": "m", "messages": [{"role": "user", "content": "hi"}], "body": 1}
@@ -635,6 +653,53 @@ async def test_generate_routes(start: Any) -> None:
     assert pieces[0].decision.chosen_model == GPT
     assert pieces[0].decision.mode == types.ROUTING_MODE_OVERRIDE
     assert sent == "hello"
+
+
+async def test_generate_by_a_chain_in_the_request(start: Any) -> None:
+    """`request.model` may be a chain, like `target`; a name in it that is not known is the one that the error names."""
+    async with start(Refuse(503), Say("Hello"), Refuse(503), Say("Hello")) as served:
+        chain = json.dumps(ask(model=f"{GPT},{CLAUDE}")).decode()
+        first = await served.stub.Generate(service.GenerateRequest(request_json=chain))
+        stream = served.stub.GenerateStream(service.GenerateStreamRequest(request_json=chain))
+        last = [piece async for piece in stream][-1]
+        unknown = json.dumps(ask(model=f"{GPT},nope")).decode()
+        error = await failure(served.stub.Generate(service.GenerateRequest(request_json=unknown)))
+    assert first.response.requested_model == last.event.message_complete.response.requested_model == CLAUDE
+    assert "'nope'" in (error.details() or "")
+    assert error.code() is grpc.StatusCode.INVALID_ARGUMENT
+
+
+async def test_a_refusal_leads_on_when_the_policy_says_so(start: Any) -> None:
+    """With `fail_over_on`, for models that the policy chose and for those that the caller named."""
+    policy = json.dumps({"fail_over_on": ["refusal"], "global": {"default": f"{GPT},{CLAUDE}"}}).decode()
+    no = Say("No.", finish_reason="content_filter")
+    async with start(no, Say("Hello"), no, Say("Hello"), no) as served:
+        request = json.dumps(ask()).decode()
+        for target in ("", f"{GPT},{CLAUDE}"):
+            answer = await served.stub.Generate(
+                service.GenerateRequest(request_json=request, target=target, policy_json=policy)
+            )
+            assert answer.response.requested_model == CLAUDE
+            assert [skipped.reason for skipped in answer.response.skipped] == ["refusal"]
+        answer = await served.stub.Generate(service.GenerateRequest(request_json=request, target=f"{GPT},{CLAUDE}"))
+        assert answer.response.requested_model == GPT
+
+
+async def test_each_generate_publishes_one_decision(start: Any) -> None:
+    """Routed or named, unary or streamed, well ended or not; and the other methods none."""
+    seen: list[Any] = []
+    async with start(Say("x"), Say("x"), Refuse(400)) as served:
+        served.running.events.subscribe(seen.append)
+        request = json.dumps(ask()).decode()
+        await served.stub.Generate(service.GenerateRequest(request_json=request))
+        stream = served.stub.GenerateStream(service.GenerateStreamRequest(request_json=request, target=GPT))
+        assert [piece async for piece in stream]
+        await failure(served.stub.Generate(service.GenerateRequest(request_json=request, target=GPT)))
+        await served.stub.Route(service.RouteRequest(request_json=request))
+        with_unknown = service.GenerateRequest(request_json=request, target="nope")
+        await failure(served.stub.Generate(with_unknown))
+    assert [event["payload"]["chosen_model"] for event in seen] == [CLAUDE, GPT, GPT]
+    assert {event["type"] for event in seen} == {"route.decided"}
 
 
 async def test_generate_stream(start: Any) -> None:

@@ -1,6 +1,7 @@
 """What the commands have in common: options, input, output, the client, and how an error ends a command."""
 
 import sys
+from collections.abc import Coroutine
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -107,7 +108,9 @@ def registry_of(*, replay: bool) -> Any:
     return open_registry()
 
 
-def client_of(*, replay: bool, pace: float = 1.0, retry: str = "standard", health: str = "backoff") -> Any:
+def client_of(
+    *, replay: bool, pace: float = 1.0, retry: str = "standard", health: str = "backoff", **members: Any
+) -> Any:
     from interlingua.client import Client
     from interlingua.client.asking import log_rest
     from interlingua.client.retry import PRESETS
@@ -116,10 +119,20 @@ def client_of(*, replay: bool, pace: float = 1.0, retry: str = "standard", healt
     one_of("--retry", retry, tuple(PRESETS))
     tracker = Health(health, observer=log_rest)
     if not replay:
-        return Client(retry=retry, health=tracker)
+        return Client(retry=retry, health=tracker, **members)
     from interlingua.client.replay import ReplayTransport, open_registry
 
-    return Client(ReplayTransport(pace=pace), registry=open_registry(), retry=retry, health=tracker)
+    return Client(ReplayTransport(pace=pace), registry=open_registry(), retry=retry, health=tracker, **members)
+
+
+def run_async(work: Coroutine[Any, Any, None]) -> None:
+    """Runs what talks to the network. A cancelled run ends like one that was interrupted."""
+    import asyncio
+
+    try:
+        asyncio.run(work)
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None
 
 
 def show_loss(report: list[Data]) -> None:

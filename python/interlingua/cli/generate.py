@@ -1,6 +1,5 @@
 """`interlingua generate`: ask a model."""
 
-import asyncio
 from typing import Annotated, Any
 
 import typer
@@ -18,6 +17,7 @@ from interlingua.cli._shared import (
     json_text,
     print_json,
     registry_of,
+    run_async,
     say,
     write,
 )
@@ -58,7 +58,7 @@ def generate(
     client = client_of(replay=replay, retry=retry)
     chain = [str(name) for name in registry_of(replay=replay).expand(model)] if model else []
     members: Data = {"model": chain[0] if chain else None, "fallbacks": chain[1:], "deadline": deadline}
-    asyncio.run(_generate(client, asked, members, stream=stream, raw=raw, as_json=as_json))
+    run_async(_generate(client, asked, members, stream=stream, raw=raw, as_json=as_json))
 
 
 def _asked(prompt: str | None, system: str | None) -> Data:

@@ -4,7 +4,7 @@ What came back: answers read, refusals and failures turned into typed errors.
 No message holds content or a key: what a provider says is in `provider_message` and `raw`, with the key taken out.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -31,6 +31,15 @@ ERROR_BODY_LIMIT = 1 << 20
 
 _ABOUT_KEYS = frozenset(("authentication", "permission"))
 _PASS_OVER = frozenset(("not_found", "unsupported", "context_overflow"))
+
+
+REFUSAL = "refusal"
+"""The cause of fail-over that a caller may ask for (spec/8-errors.md#refusal)."""
+
+
+def refused(response: Mapping[str, Any]) -> bool:
+    """Whether an answer says that the model, or a filter of its provider, declined to give one."""
+    return response["finish_reason"] in (REFUSAL, "content_filter")
 
 
 async def whole(answer: Answer, limit: int, *, cut: bool = False) -> bytes:
@@ -130,6 +139,12 @@ def failure(problem: TransportFailed | Interrupted, call: Call | None) -> Interl
             )
 
 
+def no_place(call: Call) -> ProviderError:
+    """What it is to the caller that all calls which a provider may have at a time are under way."""
+    message = f"{_name(call.endpoint)} has as many calls as it may have at a time"
+    return ProviderError(_error(call.endpoint, "overloaded", message, retryable=True))
+
+
 def unreached(problem: TransportFailed, call: Call | None) -> ProviderError:
     """What a failure of the network is to the caller: with the name and the host of whom it tells."""
     if call is None:
@@ -158,8 +173,10 @@ def served(routing: Mapping[str, Any] | None, model: str, skipped: list[dict[str
     return {**routing, "chosen_model": model, "alternatives_considered": passed_over}
 
 
-def another_may_do(error: InterlinguaError) -> bool:
+def another_may_do(error: InterlinguaError, fail_over_on: Collection[str] = ()) -> bool:
     """Whether the next candidate is worth a try after this failure. A request that is wrong is wrong for all."""
     if isinstance(error, ProviderError):
-        return error.retryable or error.error["category"] in _PASS_OVER
+        category = error.error["category"]
+        refused = category == "content_filter" and REFUSAL in fail_over_on
+        return error.retryable or category in _PASS_OVER or refused
     return isinstance(error, (CannotAdapt, NotConfigured))

@@ -145,7 +145,7 @@ class Servicer:
 
     def __init__(self, client: Client, chooser: Routing | None = None) -> None:
         self._client = client
-        self._routing = chooser or Routing(connect=client.connection)
+        self._routing = chooser or Routing(connect=client.connection, events=client.events)
         self._registry = self._routing.registry
 
     @_unary
@@ -197,6 +197,7 @@ class Servicer:
             fallbacks=choice.models[1:],
             deadline=context.time_remaining(),
             routing=choice.record,
+            fail_over_on=choice.fail_over_on,
             raw=request.include_raw,
             validated=True,
         )
@@ -224,6 +225,7 @@ class Servicer:
             fallbacks=choice.models[1:],
             deadline=context.time_remaining(),
             routing=choice.record,
+            fail_over_on=choice.fail_over_on,
             validated=True,
         )
         try:
