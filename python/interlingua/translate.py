@@ -97,7 +97,7 @@ def load(value: Any, name: str = "Request") -> dict[str, Any]:
     try:
         return validated(data, name)
     except InvalidRequest as problem:
-        if name == "Request" and (likely := _likely(data, "request", CANONICAL)):
+        if name == "Request" and (likely := likely_wire(data, "request", CANONICAL)):
             message = f"{problem.message}; {likely}: name that as its source"
             raise InvalidRequest(message, path=problem.path, violations=problem.violations) from None
         written_out = data if is_text else texts.written_out(data, name)
@@ -199,14 +199,14 @@ def from_wire_request(
         request, loss = adapters.get(endpoint.adapter).from_wire_request(wire, endpoint, ids)
         return carriage.unload(request), loss
     except InvalidWire as problem:
-        if not (likely := _likely(wire.get("body"), "request", endpoint.adapter)):
+        if not (likely := likely_wire(wire.get("body"), "request", endpoint.adapter)):
             raise
         raise InvalidWire(f"{problem.message}; {likely}", path=problem.path, adapter=problem.adapter) from None
     except RecursionError:
         raise too_deep() from None
 
 
-def _likely(body: Any, kind: str, wire: str) -> str:
+def likely_wire(body: Any, kind: str, wire: str) -> str:
     """Which other wire a body looks like that could not be read as one of this wire, for the error; empty when of none."""
     wires = recognised(body, kind)
     if not wires or wire in wires:
@@ -252,7 +252,7 @@ def from_wire_response(
     except ProviderError as problem:  # an error that came with the status of a success
         raise ProviderError(with_provider_message(problem.error)) from None
     except InvalidAnswer as problem:
-        if not (likely := _likely(body, "response", endpoint.adapter)):
+        if not (likely := likely_wire(body, "response", endpoint.adapter)):
             raise
         message = f"{problem.message}; {likely}"
         raise InvalidAnswer(
