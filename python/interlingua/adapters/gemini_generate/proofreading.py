@@ -129,7 +129,8 @@ def _note_entry(entry: dict[str, Any], request: Request, endpoint: Endpoint) -> 
             if inner == _SIGNATURE:
                 _note(message["content"][int(number)], True, endpoint, "unsigned")
                 return
-            block, place = message["content"][int(number)], _PLACES.get(message["role"], message["role"])
+            role: str = message["role"]
+            block, place = message["content"][int(number)], _PLACES.get(role, role)
             if block["type"] == "tool_result" and len(inner) > 1 and inner[0] == "content":
                 block, place = block["content"][int(inner[1])], RESULT
             _note(block, imprint(block, place), endpoint)
