@@ -126,6 +126,10 @@ def adapt(
     strict: Annotated[
         str | None, typer.Option(help="Refuse, with status 3, when something is shape, weakened or lost.")
     ] = None,
+    unanswered: Annotated[
+        str | None,
+        typer.Option(help="What to do with a request's calls that have no result: error, or placeholder."),
+    ] = None,
     loss: Annotated[bool, typer.Option("--loss", help="Show the loss report, on standard error.")] = False,
     state_in_ids: Annotated[
         bool,
@@ -145,6 +149,7 @@ def adapt(
     from interlingua import adapters, registry
 
     _one_of("--strict", strict, ("shape", "weakened", "lost", None))
+    _one_of("--unanswered", unanswered, ("error", "placeholder", None))
     _one_of("--kind", kind, ("request", "response", "stream", "error"))
     for wire in (source, target):
         if wire != _CANONICAL:
@@ -166,8 +171,11 @@ def adapt(
     if kind == "error":
         value, report = _adapt_error(_read(file), source, from_provider, endpoint, strict, raw=raw)
     else:
-        convert = _adapt_request if kind == "request" else _adapt_response
-        value, report = convert(_json_text(file), source, from_provider, endpoint, strict)
+        given = _json_text(file)
+        if kind == "request":
+            value, report = _adapt_request(given, source, from_provider, endpoint, strict, unanswered)
+        else:
+            value, report = _adapt_response(given, source, from_provider, endpoint, strict)
     if as_json:
         _print({"wire" if endpoint else kind: value, "loss": report})
         return
@@ -198,7 +206,7 @@ def _speaks(option: str, provider: str | None, wire: str) -> None:
 
 
 def _adapt_request(
-    given: bytes, source: str, owner: str | None, endpoint: Any, strict: str | None
+    given: bytes, source: str, owner: str | None, endpoint: Any, strict: str | None, unanswered: str | None
 ) -> tuple[Data, list[Data]]:
     from interlingua import translate
 
@@ -208,8 +216,9 @@ def _adapt_request(
         request, report = _canonical(given, "Request", translate.read_request), []
     else:
         request, report = translate.read_request(given, source, provider=owner)
-    if strict is not None:
-        request = {**request, "loss_policy": {**request.get("loss_policy", {}), "strict": strict}}
+    policy = _strictly(strict) | ({} if unanswered is None else {"unanswered": unanswered})
+    if policy:
+        request = {**request, "loss_policy": {**request.get("loss_policy", {}), **policy}}
     if endpoint is None:
         return request, report
     projection = translate.project(request, endpoint)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from interlingua import adapters, router, translate
+from interlingua.adapters._open_calls import to_wire
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, too_deep
@@ -194,7 +195,7 @@ class Routing:
         endpoint = self.registry.endpoint(model=model)
         endpoint = self._connect(endpoint).located(endpoint)
         try:
-            return adapters.get(endpoint.adapter).to_wire({**request, "model": model}, endpoint)[1]
+            return to_wire(adapters.get(endpoint.adapter), {**request, "model": model}, endpoint)[1]
         except RecursionError:
             raise too_deep() from None
 

@@ -1,0 +1,240 @@
+"""
+Tool calls that nobody answered: refused, or closed with a result that says so (spec/6-loss.md#unanswered).
+
+A conversation is closed before it is written, so that no adapter has to know of it: results are put directly behind the
+turn of their calls, and the pointers of the adapter's report are then led back to the request as its caller wrote it.
+"""
+
+from types import ModuleType
+from typing import Any, Final
+
+from interlingua.adapters._order import ANSWER_IT, turns
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import CannotAdapt, InvalidRequest
+from interlingua.canonical.loss import PLACEHOLDER, Entry, pointer
+
+Block = dict[str, Any]
+Message = dict[str, Any]
+Request = dict[str, Any]
+Added = tuple[int, Message]
+"""The position of the message before which a result is put, and the message that holds it."""
+
+_UNANSWERED: Final = "unanswered"
+_TEXT: Final = "[no result: the call was not answered]"
+_NOTE: Final = "the call has no result: one that says so stands behind it"
+
+
+def to_wire(adapter: ModuleType, request: Request, endpoint: Endpoint) -> tuple[dict[str, Any], list[Entry]]:
+    """What the adapter writes for a validated request, with the calls that have no result treated as its policy says.
+
+    Raises `InvalidRequest` for a conversation that ends in an open call where the endpoint does not take that, and what
+    the adapter raises.
+    """
+    messages: list[Message] = request["messages"]
+    if (request.get("loss_policy") or {}).get(_UNANSWERED) == PLACEHOLDER:
+        added = _missing_results(request, endpoint)
+        if added:
+            return _closed_to_wire(adapter, request, added, endpoint)
+    elif messages and messages[-1]["role"] == "assistant" and not endpoint.dialect.get("open_calls"):
+        _refuse_open_end(request, endpoint)
+    return adapter.to_wire(request, endpoint)
+
+
+def note_open_end(request: Request, endpoint: Endpoint) -> None:
+    """Notes in a request that was just read the calls that it ends in, so that it goes back as it came."""
+    messages: list[Message] = request["messages"]
+    if messages and messages[-1]["role"] == "assistant":
+        calls = [block["id"] for block in _last_calls(messages).values()]
+        if calls:
+            request.setdefault("provider_state", endpoint.state()).setdefault("form", {})[_UNANSWERED] = calls
+
+
+def _last_calls(messages: list[Message]) -> dict[tuple[int, int], Block]:
+    """The calls of the turn that a conversation ends in, by message and block."""
+    begin = len(messages)
+    while begin and messages[begin - 1]["role"] == "assistant":
+        begin -= 1
+    return {
+        (position, index): block
+        for position in range(begin, len(messages))
+        for index, block in enumerate(messages[position]["content"])
+        if block["type"] == "tool_use"
+    }
+
+
+def _read_open(request: Request, endpoint: Endpoint) -> set[str]:
+    """The calls in which the conversation ended when it was read from this wire."""
+    state = request.get("provider_state")
+    if state is None or not endpoint.owns(state):
+        return set()
+    noted = (state.get("form") or {}).get(_UNANSWERED)
+    return set(noted) if isinstance(noted, list) else set()
+
+
+def _refuse_open_end(request: Request, endpoint: Endpoint) -> None:
+    calls = _last_calls(request["messages"])
+    if not calls:
+        return
+    as_read = _read_open(request, endpoint)
+    for (position, index), block in calls.items():
+        if block["id"] not in as_read:
+            raise InvalidRequest(
+                f"the conversation ends in a call without a result, which the target does not take; {ANSWER_IT}",
+                path=pointer(("messages", position, "content", index)),
+                adapter=endpoint.adapter,
+            )
+
+
+# ---------------------------------------------------------------------------------------------------- closing
+
+
+def _missing_results(request: Request, endpoint: Endpoint) -> list[Added]:
+    """A result for each open call, in the order of the calls and behind their turn; none for what was read so."""
+    messages: list[Message] = request["messages"]
+    answered = {
+        block.get("tool_use_id") for message in messages if message["role"] == "tool" for block in message["content"]
+    }
+    added: list[Added] = []
+    for begin, start, end in turns(messages, 0):
+        ranks: dict[str, int] = {}
+        missing: list[str] = []
+        for position in range(begin, start):
+            for block in messages[position]["content"]:
+                if block["type"] == "tool_use" and block["id"] not in ranks:
+                    ranks[block["id"]] = len(ranks)
+                    if block["id"] not in answered and not _noted(block, endpoint):
+                        missing.append(block["id"])
+        if not missing:
+            continue
+        if start == len(messages):
+            as_read = _read_open(request, endpoint)
+            missing = [call for call in missing if call not in as_read]
+        elif any(_noted(messages[position], endpoint) for position in range(start, end)):
+            continue
+        added += [(_place(messages, start, end, ranks, call), _result(call)) for call in missing]
+    return added
+
+
+def _noted(item: dict[str, Any], endpoint: Endpoint) -> bool:
+    """Whether a reader of this wire noted that a call, or the turn that a message belongs to, is without its results."""
+    state = item.get("provider_state")
+    if state is None or not endpoint.owns(state):
+        return False
+    form = state.get("form") or {}
+    return bool(form.get(_UNANSWERED) or form.get("unpaired"))
+
+
+def _place(messages: list[Message], start: int, end: int, ranks: dict[str, int], call: str) -> int:
+    """The position before which the result of a call is put: among the results behind its turn, by the order of calls."""
+    place = start
+    for position in range(start, end):
+        message = messages[position]
+        if message["role"] != "tool" or not message["content"]:
+            continue
+        rank = ranks.get(message["content"][0].get("tool_use_id", ""))
+        if rank is not None:
+            if rank > ranks[call]:
+                return position
+            place = position + 1
+    return place
+
+
+def _result(call: str) -> Message:
+    said = [{"type": "text", "text": _TEXT}]
+    result = {"type": "tool_result", "tool_use_id": call, "content": said, "is_error": True}
+    return {"role": "tool", "content": [result]}
+
+
+def _closed_to_wire(
+    adapter: ModuleType, request: Request, added: list[Added], endpoint: Endpoint
+) -> tuple[dict[str, Any], list[Entry]]:
+    """What the adapter writes for the request with the added results, and the report of both."""
+    places = _Places(request, added)
+    try:
+        wire, loss = adapter.to_wire({**request, "messages": places.messages}, endpoint)
+    except (InvalidRequest, CannotAdapt) as refusal:
+        if refusal.path is not None:
+            refusal.path = places.written(refusal.path)
+        raise
+    return wire, places.report(loss)
+
+
+class _Places:
+    """The messages with the added results, and where each of them stands in the request as its caller wrote it.
+
+    There is no entry that inserts: a result is reported as an absent member of the request and as moved to its place.
+    """
+
+    def __init__(self, request: Request, added: list[Added]) -> None:
+        written: list[Message] = request["messages"]
+        coming: dict[int, list[int]] = {}
+        for number, (place, _) in enumerate(added):
+            coming.setdefault(place, []).append(number)
+        self.messages: list[Message] = []
+        self._elements: list[str] = []  # the pointer of each message
+        self._before: list[int] = []  # for each message, the written position that it stands at or before
+        self._added: list[str] = []
+        for position in range(len(written) + 1):
+            for number in coming.get(position, ()):
+                name = f"result_{number + 1}"
+                while name in request:
+                    name += "_"
+                self._added.append(pointer((name,)))
+                self.messages.append(added[number][1])
+                self._elements.append(self._added[-1])
+                self._before.append(position)
+            self._before.append(position)
+            if position < len(written):
+                self.messages.append(written[position])
+                self._elements.append(pointer(("messages", position)))
+
+    def written(self, path: str) -> str:
+        """A pointer into the messages with the results, as one into the request and its added members."""
+        steps = path.split("/")
+        if len(steps) > 2 and steps[1] == "messages" and steps[2].isdigit():
+            return "/".join((self._elements[int(steps[2])], *steps[3:]))
+        return path
+
+    def report(self, loss: list[Entry]) -> list[Entry]:
+        """The report of the adapter, with that of the added results.
+
+        A result is changed while it has its pointer, and moved before anything that goes to a place behind it.
+        """
+        places = {path: at for at, path in enumerate(self._elements) if path in self._added}
+        report: list[Entry] = [
+            _entry("replace", path, value=self.messages[at], message=_NOTE) for path, at in places.items()
+        ]
+        others: list[Entry] = []
+        for entry in loss:
+            path = self.written(entry["path"])
+            inside = any(path.startswith(added + "/") for added in places)
+            (report if inside else others).append({**entry, "path": path})
+        for entry in others:
+            if entry["path"] in places:
+                del places[entry["path"]]
+            if "to" in entry:
+                entry["to"] = self._target(entry, places, report)
+            report.append(entry)
+        self._settle(places, len(self.messages), report)
+        return report
+
+    def _target(self, entry: Entry, places: dict[str, int], report: list[Entry]) -> str:
+        """Where an entry of the adapter moves to or merges with."""
+        to: str = entry["to"]
+        steps = to.split("/")
+        if entry["op"] != "move" or len(steps) != 3 or steps[1] != "messages":
+            return self.written(to)
+        at = len(self.messages) if steps[2] == "-" else int(steps[2])
+        self._settle(places, at, report)
+        return pointer(("messages", self._before[at]))
+
+    def _settle(self, places: dict[str, int], end: int, report: list[Entry]) -> None:
+        """Reports the moves of the results that stand before `end`."""
+        for path, at in list(places.items()):
+            if at < end:
+                report.append(_entry("move", path, to=pointer(("messages", self._before[at])), message=_NOTE))
+                del places[path]
+
+
+def _entry(op: str, path: str, *, message: str, **members: Any) -> Entry:
+    return {"op": op, "path": path, **members, "code": _UNANSWERED, "severity": "shape", "message": message}
