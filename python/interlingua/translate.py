@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from interlingua import adapters, registry
 from interlingua.accounting import Policy, account_for, accounted
-from interlingua.adapters._open_calls import note_open_end, to_wire
+from interlingua.adapters._pairing import note_open_end, to_wire
 from interlingua.canonical import carriage, json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import (

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from interlingua import adapters, router, translate
-from interlingua.adapters._open_calls import to_wire
+from interlingua.adapters._pairing import to_wire
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, too_deep

@@ -1,8 +1,9 @@
 """
-Tool calls that nobody answered: refused, or closed with a result that says so (spec/6-loss.md#unanswered).
+Calls without a result and results without a call, before a conversation is written.
 
-A conversation is closed before it is written, so that no adapter has to know of it: results are put directly behind the
-turn of their calls, and the pointers of the adapter's report are then led back to the request as its caller wrote it.
+A call that nobody answered is refused, or closed with a result that says so (spec/6-loss.md#unanswered). A result of a call
+that another provider keeps to itself goes with that call (spec/6-loss.md#provider-calls). No adapter has to know of it:
+it is given the messages that are left, and the pointers of its report are led back to the request as it was given.
 """
 
 from types import ModuleType
@@ -11,7 +12,7 @@ from typing import Any, Final
 from interlingua.adapters._order import ANSWER_IT, turns
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import CannotAdapt, InvalidRequest
-from interlingua.canonical.loss import PLACEHOLDER, Entry, pointer
+from interlingua.canonical.loss import PLACEHOLDER, Entry, Loss, pointer
 
 Block = dict[str, Any]
 Message = dict[str, Any]
@@ -25,17 +26,19 @@ _NOTE: Final = "the call has no result: one that says so stands behind it"
 
 
 def to_wire(adapter: ModuleType, request: Request, endpoint: Endpoint) -> tuple[dict[str, Any], list[Entry]]:
-    """What the adapter writes for a validated request, with the calls that have no result treated as its policy says.
+    """What the adapter writes for a validated request, with calls and results that have no partner treated as it says.
 
     Raises `InvalidRequest` for a conversation that ends in an open call where the endpoint does not take that, and what
     the adapter raises.
     """
     messages: list[Message] = request["messages"]
-    if (request.get("loss_policy") or {}).get(_UNANSWERED) == PLACEHOLDER:
-        added = _missing_results(request, endpoint)
-        if added:
-            return _closed_to_wire(adapter, request, added, endpoint)
-    elif messages and messages[-1]["role"] == "assistant" and not endpoint.dialect.get("open_calls"):
+    policy: dict[str, Any] = request.get("loss_policy") or {}
+    closes = policy.get(_UNANSWERED) == PLACEHOLDER
+    strays = _results_of_others(messages, endpoint)
+    added = _missing_results(request, endpoint) if closes else []
+    if strays or added:
+        return _paired_to_wire(adapter, request, strays, added, endpoint)
+    if not closes:
         _refuse_open_end(request, endpoint)
     return adapter.to_wire(request, endpoint)
 
@@ -72,9 +75,10 @@ def _read_open(request: Request, endpoint: Endpoint) -> set[str]:
 
 
 def _refuse_open_end(request: Request, endpoint: Endpoint) -> None:
-    calls = _last_calls(request["messages"])
-    if not calls:
+    messages: list[Message] = request["messages"]
+    if not messages or messages[-1]["role"] != "assistant" or endpoint.dialect.get("open_calls"):
         return
+    calls = _last_calls(messages)
     as_read = _read_open(request, endpoint)
     for (position, index), block in calls.items():
         if block["id"] not in as_read:
@@ -145,34 +149,119 @@ def _result(call: str) -> Message:
     return {"role": "tool", "content": [result]}
 
 
-def _closed_to_wire(
-    adapter: ModuleType, request: Request, added: list[Added], endpoint: Endpoint
+# ---------------------------------------------------------------------------------------------------- calls of others
+
+
+def _results_of_others(messages: list[Message], endpoint: Endpoint) -> frozenset[int]:
+    """The messages with results of calls that stand in items of another provider, which are not written here."""
+    kept: set[str] = set()
+    for message in messages:
+        if message["role"] == "assistant":
+            for block in message["content"]:
+                if block["type"] == "opaque" and not endpoint.owns(block):
+                    kept.update(_ids_of(block["value"]))
+    if not kept:
+        return frozenset()
+    calls = {
+        block["id"]
+        for message in messages
+        if message["role"] == "assistant"
+        for block in message["content"]
+        if block["type"] == "tool_use"
+    }
+    strays: set[int] = set()
+    for position, message in enumerate(messages):
+        if message["role"] == "tool" and len(message["content"]) == 1:
+            result = message["content"][0]
+            state: dict[str, Any] = result.get("provider_state") or {}
+            if state.get("id") in kept and result.get("tool_use_id") not in calls and not endpoint.owns(state):
+                strays.add(position)
+    return frozenset(strays)
+
+
+def _ids_of(value: Any) -> set[str]:
+    """What an item, or the member that it consists of, is known by."""
+    if not isinstance(value, dict):
+        return set()
+    parts = [value, *(part for part in value.values() if isinstance(part, dict))]
+    return {part[name] for part in parts for name in _IDS if isinstance(part.get(name), str)}
+
+
+_IDS: Final = ("call_id", "id", "toolUseId")
+
+
+# ---------------------------------------------------------------------------------------------------- what is left
+
+
+def _paired_to_wire(
+    adapter: ModuleType, request: Request, strays: frozenset[int], added: list[Added], endpoint: Endpoint
 ) -> tuple[dict[str, Any], list[Entry]]:
-    """What the adapter writes for the request with the added results, and the report of both."""
-    places = _Places(request, added)
+    """What the adapter writes without the results of others and with the results that are added, and the report of all."""
+    policy: dict[str, Any] = request.get("loss_policy") or {}
+    loss = Loss(policy)
+    messages: list[Message] = request["messages"]
+    instead = {position: _without_call(messages[position], position, loss) for position in sorted(strays)}
+    if strays and not loss.placeholders:
+        last = len(messages) - 1
+        while last in instead:
+            last -= 1
+        if last < len(messages) - 1 and _is_all_foreign(messages[last], endpoint):
+            instead[last] = _without_turn(messages[last], last, loss)
+    places = _Places(request, instead, added)
+    paired = {**request, "messages": places.messages}
     try:
-        wire, loss = adapter.to_wire({**request, "messages": places.messages}, endpoint)
+        if policy.get(_UNANSWERED) != PLACEHOLDER:
+            _refuse_open_end(paired, endpoint)
+        wire, found = adapter.to_wire(paired, endpoint)
     except (InvalidRequest, CannotAdapt) as refusal:
         if refusal.path is not None:
             refusal.path = places.written(refusal.path)
         raise
-    return wire, places.report(loss)
+    return wire, loss.entries + places.report(found)
+
+
+def _without_call(message: Message, position: int, loss: Loss) -> Message | None:
+    """What stands in the place of a result whose call is not written here: a placeholder in a user turn, or nothing."""
+    path = ("messages", position)
+    why = "the result of a call that another provider keeps"
+    text = loss.block((*path, "content", 0), message["content"][0], "foreign_state", "lost", why)
+    if text is None:
+        loss.drop(path, "empty_content", "shape", "nothing is left of the message")
+        return None
+    loss.replace((*path, "role"), "user", "role_folded", "shape", "a placeholder is no result")
+    return {**message, "role": "user", "content": [text]}
+
+
+def _is_all_foreign(message: Message, endpoint: Endpoint) -> bool:
+    """Whether a turn of the model holds nothing but items of another provider."""
+    return message["role"] == "assistant" and all(
+        block["type"] == "opaque" and not endpoint.owns(block) for block in message["content"]
+    )
+
+
+def _without_turn(message: Message, position: int, loss: Loss) -> None:
+    """Drops a turn that has gone with its results: at the end of a conversation an empty one would be gone on with."""
+    path = ("messages", position)
+    for index, block in enumerate(message["content"]):
+        loss.block((*path, "content", index), block, "foreign_state", "lost", "an item of another provider")
+    loss.drop(path, "empty_content", "shape", "nothing is left of the message")
 
 
 class _Places:
-    """The messages with the added results, and where each of them stands in the request as its caller wrote it.
+    """The messages that are left, and where each of them stands in the request as it was given.
 
-    There is no entry that inserts: a result is reported as an absent member of the request and as moved to its place.
+    `instead` says what stands in the place of a message; None for nothing. There is no entry that inserts: an added
+    result is reported as an absent member of the request and as moved to its place.
     """
 
-    def __init__(self, request: Request, added: list[Added]) -> None:
+    def __init__(self, request: Request, instead: dict[int, Message | None], added: list[Added]) -> None:
         written: list[Message] = request["messages"]
         coming: dict[int, list[int]] = {}
         for number, (place, _) in enumerate(added):
             coming.setdefault(place, []).append(number)
         self.messages: list[Message] = []
         self._elements: list[str] = []  # the pointer of each message
-        self._before: list[int] = []  # for each message, the written position that it stands at or before
+        self._before: list[int] = []  # for each message and the end, the written position that it stands at or before
         self._added: list[str] = []
         for position in range(len(written) + 1):
             for number in coming.get(position, ()):
@@ -180,13 +269,17 @@ class _Places:
                 while name in request:
                     name += "_"
                 self._added.append(pointer((name,)))
-                self.messages.append(added[number][1])
-                self._elements.append(self._added[-1])
-                self._before.append(position)
-            self._before.append(position)
+                self._put(added[number][1], self._added[-1], position)
             if position < len(written):
-                self.messages.append(written[position])
-                self._elements.append(pointer(("messages", position)))
+                message = instead.get(position, written[position])
+                if message is not None:
+                    self._put(message, pointer(("messages", position)), position)
+        self._before.append(len(written))
+
+    def _put(self, message: Message, element: str, position: int) -> None:
+        self.messages.append(message)
+        self._elements.append(element)
+        self._before.append(position)
 
     def written(self, path: str) -> str:
         """A pointer into the messages with the results, as one into the request and its added members."""
