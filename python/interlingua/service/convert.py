@@ -196,6 +196,42 @@ _ERROR_CATEGORY: dict[str, int] = {
 }
 _ERROR_CATEGORY_WORDS = {number: word for word, number in _ERROR_CATEGORY.items()}
 
+_EVENT_ACTOR: dict[str, int] = {
+    "user": pb.EVENT_ACTOR_USER,
+    "agent": pb.EVENT_ACTOR_AGENT,
+    "system": pb.EVENT_ACTOR_SYSTEM,
+    "tool": pb.EVENT_ACTOR_TOOL,
+    "worker": pb.EVENT_ACTOR_WORKER,
+}
+_EVENT_ACTOR_WORDS = {number: word for word, number in _EVENT_ACTOR.items()}
+
+_EVENT_SENSITIVITY: dict[str, int] = {
+    "private": pb.EVENT_SENSITIVITY_PRIVATE,
+    "user_controlled": pb.EVENT_SENSITIVITY_USER_CONTROLLED,
+    "pseudonymous": pb.EVENT_SENSITIVITY_PSEUDONYMOUS,
+    "aggregatable": pb.EVENT_SENSITIVITY_AGGREGATABLE,
+}
+_EVENT_SENSITIVITY_WORDS = {number: word for word, number in _EVENT_SENSITIVITY.items()}
+
+_ROUTING_SLOT: dict[str, int] = {
+    "per_message_override": pb.ROUTING_SLOT_PER_MESSAGE_OVERRIDE,
+    "manual_sticky": pb.ROUTING_SLOT_MANUAL_STICKY,
+    "rule": pb.ROUTING_SLOT_RULE,
+    "pattern": pb.ROUTING_SLOT_PATTERN,
+    "delegate_request": pb.ROUTING_SLOT_DELEGATE_REQUEST,
+    "workspace_default": pb.ROUTING_SLOT_WORKSPACE_DEFAULT,
+    "global_default": pb.ROUTING_SLOT_GLOBAL_DEFAULT,
+}
+_ROUTING_SLOT_WORDS = {number: word for word, number in _ROUTING_SLOT.items()}
+
+_ROUTING_VERDICT: dict[str, int] = {
+    "not_applicable": pb.ROUTING_VERDICT_NOT_APPLICABLE,
+    "deferred": pb.ROUTING_VERDICT_DEFERRED,
+    "rejected": pb.ROUTING_VERDICT_REJECTED,
+    "chose": pb.ROUTING_VERDICT_CHOSE,
+}
+_ROUTING_VERDICT_WORDS = {number: word for word, number in _ROUTING_VERDICT.items()}
+
 
 def _read_provider_state(message: pb.ProviderState) -> Data:
     data: Data = {"adapter": message.adapter}
@@ -2107,6 +2143,8 @@ def _write_stream_event(data: Data, message: pb.StreamEvent) -> None:
 def _read_error(message: pb.Error) -> Data:
     data: Data = {"message": message.message}
     data["category"] = read_enum(_ERROR_CATEGORY_WORDS, message.category, "other", "category")
+    if message.HasField("provider_message"):
+        data["provider_message"] = message.provider_message
     if message.HasField("path"):
         data["path"] = message.path
     if message.HasField("retryable"):
@@ -2150,6 +2188,8 @@ def _write_error(data: Data, message: pb.Error) -> None:
                 message.category = write_enum(_ERROR_CATEGORY, value, pb.ERROR_CATEGORY_OTHER, "category")
             case "message" if is_text(value):
                 message.message = value
+            case "provider_message" if is_text(value):
+                message.provider_message = value
             case "path" if is_text(value):
                 message.path = value
             case "retryable" if type(value) is bool:
@@ -2274,6 +2314,195 @@ def _write_wire_request(data: Data, message: pb.WireRequest) -> None:
         message.rest_json = write_rest(rest)
 
 
+def _read_event(message: pb.Event) -> Data:
+    data: Data = {"id": message.id, "type": message.type}
+    if message.HasField("alias"):
+        data["alias"] = message.alias
+    data["timestamp"] = read_time(message.timestamp, "timestamp")
+    if message.HasField("session_id"):
+        data["session_id"] = message.session_id
+    if message.HasField("turn_id"):
+        data["turn_id"] = message.turn_id
+    if message.HasField("parent_event_id"):
+        data["parent_event_id"] = message.parent_event_id
+    data["actor"] = read_enum(_EVENT_ACTOR_WORDS, message.actor, None, "actor")
+    data["sensitivity"] = read_enum(_EVENT_SENSITIVITY_WORDS, message.sensitivity, None, "sensitivity")
+    data["payload"] = read_object(message.payload_json, "payload")
+    if message.rest_json:
+        data.update(read_object(message.rest_json, "rest_json"))
+    return data
+
+
+def _write_event(data: Data, message: pb.Event) -> None:
+    if "id" not in data:
+        raise missing("id")
+    if "type" not in data:
+        raise missing("type")
+    if "timestamp" not in data:
+        raise missing("timestamp")
+    if "actor" not in data:
+        raise missing("actor")
+    if "sensitivity" not in data:
+        raise missing("sensitivity")
+    if "payload" not in data:
+        raise missing("payload")
+    rest: Data = {}
+    for name, value in data.items():
+        match name:
+            case "id" if is_text(value):
+                message.id = value
+            case "type" if is_text(value):
+                message.type = value
+            case "alias" if is_text(value):
+                message.alias = value
+            case "timestamp" if write_time(value, message.timestamp):
+                pass
+            case "session_id" if is_text(value):
+                message.session_id = value
+            case "turn_id" if is_text(value):
+                message.turn_id = value
+            case "parent_event_id" if is_text(value):
+                message.parent_event_id = value
+            case "actor":
+                message.actor = write_enum(_EVENT_ACTOR, value, None, "actor")
+            case "sensitivity":
+                message.sensitivity = write_enum(_EVENT_SENSITIVITY, value, None, "sensitivity")
+            case "payload" if type(value) is dict:
+                message.payload_json = write_json(value, "payload")
+            case _:
+                rest[name] = value
+    if rest:
+        message.rest_json = write_rest(rest)
+
+
+def _read_routing_chain_entry(message: pb.RoutingChainEntry) -> Data:
+    data: Data = {"candidate_model": message.candidate_model, "reason": message.reason}
+    data["policy"] = read_enum(_ROUTING_SLOT_WORDS, message.policy, None, "policy")
+    data["verdict"] = read_enum(_ROUTING_VERDICT_WORDS, message.verdict, None, "verdict")
+    if message.HasField("rule_name"):
+        data["rule_name"] = message.rule_name
+    if message.HasField("confidence"):
+        data["confidence"] = read_number(message.confidence, "confidence")
+    if message.pattern_alternatives:
+        data["pattern_alternatives"] = list(message.pattern_alternatives)
+    if message.HasField("validation_failure"):
+        data["validation_failure"] = message.validation_failure
+    if message.HasField("missing"):
+        data["missing"] = message.missing
+    if message.rest_json:
+        data.update(read_object(message.rest_json, "rest_json"))
+    return data
+
+
+def _write_routing_chain_entry(data: Data, message: pb.RoutingChainEntry) -> None:
+    if "policy" not in data:
+        raise missing("policy")
+    if "verdict" not in data:
+        raise missing("verdict")
+    if "candidate_model" not in data:
+        raise missing("candidate_model")
+    if "reason" not in data:
+        raise missing("reason")
+    rest: Data = {}
+    for name, value in data.items():
+        match name:
+            case "policy":
+                message.policy = write_enum(_ROUTING_SLOT, value, None, "policy")
+            case "verdict":
+                message.verdict = write_enum(_ROUTING_VERDICT, value, None, "verdict")
+            case "candidate_model" if is_text(value):
+                message.candidate_model = value
+            case "reason" if is_text(value):
+                message.reason = value
+            case "rule_name" if is_text(value):
+                message.rule_name = value
+            case "confidence" if is_double(value):
+                message.confidence = value
+            case "pattern_alternatives" if is_texts(value) and value:
+                message.pattern_alternatives.extend(value)
+            case "validation_failure" if is_text(value):
+                message.validation_failure = value
+            case "missing" if is_text(value):
+                message.missing = value
+            case _:
+                rest[name] = value
+    if rest:
+        message.rest_json = write_rest(rest)
+
+
+def _read_route_decided_payload(message: pb.RouteDecidedPayload) -> Data:
+    data: Data = {"chosen_model": message.chosen_model, "winner_index": message.winner_index}
+    data["elapsed_ms"] = read_number(message.elapsed_ms, "elapsed_ms")
+    data["chain"] = read_each(_read_routing_chain_entry, message.chain, "chain")
+    if message.rest_json:
+        data.update(read_object(message.rest_json, "rest_json"))
+    return data
+
+
+def _write_route_decided_payload(data: Data, message: pb.RouteDecidedPayload) -> None:
+    if "chosen_model" not in data:
+        raise missing("chosen_model")
+    if "winner_index" not in data:
+        raise missing("winner_index")
+    if "elapsed_ms" not in data:
+        raise missing("elapsed_ms")
+    if "chain" not in data:
+        raise missing("chain")
+    rest: Data = {}
+    for name, value in data.items():
+        match name:
+            case "chosen_model" if is_text(value):
+                message.chosen_model = value
+            case "winner_index" if is_int64(value):
+                message.winner_index = value
+            case "elapsed_ms" if is_double(value):
+                message.elapsed_ms = value
+            case "chain" if type(value) is list:
+                write_each(_write_routing_chain_entry, value, message.chain, "chain")
+            case _:
+                rest[name] = value
+    if rest:
+        message.rest_json = write_rest(rest)
+
+
+def _read_routing_constraint_failure_payload(message: pb.RoutingConstraintFailurePayload) -> Data:
+    data: Data = {
+        "requested_model": message.requested_model,
+        "active_model": message.active_model,
+        "failures": list(message.failures),
+        "message": message.message,
+    }
+    if message.rest_json:
+        data.update(read_object(message.rest_json, "rest_json"))
+    return data
+
+
+def _write_routing_constraint_failure_payload(data: Data, message: pb.RoutingConstraintFailurePayload) -> None:
+    if "requested_model" not in data:
+        raise missing("requested_model")
+    if "active_model" not in data:
+        raise missing("active_model")
+    if "failures" not in data:
+        raise missing("failures")
+    if "message" not in data:
+        raise missing("message")
+    rest: Data = {}
+    for name, value in data.items():
+        match name:
+            case "requested_model" if is_text(value):
+                message.requested_model = value
+            case "active_model" if is_text(value):
+                message.active_model = value
+            case "failures" if is_texts(value):
+                message.failures.extend(value)
+            case "message" if is_text(value):
+                message.message = value
+            case _:
+                rest[name] = value
+    if rest:
+        message.rest_json = write_rest(rest)
+
+
 _READ: dict[type, Callable[[Any], Data]] = {
     pb.ProviderState: _read_provider_state,
     pb.CacheHint: _read_cache_hint,
@@ -2321,6 +2550,10 @@ _READ: dict[type, Callable[[Any], Data]] = {
     pb.Violation: _read_violation,
     pb.TokenEstimate: _read_token_estimate,
     pb.WireRequest: _read_wire_request,
+    pb.Event: _read_event,
+    pb.RoutingChainEntry: _read_routing_chain_entry,
+    pb.RouteDecidedPayload: _read_route_decided_payload,
+    pb.RoutingConstraintFailurePayload: _read_routing_constraint_failure_payload,
 }
 
 _WRITE: dict[type, Callable[[Any, Any], None]] = {
@@ -2370,4 +2603,8 @@ _WRITE: dict[type, Callable[[Any, Any], None]] = {
     pb.Violation: _write_violation,
     pb.TokenEstimate: _write_token_estimate,
     pb.WireRequest: _write_wire_request,
+    pb.Event: _write_event,
+    pb.RoutingChainEntry: _write_routing_chain_entry,
+    pb.RouteDecidedPayload: _write_route_decided_payload,
+    pb.RoutingConstraintFailurePayload: _write_routing_constraint_failure_payload,
 }
