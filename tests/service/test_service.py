@@ -484,6 +484,24 @@ async def test_a_message_is_checked_like_its_text(start: Any) -> None:
     assert [one.rule for one in typed.violations] == [one.rule for one in text.violations] == ["content_not_empty"]
 
 
+async def test_a_field_that_a_client_sets_is_what_is_carried(start: Any) -> None:
+    """A message that was read with a null, edited and sent back; and one that says two things (spec 9.1, rest-json)."""
+    answer = (
+        '{"message": {"role": "assistant", "content": []}, "finish_reason": "stop_sequence", "stop_sequence": null}'
+    )
+    async with start() as served:
+        read = await served.stub.Adapt(service.AdaptRequest(response_json=answer))
+        edited = read.response
+        assert edited.rest_json == '{"stop_sequence":null}'
+        edited.stop_sequence = "END"
+        carried = await served.stub.Adapt(service.AdaptRequest(response=edited, target=TO_ANTHROPIC))
+        assert json.loads(carried.wire_json)["stop_sequence"] == "END"
+        edited.rest_json = '{"stop_sequence": "STOP"}'
+        refused = await failure(served.stub.Adapt(service.AdaptRequest(response=edited, target=TO_ANTHROPIC)))
+    assert refused.code() is grpc.StatusCode.INVALID_ARGUMENT
+    assert details(refused)[0].metadata["path"] == "/rest_json/stop_sequence"
+
+
 async def test_a_body_may_have_a_member_that_a_wire_request_has(start: Any) -> None:
     """`wire_json` is a whole request only when it holds both, path and body."""
     body = {"model": "m", "messages": [{"role": "user", "content": "hi"}], "body": 1}

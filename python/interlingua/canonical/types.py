@@ -503,7 +503,10 @@ class Message(TypedDict, total=False):
     metadata: MessageMetadata
     """What is known about a message beside its content."""
     created_at: str
-    """UTC with six fractional digits, e.g. 2026-05-08T12:00:00.000000Z."""
+    """
+    When it was made: RFC 3339 with an offset; canonical is UTC with six fractional digits, e.g.
+    2026-05-08T12:00:00.000000Z.
+    """
     schema_version: Literal[1]
     """Version of the message schema."""
     provider_state: ProviderState

@@ -24,9 +24,9 @@ def image_refused(block: Block, writing: Writing, *, answer: bool = False) -> tu
     """
     if answer and not writing.owns(block):
         return "unsupported_block", "an answer has no images that every client of this wire can read"
-    if writing.refuses("images"):
+    if writing.refuses("images", "image"):
         return "unsupported_model", "the model takes no image"
-    if refuses_image(block, writing.capabilities):
+    if refuses_image(block, writing.capabilities) and not writing.verbatim("image"):
         return "unsupported_source", "the model does not take this media type"
     source = block["source"]
     data = source.get("data", "")

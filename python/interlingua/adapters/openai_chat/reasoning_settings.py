@@ -78,7 +78,9 @@ def _thinking_object(value: Mapping[str, Any], body: Wire, writing: Writing) -> 
 
 def calls_without_reasoning(body: Wire, writing: Writing) -> bool:
     """Whether the model does not reason because the request has tools."""
-    return writing.capabilities.get("tools_with_reasoning") is False and not writing.own and "tools" in body
+    if writing.capabilities.get("tools_with_reasoning") is not False or "tools" not in body:
+        return False
+    return not writing.verbatim("tools", "reasoning")
 
 
 def effort_beside_tools(request: Request, body: Wire, writing: Writing) -> None:
