@@ -264,11 +264,12 @@ STATED = ("tool_use", "thinking", "redacted_thinking")
 
 
 def _echoes(case: Case) -> bool:
-    """Whether the answer holds the turn that its provider wants back."""
-    return "echo" in case.wire and get(case.value("response.wire.json"), case.wire["echo"]["response"]) not in (
-        MISSING,
-        [],
-    )
+    """Whether the answer holds a turn that its provider wants back: one in which something was said."""
+    if "echo" not in case.wire:
+        return False
+    if case.has("response.canonical.json") and not case.value("response.canonical.json")["message"]["content"]:
+        return False
+    return get(case.value("response.wire.json"), case.wire["echo"]["response"]) not in (MISSING, [])
 
 
 def _stream_checks(case: Case) -> Iterator[Check]:

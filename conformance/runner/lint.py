@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from . import discover, examples, frames, requirements, schema, trace
+from . import discover, examples, frames, requirements, schema, seeds, trace
 from .cases import CASES, EXCHANGE_FILES, STREAM_FILES, Case, CaseError, read
 from .compare import COMPARATOR_WORDS, ReportError, apply, loads, same_scalar
 from .oracles import violations
@@ -53,6 +53,8 @@ def lint(roots: list[Path] | None = None) -> tuple[list[str], list[str]]:
     if not roots:
         problems += requirements.problems(cases)
         problems += examples.problems(cases)
+        known = seeds.evidence(cases, {clause.address for clause in trace.clauses()})
+        problems += seeds.problems(seeds.read(), known)
     return problems, trace.unknown_addresses(cases)
 
 
@@ -63,6 +65,7 @@ def _suite_files() -> Iterator[str]:
         except ValueError as error:
             yield f"schema/{path.name}: {error}"
     yield from _against("flags", CONFORMANCE / "flags.json")
+    yield from _against("seeds", seeds.FILE)
     for path in sorted((CONFORMANCE / "requirements").glob("[0-9]*.json")):
         yield from _against("requirements", path)
     try:
