@@ -129,9 +129,8 @@ def _note_entry(entry: dict[str, Any], request: Request, endpoint: Endpoint) -> 
             if inner == _SIGNATURE:
                 _note(message["content"][int(number)], True, endpoint, "unsigned")
                 return
-            block: Item = message["content"][int(number)]
             role: str = message["role"]
-            place = _PLACES.get(role, role)
+            block, place = message["content"][int(number)], _PLACES.get(role, role)
             if block["type"] == "tool_result" and len(inner) > 1 and inner[0] == "content":
                 block, place = block["content"][int(inner[1])], RESULT
             _note(block, imprint(block, place), endpoint)
