@@ -502,7 +502,7 @@ def serve(
     max_message_mb: Annotated[int, typer.Option(min=1, max=2047, help="Limit of one message, in MiB.")] = 64,
     max_calls: Annotated[
         int, typer.Option(min=1, help="How many calls run at a time; more are refused and told when to come again.")
-    ] = 1_000,
+    ] = 500,
     grace: Annotated[float, typer.Option(min=0, help="Seconds that running calls get when the server ends.")] = 10,
     log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
     as_json: AsJson = False,

@@ -18,7 +18,7 @@ from interlingua.client.interrupt import Interrupt, Interrupted
 T = TypeVar("T")
 End = Callable[[], object]
 
-MAX_CALLS = 1_000
+MAX_CALLS = 500
 
 _ARRIVAL_S = 0.01
 _MOST_ARRIVALS_S = 1.0
