@@ -20,7 +20,8 @@ End = Callable[[], object]
 
 MAX_CALLS = 500
 
-_ARRIVAL_S = 0.01
+_TURN_S = 0.005
+_QUIET_TURNS = 10
 _MOST_ARRIVALS_S = 1.0
 
 
@@ -87,18 +88,23 @@ class Calls:
 
     # ------------------------------------------------------------------------------------------------ the end
 
-    async def refuse(self) -> None:
-        """Ends the watching and takes no new calls.
-
-        Those that wait to be taken are refused now, for gRPC cancels them without a word when it closes.
-        """
+    def refuse(self) -> None:
+        """Ends the watching and takes no new calls."""
         self._refusing = True
         _end(self._watchers)
+
+    async def quiet(self) -> None:
+        """Waits until no call arrives: gRPC cancels without a word what it has not handed over when it closes.
+
+        It waits for several turns of the loop and not for a time: in a loop that is busy, time passes without a turn.
+        """
         clock = asyncio.get_running_loop().time
-        end, before = clock() + _MOST_ARRIVALS_S, -1
-        while before != self._arrived and clock() < end:
-            before = self._arrived
-            await asyncio.sleep(_ARRIVAL_S)
+        end = clock() + _MOST_ARRIVALS_S
+        turns, arrived = 0, self._arrived
+        while turns < _QUIET_TURNS and clock() < end:
+            await asyncio.sleep(_TURN_S)
+            turns = turns + 1 if self._arrived == arrived else 0
+            arrived = self._arrived
 
     def end(self) -> None:
         """Cuts off the calls that still run."""

@@ -166,7 +166,9 @@ class Running:
         """Ends gracefully: says NOT_SERVING, takes no new calls, lets running ones finish for `grace` seconds, and cuts
         off the rest, each with an error that says so."""
         self.health.end()
-        await self.calls.refuse()
+        self.calls.refuse()
+        if grace > 0:
+            await self.calls.quiet()
         ended = asyncio.ensure_future(self.server.stop(grace + _LAST_WORDS_S))
         await asyncio.wait({ended}, timeout=grace)
         self.calls.end()
