@@ -311,4 +311,4 @@ async def test_a_client_that_leaves_while_it_is_told_an_error_is_no_defect() -> 
 
     context: Any = Left()
     with pytest.raises(asyncio.CancelledError):
-        await servicer._fail(context, servicer.InvalidRequest("no"))
+        await servicer._fail(context, servicer.InvalidRequest("no"), None)

@@ -24,6 +24,7 @@ from grpc_reflection.v1alpha import reflection, reflection_pb2_grpc
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.client import Client
 from interlingua.client.routing import Routing
+from interlingua.events import Events
 from interlingua.service.calls import MAX_CALLS, Calls
 from interlingua.service.probes import Health, Reflection
 from interlingua.service.servicer import MAX_MESSAGE_BYTES, Servicer, handlers
@@ -161,6 +162,8 @@ class Running:
     calls: Calls
     port: int
     client: Client
+    events: Events
+    """Who observes the turns of this server."""
 
     async def stop(self, grace: float = 10.0) -> None:
         """Ends gracefully: says NOT_SERVING, takes no new calls, lets running ones finish for `grace` seconds, and cuts
@@ -195,6 +198,7 @@ async def start(
         raise OSError(f"cannot listen on {address}: {why}")
     client = client or Client()
     logging.getLogger(_GRPC_LOG).addFilter(_not_of_a_client_that_left)
+    routing = routing or Routing(connect=client.connection, events=client.events)
     server: Any = grpc.aio.server(options=server_options(max_message_bytes))
     calls = Calls(max_calls)
     methods = handlers(Servicer(client, routing, calls, max_message_bytes))
@@ -217,7 +221,7 @@ async def start(
             "no TLS on %s: conversations travel in the clear, and anyone who reaches it spends your keys", address
         )
     _LOG.info("listening on %s", address if address.startswith("unix") else f"port {port}")
-    return Running(server, checks, calls, port, client)
+    return Running(server, checks, calls, port, client, routing.events)
 
 
 async def run(running: Running, grace: float = 10.0) -> None:

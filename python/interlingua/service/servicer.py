@@ -19,7 +19,7 @@ import grpc
 import grpc.aio
 from google.protobuf.message import DecodeError, Message
 
-from interlingua import adapters, translate
+from interlingua import adapters
 from interlingua.canonical import json
 from interlingua.canonical.check import check
 from interlingua.canonical.errors import InterlinguaError, InvalidRequest, too_deep
@@ -32,7 +32,7 @@ from interlingua.client.routing import Choice, Routing
 from interlingua.registry import Registry
 from interlingua.service import adapting, convert, estimating, routing
 from interlingua.service.calls import Calls, until
-from interlingua.service.status import MessageTooLarge, status_of
+from interlingua.service.status import MessageTooLarge, shown, status_of
 from interlingua.v1 import service_pb2 as service
 from interlingua.v1 import types_pb2 as types
 
@@ -89,7 +89,7 @@ def _parser(kind: Any) -> Callable[[bytes], Any]:
     return parse
 
 
-async def _fail(context: Context, problem: Exception) -> NoReturn:
+async def _fail(context: Context, problem: Exception, request: Any) -> NoReturn:
     """Ends a call with the status of an error. What is not one of ours is a defect: logged without its text."""
     if isinstance(problem, RecursionError):
         problem = too_deep()
@@ -98,7 +98,7 @@ async def _fail(context: Context, problem: Exception) -> NoReturn:
         where = "".join(traceback.format_tb(problem.__traceback__))
         _LOG.error("%s in a method of the service\n%s", type(problem).__name__, where)
         problem = InterlinguaError("a defect of the server; its log tells where")
-    code, message, trailer = status_of(problem)
+    code, message, trailer = status_of(problem, include_raw=getattr(request, "include_raw", False))
     try:
         await context.abort(code, message, trailer)
     except grpc.aio.InternalError:
@@ -115,7 +115,7 @@ def _unary(method: Callable[[S, I, Context], Awaitable[O]]) -> Callable[[S, I, C
                     raise request.error()
                 return self.fitting(await method(self, request, context))
         except Exception as problem:  # noqa: BLE001
-            await _fail(context, problem)
+            await _fail(context, problem, request)
 
     return guarded
 
@@ -131,7 +131,7 @@ def _stream(method: Callable[[S, I, Context], AsyncIterator[O]]) -> Callable[[S,
                 async for answer in answers:
                     yield self.fitting(answer)
         except Exception as problem:  # noqa: BLE001
-            await _fail(context, problem)
+            await _fail(context, problem, request)
         finally:
             await answers.aclose()
 
@@ -163,7 +163,7 @@ class Servicer:
         self.calls = calls or Calls()
         self._limit = limit
         self._client = client
-        self._routing = chooser or Routing(connect=client.connection)
+        self._routing = chooser or Routing(connect=client.connection, events=client.events)
         self._registry = self._routing.registry
 
     def fitting(self, answer: O, remedy: str = "", usage: dict[str, Any] | None = None) -> O:
@@ -228,6 +228,7 @@ class Servicer:
             fallbacks=choice.models[1:],
             deadline=context.time_remaining(),
             routing=choice.record,
+            fail_over_on=choice.fail_over_on,
             raw=request.include_raw,
             validated=True,
         )
@@ -255,6 +256,7 @@ class Servicer:
             fallbacks=choice.models[1:],
             deadline=context.time_remaining(),
             routing=choice.record,
+            fail_over_on=choice.fail_over_on,
             validated=True,
         )
         too_large: MessageTooLarge | None = None
@@ -328,8 +330,8 @@ _IN_PIECES = "it is paid for, and the deltas hold its text; "
 
 
 def _piece(event: dict[str, Any], request: service.GenerateStreamRequest) -> service.GenerateStreamResponse:
-    if event["type"] == "error" and not request.include_raw:
-        event = {**event, "error": translate.without_raw(event["error"])}
+    if event["type"] == "error":
+        event = {**event, "error": shown(event["error"], include_raw=request.include_raw)}
     if request.json_output:
         return service.GenerateStreamResponse(event_json=json.dumps(event).decode())
     return service.GenerateStreamResponse(event=convert.to_proto(types.StreamEvent, event))
