@@ -103,6 +103,13 @@ def _pieces(asked: Asked) -> list[bytes]:
     return [data[begin:end] for begin, end in zip([0, *cuts], [*cuts, len(data)], strict=True)]
 
 
+def _beginning(asked: Asked) -> bytes:
+    """The true answer up to some byte before its last word, and so before anything that could be taken for its end."""
+    data = b"".join(_pieces(asked))
+    word = asked.chance.randrange(asked.text.count(" "))
+    return data[: asked.chance.randint(1, data.find(f".{word}x".encode()))]
+
+
 async def _send(connection: Connection, pieces: Sequence[bytes], kind: str, pause: float = 0.0) -> None:
     await connection.begin(kind)
     for piece in pieces:
@@ -166,10 +173,7 @@ async def _redirect(connection: Connection, asked: Asked) -> None:
 
 
 async def _cut(connection: Connection, asked: Asked) -> None:
-    data = b"".join(_pieces(asked))
-    # before the last words, that is, before anything that could be taken for the end
-    short = data[: asked.chance.randint(1, max(1, data.rfind(b".0")))]
-    await _send(connection, [short], _kind(asked))
+    await _send(connection, [_beginning(asked)], _kind(asked))
     if asked.chance.random() < 0.5:
         await connection.end()
     else:
@@ -196,8 +200,7 @@ async def _silent(connection: Connection, asked: Asked) -> None:
 
 
 async def _silent_midway(connection: Connection, asked: Asked) -> None:
-    data = b"".join(_pieces(asked))
-    await _send(connection, [data[: data.rfind(b".0")]], _kind(asked))
+    await _send(connection, [_beginning(asked)], _kind(asked))
     await connection.gone(5)
 
 

@@ -39,6 +39,7 @@ from interlingua.client import Client
 from interlingua.client.call import Limits
 from interlingua.client.httpx_transport import HttpxTransport
 from interlingua.client.routing import Routing
+from interlingua.events import Events, log_event
 from interlingua.router import Health
 from interlingua.router.health import Backoff
 from interlingua.service import convert, server
@@ -151,7 +152,7 @@ async def _short_sleep(seconds: float) -> None:
 
 @contextlib.asynccontextmanager
 async def _serving(upstream: Upstream) -> AsyncIterator[tuple[server.Running, grpc.aio.Channel]]:
-    registry = every_wire()
+    registry, events = every_wire(), Events(log_event)
     names = sorted({_provider(model) for model in (*TARGETS, RESPONSES)})
     client = Client(
         HttpxTransport(connect_timeout=1.0),
@@ -162,11 +163,12 @@ async def _serving(upstream: Upstream) -> AsyncIterator[tuple[server.Running, gr
         retry="standard",
         health=Health(Backoff(threshold=4, base=0.02, cap=0.05)),
         sleep=_short_sleep,
+        events=events,
     )
     running = await server.start(
         "127.0.0.1:0",
         client=client,
-        routing=Routing(registry, {"version": 1}),
+        routing=Routing(registry, {"version": 1}, events=events),
         max_calls=MAX_CALLS,
         max_message_bytes=MESSAGE_LIMIT,
     )
