@@ -111,7 +111,7 @@ async def test_open_streams_take_no_threads(start: Any) -> None:
             await call.write(piece)
         return call, await call.read()
 
-    async with start() as served:
+    async with start(max_calls=600) as served:
         first, _ = await opened(served.stub)
         before = threading.active_count()
         calls = await asyncio.gather(*[opened(served.stub) for _ in range(500)])

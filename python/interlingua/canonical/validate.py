@@ -205,6 +205,8 @@ PATTERNS: Final = {
     "^(0|[1-9][0-9]*)(\\.[0-9]+)?$": "must be a decimal without sign or exponent, such as 0.65",
     "^(/.*)?$": "must be a JSON Pointer: empty, or with / at the beginning",
     "^[a-z][a-z0-9_]*$": "must be a word in snake case",
+    "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]+)?"
+    "(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$": ("must be a time with its offset, such as 2026-05-08T12:00:00.000000Z"),
     "^[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*( *;.*)?$": (
         "must be a media type, such as image/png"
     ),

@@ -12,7 +12,11 @@ from interlingua.router import rules, state
 
 VERSION = 1
 TIERS = ("fast", "balanced", "deep")
-_MEMBERS = frozenset(("version", "chains", "state", "aliases", "workspace", "global", "pattern"))
+FAIL_OVER_ON = ("refusal",)
+"""What else than failures may lead to the next candidate."""
+_MEMBERS = frozenset(
+    ("version", "chains", "state", "turn_lock", "fail_over_on", "aliases", "workspace", "global", "pattern")
+)
 _SCOPE_MEMBERS = frozenset(("default", "rules", "tiers"))
 _RULE_MEMBERS = frozenset(("name", "when", "use"))
 _PATTERN_RANGES = {"min_confidence": (0, 1), "cost_weight": (0, 1), "min_sample": (1, 1_000_000), "k": (1, 10_000)}
@@ -31,10 +35,14 @@ def _check(policy: dict[str, Any], catalog: Mapping[str, Any]) -> Found:
     yield from _unknown_members(policy, _MEMBERS, "")
     if policy.get("version", VERSION) != VERSION:
         yield "version", "/version", f"the version must be {VERSION}"
-    if not isinstance(policy.get("chains", False), bool):
-        yield "form", "/chains", "must be true or false"
+    for name in ("chains", "turn_lock"):
+        if not isinstance(policy.get(name, False), bool):
+            yield "form", f"/{name}", "must be true or false"
     if policy.get("state", state.STRIP) not in state.WORDS:
         yield "form", "/state", f"must be one of {', '.join(state.WORDS)}"
+    causes = policy.get("fail_over_on", [])
+    if not isinstance(causes, list) or not all(cause in FAIL_OVER_ON for cause in causes):
+        yield "form", "/fail_over_on", f"must be a list of {', '.join(FAIL_OVER_ON)}"
     aliases = policy.get("aliases", {})
     if not isinstance(aliases, dict) or not all(isinstance(spec, str) for spec in aliases.values()):
         yield "form", "/aliases", "must be an object of texts"
@@ -153,7 +161,7 @@ def _check_spec(
         yield "form", path, "must be a text: models and aliases, separated by commas"
         return
     try:
-        targets = names.expand(spec, aliases, catalog["providers"].__contains__)
+        targets = names.expand_in(catalog, spec, aliases)
     except InvalidRequest as problem:
         yield "known_models", path, problem.message
         return
