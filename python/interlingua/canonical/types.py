@@ -502,7 +502,10 @@ class Message(TypedDict, total=False):
     metadata: MessageMetadata
     """What is known about a message beside its content."""
     created_at: str
-    """UTC with six fractional digits, e.g. 2026-05-08T12:00:00.000000Z."""
+    """
+    When it was made: RFC 3339 with an offset; canonical is UTC with six fractional digits, e.g.
+    2026-05-08T12:00:00.000000Z.
+    """
     schema_version: Literal[1]
     """Version of the message schema."""
     provider_state: ProviderState
@@ -1041,6 +1044,11 @@ class Error(TypedDict, total=False):
     """Whose fault and what kind."""
     message: Required[str]
     """What is wrong and what to do; it holds no content and no secret."""
+    provider_message: str
+    """
+    What the provider said, in its own words, at most 2,000 characters without anything that looks like a key.
+    It may hold content of the conversation: it is for whoever made the call, and for no log.
+    """
     path: str
     """JSON Pointer to the place in the input."""
     retryable: bool

@@ -79,7 +79,7 @@ def run(arguments: Sequence[str]) -> int:
         status = make_app(_asked_for(arguments))(args=list(arguments), standalone_mode=False, prog_name="interlingua")
         sys.stdout.flush()
     except InterlinguaError as problem:
-        return report_error(problem, as_json="--json" in arguments)
+        return report_error(problem, as_json="--json" in arguments, raw="--raw" in arguments)
     except RecursionError:
         return report_error(too_deep(), as_json="--json" in arguments)
     except KeyboardInterrupt:

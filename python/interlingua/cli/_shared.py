@@ -16,6 +16,7 @@ from interlingua.canonical.errors import (
     InvalidWire,
     LossRefused,
     NotConfigured,
+    ProviderError,
 )
 
 Data = dict[str, Any]
@@ -140,17 +141,34 @@ def show_loss(report: list[Data]) -> None:
     show.console(stderr=True).print(show.loss_table(report))
 
 
-def report_error(problem: InterlinguaError, *, as_json: bool) -> int:
+def report_error(problem: InterlinguaError, *, as_json: bool, raw: bool = False) -> int:
+    """Shows an error, and gives the exit status. What the provider said is shown as well: it is the person's own call, and
+    their own terminal (spec/8-errors.md#provider-message). `raw`: its whole body besides."""
     if as_json:
-        print_json({"error": problem.to_dict()})
+        print_json({"error": error_object(problem, raw=raw)})
     else:
         say(f"interlingua: {problem}")
+        show_provider_words(problem.error if isinstance(problem, ProviderError) else {}, raw=raw)
         if isinstance(problem, LossRefused):
             show_loss(problem.loss)
         if isinstance(problem, InvalidRequest):
             for one in problem.violations[1:]:
                 say(f"  also {one['path'] or 'the root'}: {one['message']}")
     return exit_status(problem)
+
+
+def error_object(problem: InterlinguaError, *, raw: bool) -> Data:
+    """The canonical error object; with the provider's whole body, where that is asked for."""
+    return problem.error if raw and isinstance(problem, ProviderError) else problem.to_dict()
+
+
+def show_provider_words(error: Data, *, raw: bool = False) -> None:
+    """Shows what the provider said of a failure, in lines of their own."""
+    who = error.get("provider") or error.get("adapter") or "the provider"
+    if words := error.get("provider_message"):
+        say("\n".join(f"  {line}" for line in f"{who}: {words}".splitlines()))
+    if raw and "raw" in error:
+        say(json.dumps(error["raw"]).decode())
 
 
 def exit_status(problem: InterlinguaError) -> int:

@@ -1,7 +1,7 @@
 """
 What came back: answers read, refusals and failures turned into typed errors.
 
-No error holds content or a key: what a provider says is in `raw`, with the key taken out.
+No message holds content or a key: what a provider says is in `provider_message` and `raw`, with the key taken out.
 """
 
 from collections.abc import Collection, Mapping
@@ -61,6 +61,8 @@ def read(call: Call, answer: Answer, body: bytes) -> Response:
         if not isinstance(data, dict):
             raise InvalidWire("the answer must be an object", path="")
         response, _ = translate.from_wire_response(data, call.endpoint)
+    except ProviderError as problem:
+        raise ProviderError(in_band(call, problem.error)) from None
     except (InvalidWire, InvalidRequest) as problem:
         if b'"error"' in body:
             raise ProviderError(refusal(call, answer, body)) from None
@@ -82,7 +84,7 @@ async def refuse_page(call: Call, answer: Answer) -> None:
 
 
 def in_band(call: Call, error: dict[str, Any]) -> dict[str, Any]:
-    """An error that a stream told, as the error of the call."""
+    """An error that came in a stream, or with the status of a success, as the error of the call."""
     if call.endpoint.provider is not None:
         error.setdefault("provider", call.endpoint.provider)
     return _without_secrets(call, error)
@@ -97,8 +99,6 @@ def refusal(call: Call, answer: Answer, body: bytes) -> dict[str, Any]:
         error["message"] = (
             f"{_name(call.endpoint)} answered {answer.status}: redirects are not followed; check its address"
         )
-    elif answer.status >= 400:
-        error["message"] = f"{_name(call.endpoint)} answered {answer.status}: {error['message']}"
     if error["category"] in _ABOUT_KEYS and call.key:
         error["message"] += f"; {call.key}"
     return _without_secrets(call, error)
@@ -106,10 +106,12 @@ def refusal(call: Call, answer: Answer, body: bytes) -> dict[str, Any]:
 
 def _without_secrets(call: Call, error: dict[str, Any]) -> dict[str, Any]:
     text = json.dumps(error).decode()
+    if not any(secret in text for secret in call.secrets):
+        return error
     for secret in call.secrets:
-        if secret in text:
-            text = text.replace(secret, "[secret]")
-    return json.loads(text)
+        text = text.replace(secret, "[secret]")
+    # a key may have been cut in two where the words of the body end
+    return translate.with_provider_message(json.loads(text))
 
 
 def _error(endpoint: Endpoint | None, category: str, message: str, *, retryable: bool = False) -> dict[str, Any]:

@@ -1134,9 +1134,10 @@ class StreamEvent(_message.Message):
     def __init__(self, message_start: _Optional[_Union[MessageStartEvent, _Mapping]] = ..., block_start: _Optional[_Union[BlockStartEvent, _Mapping]] = ..., text_delta: _Optional[_Union[TextDeltaEvent, _Mapping]] = ..., thinking_delta: _Optional[_Union[ThinkingDeltaEvent, _Mapping]] = ..., tool_use_start: _Optional[_Union[ToolUseStartEvent, _Mapping]] = ..., tool_use_input_delta: _Optional[_Union[ToolUseInputDeltaEvent, _Mapping]] = ..., tool_use_end: _Optional[_Union[ToolUseEndEvent, _Mapping]] = ..., block_stop: _Optional[_Union[BlockStopEvent, _Mapping]] = ..., usage_update: _Optional[_Union[UsageUpdateEvent, _Mapping]] = ..., message_complete: _Optional[_Union[MessageCompleteEvent, _Mapping]] = ..., error: _Optional[_Union[ErrorEvent, _Mapping]] = ..., unknown: _Optional[_Union[UnknownEvent, _Mapping]] = ...) -> None: ...
 
 class Error(_message.Message):
-    __slots__ = ("category", "message", "path", "retryable", "retry_after", "status", "code", "request_id", "provider", "adapter", "loss", "violations", "attempts", "skipped", "raw_json", "rest_json")
+    __slots__ = ("category", "message", "provider_message", "path", "retryable", "retry_after", "status", "code", "request_id", "provider", "adapter", "loss", "violations", "attempts", "skipped", "raw_json", "rest_json")
     CATEGORY_FIELD_NUMBER: _ClassVar[int]
     MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    PROVIDER_MESSAGE_FIELD_NUMBER: _ClassVar[int]
     PATH_FIELD_NUMBER: _ClassVar[int]
     RETRYABLE_FIELD_NUMBER: _ClassVar[int]
     RETRY_AFTER_FIELD_NUMBER: _ClassVar[int]
@@ -1153,6 +1154,7 @@ class Error(_message.Message):
     REST_JSON_FIELD_NUMBER: _ClassVar[int]
     category: ErrorCategory
     message: str
+    provider_message: str
     path: str
     retryable: bool
     retry_after: float
@@ -1167,7 +1169,7 @@ class Error(_message.Message):
     skipped: _containers.RepeatedCompositeFieldContainer[SkippedTarget]
     raw_json: str
     rest_json: str
-    def __init__(self, category: _Optional[_Union[ErrorCategory, str]] = ..., message: _Optional[str] = ..., path: _Optional[str] = ..., retryable: _Optional[bool] = ..., retry_after: _Optional[float] = ..., status: _Optional[int] = ..., code: _Optional[str] = ..., request_id: _Optional[str] = ..., provider: _Optional[str] = ..., adapter: _Optional[str] = ..., loss: _Optional[_Iterable[_Union[LossEntry, _Mapping]]] = ..., violations: _Optional[_Iterable[_Union[Violation, _Mapping]]] = ..., attempts: _Optional[_Iterable[_Union[FailedAttempt, _Mapping]]] = ..., skipped: _Optional[_Iterable[_Union[SkippedTarget, _Mapping]]] = ..., raw_json: _Optional[str] = ..., rest_json: _Optional[str] = ...) -> None: ...
+    def __init__(self, category: _Optional[_Union[ErrorCategory, str]] = ..., message: _Optional[str] = ..., provider_message: _Optional[str] = ..., path: _Optional[str] = ..., retryable: _Optional[bool] = ..., retry_after: _Optional[float] = ..., status: _Optional[int] = ..., code: _Optional[str] = ..., request_id: _Optional[str] = ..., provider: _Optional[str] = ..., adapter: _Optional[str] = ..., loss: _Optional[_Iterable[_Union[LossEntry, _Mapping]]] = ..., violations: _Optional[_Iterable[_Union[Violation, _Mapping]]] = ..., attempts: _Optional[_Iterable[_Union[FailedAttempt, _Mapping]]] = ..., skipped: _Optional[_Iterable[_Union[SkippedTarget, _Mapping]]] = ..., raw_json: _Optional[str] = ..., rest_json: _Optional[str] = ...) -> None: ...
 
 class Violation(_message.Message):
     __slots__ = ("rule", "path", "message", "rest_json")
