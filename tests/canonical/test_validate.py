@@ -18,7 +18,7 @@ SECRET = "the launch code is 0000"
         ({}, ""),
         ([], ""),
         ({"messages": [{"role": "wizard", "content": []}]}, "/messages/0/role"),
-        ({"messages": [{"role": "user", "content": SECRET}]}, "/messages/0/content"),
+        ({"messages": [{"role": "user", "content": {"text": SECRET}}]}, "/messages/0/content"),
         ({"messages": [{"role": "user", "content": [{"type": "text"}]}]}, "/messages/0/content/0"),
         ({"messages": [{"role": "user", "content": [SECRET]}]}, "/messages/0/content/0"),
         ({"messages": [{"role": "user", "content": [{"type": 7}]}]}, "/messages/0/content/0/type"),

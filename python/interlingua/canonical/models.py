@@ -18,6 +18,7 @@ from interlingua.canonical.methods import (
     ToolResultMethods,
 )
 from interlingua.canonical.model_base import (
+    TEXT_AS_BLOCKS,
     FreeJson,
     FreeObject,
     Maybe,
@@ -337,7 +338,7 @@ class ToolResultBlock(ToolResultMethods, Model):
     type: Literal["tool_result"] = "tool_result"
     tool_use_id: Annotated[Text, Field(pattern=r"^tu_[0-9A-Za-z]+$")]
     """Id of the tool_use block that this answers."""
-    content: "list[ContentBlock]"
+    content: "Annotated[list[ContentBlock], TEXT_AS_BLOCKS]"
     """What the tool returned: text, images, audio, video, documents and opaque blocks."""
     is_error: bool = False
     """True when the tool failed."""
@@ -552,7 +553,7 @@ class Message(MessageMethods, Model):
     """The session that it belongs to; bound when it is appended."""
     role: Role
     """Who speaks. system and developer hold instructions, tool holds one tool result."""
-    content: list[ContentBlock]
+    content: Annotated[list[ContentBlock], TEXT_AS_BLOCKS]
     """The blocks, in order; the order has meaning."""
     name: Maybe[Text] = None
     """Name of the participant, where the provider takes one."""
@@ -700,7 +701,7 @@ class Request(RequestMethods, Model):
 
     model: Maybe[Annotated[Text, Field(pattern=r"^[^:]+:.+$")]] = None
     """Canonical model id, provider:name."""
-    system: Maybe[list[TextBlock]] = None
+    system: Maybe[Annotated[list[TextBlock], TEXT_AS_BLOCKS]] = None
     """Instructions placed before all messages; the same as a first system message."""
     messages: list[Message]
     """The conversation, in order."""

@@ -12,6 +12,7 @@ from itertools import count
 from typing import Any, TypeVar
 
 from interlingua.canonical.errors import CannotAdapt, NoCandidate, NotConfigured, ProviderError
+from interlingua.canonical.logs import logger
 from interlingua.client.answers import REFUSAL, another_may_do, failure, no_place, unreached
 from interlingua.client.call import Call, Limits, Plan, Trail
 from interlingua.client.concurrency import Placed, Places
@@ -25,7 +26,7 @@ T = TypeVar("T")
 Receive = Callable[[Call, Answer, Interrupt], Awaitable[T]]
 """What is done with an answer whose head says success, before it counts as one. Raises `ProviderError` when it is none."""
 
-_LOG = logging.getLogger("interlingua.client")
+_LOG = logger("client")
 
 # in the place of a time; as texts they are later than any time
 _LATER = "after all"

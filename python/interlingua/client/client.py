@@ -6,7 +6,6 @@ Everything but the sending is pure code of other modules. Time, randomness and t
 """
 
 import asyncio
-import logging
 import random
 import time
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
@@ -19,6 +18,7 @@ from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, NotConfigured, ProviderError
 from interlingua.canonical.ids import UlidSource
+from interlingua.canonical.logs import logger
 from interlingua.client.answers import ERROR_BODY_LIMIT, refusal, refused, served, whole
 from interlingua.client.asking import Asking, log_rest
 from interlingua.client.call import Call, Limits, Plan
@@ -36,7 +36,7 @@ from interlingua.router import Health, decided, in_turn_order, named_chain, turn
 
 Response = dict[str, Any]
 
-_LOG = logging.getLogger("interlingua.client")
+_LOG = logger("client")
 
 
 def _now() -> datetime:
