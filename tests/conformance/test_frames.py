@@ -1,6 +1,7 @@
 """Streams as bytes: frames by the letter of the standard, and cuts that keep every byte."""
 
 import json
+from base64 import b64decode
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,12 @@ ROWS = json.loads((Path(__file__).resolve().parents[2] / "conformance/cases/wire
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row["id"])
 def test_the_runner_reads_the_rows_that_it_asks_others(row: dict[str, Any]) -> None:
-    found = [{"data": frame.data} for frame in frames.parse(row["bytes"].encode(), "sse")]
+    data = b64decode(row["base64"]) if "base64" in row else row["bytes"].encode()
+    found = [{"data": frame.data} for frame in frames.parse(data, "sse")]
+    wanted = [{"data": frame["data"]} for frame in row["frames"]]
 
-    assert found == [{"data": frame["data"]} for frame in row["frames"]]
+    # a row with an error ends at a frame that cannot be read; the runner, which asks others for it, reads on
+    assert (found[: len(wanted)] if "error" in row else found) == wanted
 
 
 @pytest.mark.parametrize("cut", sorted(frames.CUTS))
