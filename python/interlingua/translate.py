@@ -14,6 +14,7 @@ from typing import Any, Final
 from interlingua import adapters, registry
 from interlingua.accounting import Policy, account_for, accounted
 from interlingua.adapters._failures import provider_message
+from interlingua.adapters._pairing import note_open_end, to_wire
 from interlingua.adapters._recognition import CANONICAL, recognised
 from interlingua.canonical import carriage, json, texts
 from interlingua.canonical.endpoint import Endpoint
@@ -27,7 +28,7 @@ from interlingua.canonical.errors import (
     too_deep,
 )
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
-from interlingua.canonical.loss import PLACEHOLDER, SEVERITIES, Entry
+from interlingua.canonical.loss import PLACEHOLDER, SEVERITIES, UNANSWERED, Entry
 from interlingua.canonical.validate import check_plain, malformed_event, said, validate
 from interlingua.registry.names import did_you_mean, split
 from interlingua.wire import eventstream, jsonl, sse, sse_or_array, sse_or_messages
@@ -149,7 +150,7 @@ def project(request: dict[str, Any], endpoint: Endpoint) -> Projection:
     """
     request = _counted(request)
     try:
-        wire, loss = adapters.get(endpoint.adapter).to_wire(request, endpoint)
+        wire, loss = to_wire(adapters.get(endpoint.adapter), request, endpoint)
     except RecursionError:
         raise too_deep() from None
     if loss:
@@ -165,15 +166,18 @@ def adapt(
     provider: str | None = None,
     model: str | None = None,
     strict: str | None = None,
+    unanswered: str | None = None,
 ) -> Projection:
     """Carries a request to `to`: a wire, a provider or a model (see `endpoint_of`).
 
     `request` is canonical (JSON text, plain data, `Request`), or, when `source` names a wire, a body of that wire.
     `provider` and `model` select a row of the registry: dialect and capabilities; by default the wire's own provider.
     `strict` (shape, weakened or lost) refuses as soon as the projection would lose that much.
+    `unanswered` says what is done with a call that has no result: `error` refuses it where the target takes none,
+    `placeholder` puts a result that says so behind it. Both stand over the request's own `loss_policy`.
     Raises what `project` raises, and `InvalidWire` when the body cannot be read.
     """
-    policy = _strictly(strict)
+    policy = {**_strictly(strict), **_closing(unanswered)}
     canonical, read_loss = (load(request), []) if source is None else read_request(request, source)
     if policy:
         canonical = {**canonical, "loss_policy": {**(canonical.get("loss_policy") or {}), **policy}}
@@ -197,7 +201,9 @@ def from_wire_request(
     """A canonical request from a WireRequest of an endpoint, with the state that its call ids hold in its place."""
     try:
         request, loss = adapters.get(endpoint.adapter).from_wire_request(wire, endpoint, ids)
-        return carriage.unload(request), loss
+        request = carriage.unload(request)
+        note_open_end(request, endpoint)
+        return request, loss
     except InvalidWire as problem:
         if not (likely := likely_wire(wire.get("body"), "request", endpoint.adapter)):
             raise
@@ -299,6 +305,15 @@ def _strictly(strict: str | None) -> Policy:
     if strict not in SEVERITIES:
         raise InvalidRequest(f"strict takes {', '.join(SEVERITIES)}; not {strict!r}", path="/loss_policy/strict")
     return {"strict": strict}
+
+
+def _closing(unanswered: str | None) -> Policy:
+    if unanswered is None:
+        return {}
+    if unanswered not in UNANSWERED:
+        message = f"unanswered takes {', '.join(UNANSWERED)}; not {unanswered!r}"
+        raise InvalidRequest(message, path="/loss_policy/unanswered")
+    return {"unanswered": unanswered}
 
 
 def _policy_of_answers(policy: Policy | None) -> Policy:

@@ -114,6 +114,16 @@ def test_strict_refuses_with_the_report(strict: str, status: int) -> None:
     assert error["loss"]
 
 
+def test_a_call_that_nobody_answered_is_closed_when_asked() -> None:
+    call = {"type": "tool_use", "id": "tu_1", "name": "f", "input": {}}
+    request = {"messages": [CANONICAL["messages"][0], {"role": "assistant", "content": [call]}]}
+    refused = run("adapt", "--to", "openai_chat", given=request)
+    assert (refused.returncode, refused.stdout) == (2, b"")
+    assert b"/messages/1/content/0" in refused.stderr
+    closed = run("adapt", "--to", "openai_chat", "--unanswered", "placeholder", given=request)
+    assert [message["role"] for message in json.loads(closed.stdout)["messages"]] == ["user", "assistant", "tool"]
+
+
 def test_strict_lets_pass_what_loses_nothing() -> None:
     """The same wire is no loss."""
     done = run(
@@ -157,6 +167,7 @@ def test_answers_and_streams_tell_what_they_lose_and_are_refused() -> None:
         (("adapt", "--to", "openai_chat"), {"messages": [{"role": "user"}]}, b"/messages/0"),
         (("adapt", "--to", "nope"), CANONICAL, b"no adapter"),
         (("adapt", "--strict", "very"), CANONICAL, b"--strict takes"),
+        (("adapt", "--unanswered", "guess"), CANONICAL, b"--unanswered takes"),
         (("adapt", "no-such-file.json"), None, b"cannot read"),
         (("adapt", "--to", "openai_chat"), b"[]", b"at the root"),
         (("adapt", "--to", "openai_chat", "--provider", "nowhere"), CANONICAL, b"no provider"),

@@ -40,6 +40,10 @@ def adapt(
     strict: Annotated[
         str | None, typer.Option(help="Refuse, with status 3, when something is shape, weakened or lost.")
     ] = None,
+    unanswered: Annotated[
+        str | None,
+        typer.Option(help="What to do with a request's calls that have no result: error, or placeholder."),
+    ] = None,
     loss: Annotated[bool, typer.Option("--loss", help="Show the loss report, on standard error.")] = False,
     state_in_ids: Annotated[
         bool,
@@ -59,6 +63,7 @@ def adapt(
     from interlingua import translate
 
     one_of("--strict", strict, ("shape", "weakened", "lost", None))
+    one_of("--unanswered", unanswered, ("error", "placeholder", None))
     one_of("--kind", kind, ("request", "response", "stream", "error"))
     if target == CANONICAL and (provider or model or state_in_ids):
         raise InvalidRequest("--provider, --model and --state-in-ids speak of the target: name its wire with --to")
@@ -80,10 +85,13 @@ def adapt(
         return
     if kind == "error":
         value, report = _adapt_error(read(file), source, from_provider, endpoint, strict, raw=raw)
-    else:
-        convert = _adapt_request if kind == "request" else _adapt_response
+    elif kind == "response":
         given = json_text(file)
-        value, report = convert(given, source, from_provider, endpoint, strict)
+        value, report = _adapt_response(given, source, from_provider, endpoint, strict)
+        _tell_other_wire(given, source, kind)
+    else:
+        given = json_text(file)
+        value, report = _adapt_request(given, source, from_provider, endpoint, strict, unanswered)
         _tell_other_wire(given, source, kind)
     if as_json:
         print_json({"wire" if endpoint else kind: value, "loss": report})
@@ -126,7 +134,7 @@ def _speaks(option: str, provider: str | None, wire: str) -> None:
 
 
 def _adapt_request(
-    given: bytes, source: str, owner: str | None, endpoint: Any, strict: str | None
+    given: bytes, source: str, owner: str | None, endpoint: Any, strict: str | None, unanswered: str | None
 ) -> tuple[Data, list[Data]]:
     from interlingua import translate
 
@@ -136,8 +144,9 @@ def _adapt_request(
         request, report = _canonical(given, "Request", translate.read_request), []
     else:
         request, report = translate.read_request(given, source, provider=owner)
-    if strict is not None:
-        request = {**request, "loss_policy": {**request.get("loss_policy", {}), "strict": strict}}
+    policy = _strictly(strict) | ({} if unanswered is None else {"unanswered": unanswered})
+    if policy:
+        request = {**request, "loss_policy": {**request.get("loss_policy", {}), **policy}}
     if endpoint is None:
         return request, report
     projection = translate.project(request, endpoint)

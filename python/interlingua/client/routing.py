@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from interlingua import adapters, router, translate
+from interlingua.adapters._pairing import to_wire
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, NoCandidate, too_deep
 from interlingua.canonical.logs import logger
@@ -279,7 +280,7 @@ class Routing:
         endpoint = self.registry.endpoint(model=model)
         endpoint = self._connect(endpoint).located(endpoint)
         try:
-            return adapters.get(endpoint.adapter).to_wire({**request, "model": model}, endpoint)[1]
+            return to_wire(adapters.get(endpoint.adapter), {**request, "model": model}, endpoint)[1]
         except RecursionError:
             raise too_deep() from None
 
