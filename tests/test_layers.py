@@ -4,6 +4,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -65,8 +66,13 @@ def unit(path: str) -> str:
     return path.split("/", maxsplit=1)[0].removesuffix(".py")
 
 
-def imports(path: str) -> Iterator[tuple[str, int]]:
-    """Every module that a file imports, wherever in the file, by full name."""
+@cache
+def imports(path: str) -> tuple[tuple[str, int], ...]:
+    """Every module that a file imports, wherever in the file, by full name, with its line."""
+    return tuple(_imports(path))
+
+
+def _imports(path: str) -> Iterator[tuple[str, int]]:
     for node in ast.walk(ast.parse((PACKAGE / path).read_text("utf-8"))):
         match node:
             case ast.Import(names=names):
@@ -81,6 +87,7 @@ def imports(path: str) -> Iterator[tuple[str, int]]:
                 pass
 
 
+@cache
 def is_module(full: str) -> bool:
     """Whether a name is a module of ours."""
     if not full.startswith("interlingua."):
