@@ -169,19 +169,44 @@ class Routing:
         Raises `InvalidRequest` for an unknown name and a bad policy or context, `NoCandidate` when nothing can take the
         turn.
         """
+        return self.weigh(request, target, policy, now, health, context, adapter, turn_id)()
+
+    def weigh(
+        self,
+        request: Data,
+        target: str | None = None,
+        policy: Data | None = None,
+        now: str | None = None,
+        health: Data | None = None,
+        context: Data | None = None,
+        adapter: str | None = None,
+        turn_id: str | None = None,
+    ) -> Callable[[], Choice]:
+        """`choose` in two steps, of which the first may be made in another thread: what it gives publishes the decision,
+        where the observers are, and gives the choice or raises `NoCandidate`."""
         named = target or request.get("model")
         rules = self.policy if policy is None else policy
         begun = self._clock()
+        found: Choice | NoCandidate
         try:
-            if named:
-                choice = self._named(request, named, rules, adapter)
-            else:
-                choice = self._routed(request, rules, now, health, context)
+            found = (
+                self._named(request, named, rules, adapter)
+                if named
+                else self._routed(request, rules, now, health, context)
+            )
         except NoCandidate as problem:
-            self._publish(request, None, problem.chain, begun, turn_id)
-            raise
-        self._publish(request, choice.models[0], choice.chain, begun, turn_id)
-        return choice
+            found = problem
+        took = round((self._clock() - begun) * 1000, 3)
+
+        def published() -> Choice:
+            model = None if isinstance(found, NoCandidate) else found.models[0]
+            payload = router.decided(model, found.chain, took)
+            self.events.publish(ROUTE_DECIDED, payload, session_id=session_of(request), turn_id=turn_id)
+            if isinstance(found, NoCandidate):
+                raise found
+            return found
+
+        return published
 
     def _named(self, request: Data, spec: str, rules: Data, adapter: str | None) -> Choice:
         found = [str(model) for model in self.registry.expand(spec)]
@@ -199,10 +224,6 @@ class Routing:
         sent = router.strip_override(request, decision["strip"])
         targets, chain = tuple(decision["targets"]), decision["chain"]
         return Choice(targets, sent, decision["record"], chain, decision, tuple(rules.get("fail_over_on", ())))
-
-    def _publish(self, request: Data, model: str | None, chain: list[Data], begun: float, turn_id: str | None) -> None:
-        payload = router.decided(model, chain, round((self._clock() - begun) * 1000, 3))
-        self.events.publish(ROUTE_DECIDED, payload, session_id=session_of(request), turn_id=turn_id)
 
     def swap(
         self,

@@ -223,7 +223,7 @@ class Servicer:
     @_unary
     async def Generate(self, request: service.GenerateRequest, context: Context) -> service.GenerateResponse:
         """Routes unless told the model, asks the provider and gives its answer."""
-        choice = await done(_size(request), self._choose, request, self._client.health.snapshot())
+        choice = (await done(_size(request), self._weigh, request, self._client.health.snapshot()))()
         response = await self._client.generate(
             choice.request,
             model=choice.models[0],
@@ -249,7 +249,7 @@ class Servicer:
         self, request: service.GenerateStreamRequest, context: Context
     ) -> AsyncIterator[service.GenerateStreamResponse]:
         """Does the same as Generate and gives the answer as events."""
-        choice = await done(_size(request), self._choose, request, self._client.health.snapshot())
+        choice = (await done(_size(request), self._weigh, request, self._client.health.snapshot()))()
         if choice.decision is not None:
             yield service.GenerateStreamResponse(decision=routing.decision_message(choice.decision))
         stream = self._client.stream(
@@ -283,12 +283,12 @@ class Servicer:
         finally:
             await stream.aclose()
 
-    def _choose(
+    def _weigh(
         self, request: service.GenerateRequest | service.GenerateStreamRequest, health: dict[str, Any]
-    ) -> Choice:
+    ) -> Callable[[], Choice]:
         conversation = adapting.conversation(request)
         with adapting.field_of_call("target" if request.target else "model"):
-            return self._routing.choose(
+            return self._routing.weigh(
                 conversation,
                 request.target or None,
                 routing.optional_object(request.policy_json, "policy_json"),
