@@ -30,6 +30,9 @@ KNOWN_PARTS = frozenset(
 )
 NOT_HERE = frozenset("text tool_use tool_result thinking redacted_thinking opaque image document audio video".split())
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+ADDRESS = re.compile(r"https?://\S+", re.IGNORECASE)
+IMAGE = re.compile(r"https?://\S+|data:image/.*", re.IGNORECASE | re.DOTALL)
+FILE_ID = re.compile(r"[^\s/:]+")
 PREFIXES = {"reasoning": "rs_", "function_call": "fc_", "custom_tool_call": "ctc_", "message": "msg_"}
 
 
@@ -249,10 +252,10 @@ def _part(part: dict[str, Any], at: str) -> Iterator[Violation]:
             url, file_id = part.get("image_url"), part.get("file_id")
             if (url is None) == (file_id is None):
                 yield at, "an image has an address or a file id"
-            elif url is not None and not (
-                isinstance(url, str) and url.startswith(("https://", "http://", "data:image/"))
-            ):
+            elif url is not None and not (isinstance(url, str) and IMAGE.fullmatch(url)):
                 yield f"{at}/image_url", "is a web address or a data URI of an image"
+            elif file_id is not None and not FILE_ID.fullmatch(str(file_id)):
+                yield f"{at}/file_id", "is the id of a file and no address"
         case "input_file":
             given = [name for name in ("file_id", "file_url", "file_data") if part.get(name) is not None]
             if len(given) != 1:
@@ -262,6 +265,10 @@ def _part(part: dict[str, Any], at: str) -> Iterator[Violation]:
                     yield f"{at}/file_data", "is a data URI"
                 if not part.get("filename"):
                     yield f"{at}/filename", "is required beside file_data"
+            elif given == ["file_url"] and not ADDRESS.fullmatch(str(part["file_url"])):
+                yield f"{at}/file_url", "is a web address"
+            elif given == ["file_id"] and not FILE_ID.fullmatch(str(part["file_id"])):
+                yield f"{at}/file_id", "is the id of a file and no address"
 
 
 def _pairs(items: list[Any], elsewhere: bool) -> Iterator[Violation]:

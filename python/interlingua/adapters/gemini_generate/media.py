@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._kit import BLOCK_MEMBERS, Wire, parse_data_uri, report_unknown
-from interlingua.adapters._media import WORKSPACE, may_be_base64
+from interlingua.adapters._media import WORKSPACE, is_fetched, may_be_base64
 from interlingua.adapters.gemini_generate.context import Reading, Writing
 from interlingua.adapters.gemini_generate.state import MODEL, RESULT, SYSTEM, USER, Block, finished, instead, left_over
 from interlingua.adapters.gemini_generate.tables import DETAIL, MEDIA_TYPE
@@ -23,7 +23,6 @@ _KNOWN: Final = BLOCK_MEMBERS | {"source", "media_type", *_EXTRAS}
 
 _VIDEOS: Final = ("https://www.youtube.com/", "https://youtube.com/", "https://youtu.be/")
 _OWN_FILES: Final = "https://generativelanguage.googleapis.com/"
-_FILE_URIS: Final = (_OWN_FILES, *_VIDEOS)
 _IMAGES: Final = frozenset(("image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"))
 _DOCUMENTS: Final = frozenset(("application/pdf", "application/json", "application/rtf", "application/x-javascript", "application/x-python"))  # fmt: skip
 
@@ -93,7 +92,7 @@ def file_from_wire(inner: Any, fields: dict[str, Any], place: str, reading: Read
     block: Block = {"type": _block_type(media_type, uri), "source": source}
     if media_type is not None:
         block["media_type"] = media_type
-    if not uri.startswith(_FILE_URIS) or not (media_type is None or _is_usual(media_type, place)):
+    if not is_fetched(uri, block["type"], reading.endpoint) or not (media_type is None or _is_usual(media_type, place)):
         reading.unusual = True
     return block
 
@@ -182,7 +181,7 @@ def medium_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
     if odd:
         fitted = media_type
     else:
-        refusal = _source_refused(kind, data, source, writing)
+        refusal = _source_refused(kind, data, block, writing)
         if refusal is not None:
             return instead(block, writing, path, "unsupported_source", refusal)
         fitted = _fitted_type(kind, data, media_type, block_type)
@@ -226,17 +225,18 @@ def _takes_detail(place: str, writing: Writing) -> bool:
     return writing.exact or (place != RESULT and (writing.generation(0) > 2 if taken is None else taken is True))
 
 
-def _source_refused(kind: str, data: str, source: Mapping[str, Any], writing: Writing) -> str | None:
+def _source_refused(kind: str, data: str, block: Block, writing: Writing) -> str | None:
     if not data:
         return "there is nothing to send"
     match kind:
         case "base64":
             return None
-        case "file_id" if source.get("provider") not in (None, writing.endpoint.provider):
+        case "file_id" if block["source"].get("provider") not in (None, writing.endpoint.provider):
             return "a file of another provider"
         case "file_id" | "url":
-            taken = writing.dialect.get("file_uris", _FILE_URIS)
-            return None if data.startswith(tuple(taken)) else "the target does not fetch this address"
+            return (
+                None if is_fetched(data, block["type"], writing.endpoint) else "the target does not fetch this address"
+            )
         case "file_ref":
             return WORKSPACE
         case _:
