@@ -100,9 +100,11 @@ def project(request: dict[str, Any], endpoint: Endpoint) -> Projection:
     """Writes a validated canonical request for an endpoint.
 
     Raises `LossRefused` when the request's `loss_policy` forbids what would be lost, `CannotAdapt` when a critical block
-    cannot be carried, `InvalidRequest` when no valid wire exists for the conversation.
+    cannot be carried, `InvalidRequest` when no valid wire exists for the conversation, and `InvalidWire` when the request
+    was read from another wire and a member of its body has a wrong type.
     """
     request = _counted(request)
+    refuse_wrong_types(request, endpoint)
     try:
         wire, loss = adapters.get(endpoint.adapter).to_wire(request, endpoint)
     except RecursionError:
@@ -110,6 +112,24 @@ def project(request: dict[str, Any], endpoint: Endpoint) -> Projection:
     if loss:
         account_for(request, request.get("loss_policy") or {}, loss, endpoint)
     return Projection(wire, loss)
+
+
+def refuse_wrong_types(request: dict[str, Any], endpoint: Endpoint) -> None:
+    """Raises `InvalidWire` for a request that was read from a wire with a member of a wrong type, and goes elsewhere.
+
+    Its own wire gets the member back as it came; no other can know what it was to mean (spec/2-requests.md#wrong-type).
+    """
+    state, options = request.get("provider_state"), request.get("options")
+    if state is None or not options or endpoint.owns(state):
+        return
+    wire = state["adapter"]
+    members = options.get(wire)
+    if not members or wire not in adapters.names():
+        return
+    find = getattr(adapters.get(wire), "wrong_type", None)
+    problem = None if find is None else find(members, state.get("form") or {})
+    if problem is not None:
+        raise problem
 
 
 def adapt(

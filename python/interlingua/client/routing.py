@@ -193,6 +193,7 @@ class Routing:
         # not through the door: nothing is dropped yet, so nothing is to be logged or refused
         endpoint = self.registry.endpoint(model=model)
         endpoint = self._connect(endpoint).located(endpoint)
+        translate.refuse_wrong_types(request, endpoint)
         try:
             return adapters.get(endpoint.adapter).to_wire({**request, "model": model}, endpoint)[1]
         except RecursionError:

@@ -12,6 +12,17 @@ from interlingua.adapters._kit import (
     report_unknown,
     within,
 )
+from interlingua.adapters._member_types import (
+    INTEGER,
+    LIST,
+    NUMBER,
+    OBJECT,
+    SWITCH,
+    TEXT,
+    TEXTS,
+    Types,
+    wrong_member,
+)
 from interlingua.adapters._structured import guarded, recognised, written
 from interlingua.adapters.gemini_generate.contents import contents_from_wire, system_from_wire
 from interlingua.adapters.gemini_generate.context import Reading, Writing
@@ -30,9 +41,11 @@ from interlingua.adapters.gemini_generate.state import report_cache
 from interlingua.adapters.gemini_generate.tables import (
     CAMEL,
     MODEL_IN_PATH,
+    NAME,
     PATH,
     TIERS,
     UNREADABLE,
+    camelised,
 )
 from interlingua.adapters.gemini_generate.tools import (
     CHOICE,
@@ -422,3 +435,47 @@ def _is_option(member: Wire, place: str, writing: Writing) -> bool:
         return False
     read, _ = members_from_wire(member, Reading(writing.endpoint, DERIVED_IDS))
     return read == {"options": {writing.endpoint.adapter: member}}
+
+
+# ---------------------------------------------------------------------------------------------- types of members
+
+_TYPES: Final[Types] = {
+    "model": TEXT,
+    "tools": LIST,
+    "toolConfig": {"functionCallingConfig": OBJECT},
+    "generationConfig": {
+        **dict.fromkeys(NUMBERS, NUMBER),
+        **dict.fromkeys(COUNTS, INTEGER),
+        "stopSequences": TEXTS,
+        "responseLogprobs": SWITCH,
+        "responseMimeType": TEXT,
+        "responseSchema": OBJECT,
+        "thinkingConfig": {"includeThoughts": SWITCH, "thinkingBudget": INTEGER, "thinkingLevel": TEXT},
+    },
+    "serviceTier": TEXT,
+    "labels": OBJECT,
+}
+
+
+def wrong_type(options: Wire, form: Wire) -> InvalidWire | None:
+    """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
+    config = options.get("generationConfig")
+    if isinstance(config, dict) and isinstance(thinking := config.get("thinkingConfig"), dict):
+        options = {**options, "generationConfig": {**config, "thinkingConfig": camelised(thinking)}}
+    problem = wrong_member(NAME, options, _TYPES)
+    if problem is not None and problem.path is not None:
+        problem.path = _path_as_sent(problem.path, form.get("members") or {})
+    return problem
+
+
+def _path_as_sent(path: str, spelling: Wire) -> str:
+    """A pointer in the names that the members of the body had."""
+    steps: list[str] = []
+    place: Any = spelling
+    for step in path.split("/")[1:]:
+        sent = step
+        if isinstance(place, dict):
+            sent = next((name for name in place if name == step or CAMEL.get(name) == step), step)
+            place = place.get(sent)
+        steps.append(sent)
+    return "/" + "/".join(steps)

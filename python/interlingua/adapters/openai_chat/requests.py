@@ -13,6 +13,21 @@ from interlingua.adapters._kit import (
     report_foreign_state,
     report_own_state,
 )
+from interlingua.adapters._member_types import (
+    COUNT,
+    INTEGER,
+    LIST,
+    NUMBER,
+    OBJECT,
+    OPENAI_TYPES,
+    SWITCH,
+    TEXT,
+    TEXT_OR_OBJECT,
+    TEXT_OR_TEXTS,
+    Types,
+    whole,
+    wrong_member,
+)
 from interlingua.adapters._openai_members import (
     READERS,
     Members,
@@ -56,7 +71,7 @@ from interlingua.adapters.openai_chat.tools import (
     tools_to_wire,
 )
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Entry, Loss
 
@@ -403,8 +418,8 @@ def read_members(body: Wire, reading: Reading) -> tuple[Request, dict[str, Any]]
 def _dialect_member(name: str, value: Any, members: Members[Reading]) -> bool:
     """Members that only some dialects have."""
     dialect, request = members.endpoint.dialect, members.request
-    if name == dialect.get("seed_name") and type(value) is int:
-        request["seed"] = value
+    if name == dialect.get("seed_name") and (seed := whole(value)) is not None:
+        request["seed"] = seed
         return True
     if name == "top_k" and dialect.get("top_k") and is_number(value):
         request["top_k"] = value
@@ -413,17 +428,19 @@ def _dialect_member(name: str, value: Any, members: Members[Reading]) -> bool:
 
 
 def _read_seed(name: str, value: Any, members: Members[Reading]) -> bool:
-    if type(value) is not int or members.endpoint.dialect.get("seed_name", name) != name:
+    seed = whole(value)
+    if seed is None or members.endpoint.dialect.get("seed_name", name) != name:
         return False
-    members.request["seed"] = value
+    members.request["seed"] = seed
     return True
 
 
 def _read_limit(name: str, value: Any, members: Members[Reading]) -> bool:
     beside = name == "max_tokens" and members.body.get("max_completion_tokens") is not None
-    if type(value) is not int or value < 0 or beside:
+    limit = whole(value)
+    if limit is None or limit < 0 or beside:
         return False
-    members.request["max_output_tokens"] = value
+    members.request["max_output_tokens"] = limit
     if name != (members.endpoint.dialect.get("token_limit") or _LIMITS[0]):
         members.form["token_limit"] = name
     return True
@@ -538,3 +555,27 @@ _READERS: Final[dict[str, Reader]] = {
 }
 
 _KNOWN_MEMBERS: Final = frozenset((*_READERS, "random_seed", "top_k", "reasoning", "thinking"))
+
+_TYPES: Final[Types] = {
+    **OPENAI_TYPES,
+    "max_completion_tokens": COUNT,
+    "max_tokens": COUNT,
+    "frequency_penalty": NUMBER,
+    "presence_penalty": NUMBER,
+    "top_k": NUMBER,
+    "seed": INTEGER,
+    "random_seed": INTEGER,
+    "stop": TEXT_OR_TEXTS,
+    "n": COUNT,
+    "logprobs": SWITCH,
+    "functions": LIST,
+    "function_call": TEXT_OR_OBJECT,
+    "response_format": OBJECT,
+    "reasoning_effort": TEXT,
+    "verbosity": TEXT,
+}
+
+
+def wrong_type(options: Mapping[str, Any], form: Mapping[str, Any]) -> InvalidWire | None:
+    """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
+    return wrong_member(NAME, options, _TYPES)

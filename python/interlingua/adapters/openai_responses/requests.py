@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from interlingua.adapters._kit import NOTHING, STRUCTURE, Wire, expect, gravity, malformed, report_foreign_options
+from interlingua.adapters._member_types import COUNT, LIST, OBJECT, OPENAI_TYPES, TEXT, Types, wrong_member
 from interlingua.adapters._openai_members import (
     READERS,
     Members,
@@ -513,3 +514,17 @@ _READERS: Final[dict[str, Reader]] = {
     "text": _read_text_settings,
     "reasoning": _read_reasoning,
 }
+
+_TYPES: Final[Types] = {
+    **OPENAI_TYPES,
+    "instructions": TEXT,
+    "max_output_tokens": COUNT,
+    "include": LIST,
+    "text": {"verbosity": TEXT, "format": OBJECT},
+    "reasoning": {"effort": TEXT, "summary": TEXT},
+}
+
+
+def wrong_type(options: Mapping[str, Any], form: Mapping[str, Any]) -> InvalidWire | None:
+    """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
+    return wrong_member(NAME, options, _TYPES)
