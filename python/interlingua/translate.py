@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from interlingua import adapters, registry
 from interlingua.accounting import Policy, account_for, accounted
+from interlingua.adapters._kit import stored_elsewhere
 from interlingua.canonical import carriage, json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import (
@@ -22,6 +23,7 @@ from interlingua.canonical.errors import (
     InvalidRequest,
     InvalidWire,
     ProviderError,
+    ResultWithoutCall,
     too_deep,
 )
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
@@ -104,17 +106,31 @@ def project(request: dict[str, Any], endpoint: Endpoint) -> Projection:
     was read from another wire and a member of its body has a wrong type.
     """
     request = _counted(request)
-    refuse_wrong_types(request, endpoint)
-    try:
-        wire, loss = adapters.get(endpoint.adapter).to_wire(request, endpoint)
-    except RecursionError:
-        raise too_deep() from None
+    wire, loss = write_request(request, endpoint)
     if loss:
         account_for(request, request.get("loss_policy") or {}, loss, endpoint)
     return Projection(wire, loss)
 
 
-def refuse_wrong_types(request: dict[str, Any], endpoint: Endpoint) -> None:
+def write_request(request: dict[str, Any], endpoint: Endpoint) -> tuple[dict[str, Any], list[Entry]]:
+    """The wire and the loss report of a validated request, without regard to its loss policy's demands on the whole."""
+    _refuse_wrong_types(request, endpoint)
+    try:
+        return adapters.get(endpoint.adapter).to_wire(request, endpoint)
+    except RecursionError:
+        raise too_deep() from None
+    except ResultWithoutCall as problem:
+        stored = stored_elsewhere(request, endpoint)
+        if stored is None:
+            raise
+        message = (
+            f"{problem.message}: the history of this conversation is stored by the provider that it was read from "
+            f"({stored[1]} of {stored[0]}) and cannot be sent; send the whole conversation"
+        )
+        raise ResultWithoutCall(message, path=problem.path, adapter=problem.adapter) from None
+
+
+def _refuse_wrong_types(request: dict[str, Any], endpoint: Endpoint) -> None:
     """Raises `InvalidWire` for a request that was read from a wire with a member of a wrong type, and goes elsewhere.
 
     Its own wire gets the member back as it came; no other can know what it was to mean (spec/2-requests.md#wrong-type).

@@ -11,10 +11,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from interlingua import adapters, router, translate
+from interlingua import router, translate
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidRequest, too_deep
+from interlingua.canonical.errors import InvalidRequest
 from interlingua.registry import Connection, Registry, default
 
 Data = dict[str, Any]
@@ -193,11 +193,7 @@ class Routing:
         # not through the door: nothing is dropped yet, so nothing is to be logged or refused
         endpoint = self.registry.endpoint(model=model)
         endpoint = self._connect(endpoint).located(endpoint)
-        translate.refuse_wrong_types(request, endpoint)
-        try:
-            return adapters.get(endpoint.adapter).to_wire({**request, "model": model}, endpoint)[1]
-        except RecursionError:
-            raise too_deep() from None
+        return translate.write_request({**request, "model": model}, endpoint)[1]
 
     def _tokens(self, request: Any, model: str) -> Mapping[str, int]:
         endpoint = self.registry.endpoint(model=model)

@@ -7,9 +7,12 @@ from urllib.parse import quote, unquote
 from interlingua.adapters._kit import (
     Wire,
     expect,
+    is_stored,
+    report_foreign_option,
     report_foreign_options,
     report_foreign_state,
     report_unknown,
+    stored_elsewhere,
     within,
 )
 from interlingua.adapters._member_types import (
@@ -383,8 +386,11 @@ def _options_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     if len(options) > 1 or name not in options:
         report_foreign_options(request, writing.endpoint, writing.loss)
     own: Wire = options.get(name) or {}
+    stored = stored_elsewhere(request, writing.endpoint) is not None
     for member, value in own.items():
-        if member in _OPTION_OBJECTS and type(value) is dict:
+        if stored and is_stored(name, member, value):
+            report_foreign_option(name, member, value, writing.loss, "")
+        elif member in _OPTION_OBJECTS and type(value) is dict:
             _object_to_wire(member, value, body, writing)
         elif member == "cachedContent" and not writing.form.get("cached") and not _CACHED.isdisjoint((*body, *own)):
             message = "the target takes a cache only in the place of instructions and tools"

@@ -9,6 +9,7 @@ from interlingua.adapters._kit import (
     Wire,
     expect,
     malformed,
+    report_foreign_option,
     report_foreign_options,
     report_foreign_state,
     report_own_state,
@@ -256,7 +257,7 @@ def _options_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     for name, value in (options.get(NAME) or NOTHING).items():
         path = ("options", NAME, name)
         if writing.from_another and name not in _WIRE_MEMBERS:  # refused elsewhere
-            loss.drop(path, "foreign_options", "weakened", "an option of another provider has no meaning here")
+            report_foreign_option(NAME, name, value, loss, "an option of another provider has no meaning here")
             continue
         if not writing.own and (name in refused or (name == "stream_options" and silent)):
             loss.drop(path, "unsupported_field", "weakened", "the provider takes no such member")

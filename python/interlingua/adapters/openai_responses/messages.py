@@ -16,7 +16,7 @@ from interlingua.adapters.openai_responses.items import is_message, item_from_wi
 from interlingua.adapters.openai_responses.parts import Block, part_from_wire, part_to_wire
 from interlingua.adapters.openai_responses.tables import ELSEWHERE, FILLER, NAME
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidRequest, InvalidWire
+from interlingua.canonical.errors import InvalidRequest, InvalidWire, ResultWithoutCall
 from interlingua.canonical.loss import Path, pointer
 
 Message = dict[str, Any]
@@ -180,7 +180,7 @@ def _refuse_result(
         raise InvalidRequest("this call is already answered", path=path, adapter=NAME)
     own = writing.owns(block).get("id")
     if own is None or not (is_continued(request, writing) or own in provided):
-        raise InvalidRequest("no call before this result has its id", path=path, adapter=NAME)
+        raise ResultWithoutCall("no call before this result has its id", path=path, adapter=NAME)
 
 
 def is_continued(request: Request, writing: Writing) -> bool:

@@ -3,7 +3,16 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import NOTHING, STRUCTURE, Wire, expect, gravity, malformed, report_foreign_options
+from interlingua.adapters._kit import (
+    NOTHING,
+    STRUCTURE,
+    Wire,
+    expect,
+    gravity,
+    malformed,
+    report_foreign_option,
+    report_foreign_options,
+)
 from interlingua.adapters._member_types import COUNT, LIST, OBJECT, OPENAI_TYPES, TEXT, Types, wrong_member
 from interlingua.adapters._openai_members import (
     READERS,
@@ -238,7 +247,7 @@ def _options_to_wire(request: Request, options: Mapping[str, Any], body: Wire, w
         path: Path = ("options", NAME, name)
         if foreign and name not in _WIRE_MEMBERS:
             message = "an option of another provider has no meaning here"
-            writing.loss.drop(path, "foreign_options", "weakened", message)
+            report_foreign_option(NAME, name, value, writing.loss, message)
         elif not writing.own and name in writing.dialect.get("unsupported", ()):
             writing.loss.drop(path, "unsupported_field", "weakened", "the provider takes no such member")
         elif name == "tool_choice" and "tools" not in body and not writing.keeps(name):
