@@ -57,10 +57,12 @@ from interlingua.adapters.openai_chat.context import Reading, Writing
 from interlingua.adapters.openai_chat.messages import messages_from_wire, messages_to_wire
 from interlingua.adapters.openai_chat.parts import cache_from_wire, cache_to_wire
 from interlingua.adapters.openai_chat.reasoning_settings import (
+    MERGED,
+    SETTINGS,
     effort_beside_tools,
-    effort_from_wire,
     settings_from_wire,
     settings_to_wire,
+    settle_settings,
 )
 from interlingua.adapters.openai_chat.tables import MOST_BREAKPOINTS, NAME, SERVICE_TIERS
 from interlingua.adapters.openai_chat.tools import (
@@ -265,6 +267,11 @@ def _options_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         if (needed := _NEEDED.get(name)) is not None and not body.get(needed) and not writing.keeps(name):
             loss.drop(path, "combination", "shape", f"without {needed} it says nothing, and is refused")
             continue
+        if name in MERGED and isinstance(value, dict) and isinstance(body.get(name), dict):
+            value = _merged(value, body[name], path, writing)
+            if value:
+                body[name] = {**body[name], **value}
+            continue
         if name in body or name == "messages" or (name in _LIMITS and _has_limit(body) and not writing.own):
             loss.drop(path, "combination", "weakened", "another member of the request says it already")
             continue
@@ -308,19 +315,43 @@ def _report_meaning(name: str, value: Any, body: Wire, path: tuple[str, ...], wr
     if value is None or (name == "stream" and isinstance(value, bool)):
         writing.loss.drop(path, "combination", "shape", "the member is read back as part of the request")
         return
-    beside = {other: body[other] for other in ("stream", "tools", "functions") if other != name and body.get(other)}
-    read, _ = read_members({name: value, **beside}, Reading(writing.endpoint, DERIVED_IDS))
-    if name in (read.get("options") or NOTHING).get(NAME, NOTHING):
+    beside = {other: body[other] for other in _BESIDE if other != name and body.get(other)}
+    before, _ = read_members(beside, Reading(writing.endpoint, DERIVED_IDS))
+    read, _ = read_members({**beside, name: value}, Reading(writing.endpoint, DERIVED_IDS))
+    left = (read.get("options") or NOTHING).get(NAME, NOTHING).get(name)
+    if left == value:
         return
-    writing.loss.drop(path, "combination", "shape", "the member is read back as part of the request")
+    message = "the member is read back as part of the request"
+    if left is None:
+        writing.loss.drop(path, "combination", "shape", message)
+    else:
+        writing.loss.replace(path, left, "combination", "shape", message)
+    message = "an option that the contract has a word for"
     for member, item in read.items():
-        if member != "options" and member not in beside and not (member == "tools" and "functions" in beside):
-            message = "an option that the contract has a word for"
-            parts = (
-                [((member, key), part) for key, part in item.items()] if member == "reasoning" else [((member,), item)]
-            )
-            for where, value in parts:
-                writing.loss.replace(where, value, "combination", "shape", message)
+        if member in ("options", "reasoning") or item == before.get(member):
+            continue
+        if member not in beside and not (member == "tools" and "functions" in beside):
+            writing.loss.replace((member,), item, "combination", "shape", message)
+    for key, item in (read.get("reasoning") or NOTHING).items():
+        if (before.get("reasoning") or NOTHING).get(key) != item:
+            writing.loss.replace(("reasoning", key), item, "combination", "shape", message)
+
+
+_BESIDE: Final = ("stream", "tools", "functions", *sorted(SETTINGS))
+"""Members that decide how another one is read."""
+
+
+def _merged(value: Wire, said: Wire, path: tuple[str, ...], writing: Writing) -> Wire:
+    """What an option adds to an object that a member of the request is written into. What it says again is left out."""
+    added = {member: item for member, item in value.items() if member not in said}
+    message = "another member of the request says it already"
+    if not added:
+        writing.loss.drop(path, "combination", "weakened" if value else "shape", message)
+        return added
+    for member in value:
+        if member in said:
+            writing.loss.drop((*path, member), "combination", "weakened", message)
+    return added
 
 
 Writer = Callable[[str, Any, Request, Wire, Writing], None]
@@ -411,6 +442,7 @@ def read_members(body: Wire, reading: Reading) -> tuple[Request, dict[str, Any]]
             members.options[name] = value
     if body.get("stream") is True and "stream_options" not in body and dialect.get("stream_options") is not False:
         members.form.setdefault("absent", []).append("stream_options")
+    settle_settings(members)
     if members.options:
         members.request["options"] = {reading.endpoint.adapter: members.options}
     return members.request, members.form
@@ -549,13 +581,13 @@ _READERS: Final[dict[str, Reader]] = {
     "tool_choice": _read_choice,
     "function_call": _read_choice,
     "response_format": _read_format,
-    "reasoning_effort": effort_from_wire,
+    "reasoning_effort": settings_from_wire,
     "verbosity": read_text,
     "cache_control": _read_cache,
     "stream_options": _read_stream_options,
 }
 
-_KNOWN_MEMBERS: Final = frozenset((*_READERS, "random_seed", "top_k", "reasoning", "thinking"))
+_KNOWN_MEMBERS: Final = frozenset((*_READERS, *SETTINGS, "random_seed", "top_k"))
 
 _TYPES: Final[Types] = {
     **OPENAI_TYPES,
