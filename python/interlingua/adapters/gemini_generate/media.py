@@ -181,10 +181,12 @@ def medium_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
     if odd:
         fitted = media_type
     else:
-        refusal = _source_refused(kind, data, block, writing)
+        fitted = _fitted_type(kind, data, media_type, block_type)
+        refusal = (
+            None if _is_fetched_as(kind, data, fitted, place, writing) else _source_refused(kind, data, block, writing)
+        )
         if refusal is not None:
             return instead(block, writing, path, "unsupported_source", refusal)
-        fitted = _fitted_type(kind, data, media_type, block_type)
         if fitted is not None and not _takes(fitted, place, writing):
             return instead(block, writing, path, "unsupported_source", "the target does not take this media type")
         if kind != "base64" and kind != _uri_kind(data):
@@ -225,6 +227,17 @@ def _takes_detail(place: str, writing: Writing) -> bool:
     return writing.exact or (place != RESULT and (writing.generation(0) > 2 if taken is None else taken is True))
 
 
+def _is_fetched_as(kind: str, data: str, media_type: str | None, place: str, writing: Writing) -> bool:
+    """Whether the model fetches a medium of this type from wherever it is on the web."""
+    types = writing.capabilities.get("fetched_media_types") or ()
+    if kind != "url" or place != USER or media_type not in types:
+        return False
+    return data[:8].lower() == "https://" and _ADDRESS.fullmatch(data[8:]) is not None
+
+
+_ADDRESS: Final = re.compile(r"[^\s\x00-\x1f\x7f]+")
+
+
 def _source_refused(kind: str, data: str, block: Block, writing: Writing) -> str | None:
     if not data:
         return "there is nothing to send"
@@ -243,10 +256,52 @@ def _source_refused(kind: str, data: str, block: Block, writing: Writing) -> str
             return "the target takes no medium of this source"
 
 
+def _type_of_name(uri: str) -> str | None:
+    """The media type that the name of a file on the web ends in."""
+    if uri[:4].lower() != "http" or uri.startswith((_OWN_FILES, *_VIDEOS)):
+        return None
+    name = uri.partition("?")[0].partition("#")[0].rpartition("/")[2]
+    return _ENDINGS.get(name.rpartition(".")[2].lower()) if "." in name else None
+
+
+_ENDINGS: Final = {
+    "png": "image/png",
+    "jpg": "image/jpeg",
+    "jpeg": "image/jpeg",
+    "webp": "image/webp",
+    "bmp": "image/bmp",
+    "heic": "image/heic",
+    "heif": "image/heif",
+    "pdf": "application/pdf",
+    "json": "application/json",
+    "txt": "text/plain",
+    "htm": "text/html",
+    "html": "text/html",
+    "css": "text/css",
+    "csv": "text/csv",
+    "xml": "text/xml",
+    "js": "text/javascript",
+    "rtf": "text/rtf",
+    "mp4": "video/mp4",
+    "mpeg": "video/mpeg",
+    "mpg": "video/mpg",
+    "mov": "video/quicktime",
+    "avi": "video/avi",
+    "flv": "video/x-flv",
+    "webm": "video/webm",
+    "wmv": "video/wmv",
+    "3gp": "video/3gpp",
+    "mp3": "audio/mpeg",
+    "wav": "audio/wav",
+}
+
+
 def _fitted_type(kind: str, data: str, media_type: str | None, block_type: str) -> str | None:
     if media_type is None:
         if kind == "base64":
             return _sniffed(data, block_type)
+        if (named := _type_of_name(data)) is not None and _block_type(named) == block_type:
+            return named
         return None if _block_type(None, data) == block_type else _DEFAULT_TYPES[block_type]
     bare = media_type.partition(";")[0].strip().lower()
     if bare == "image/jpg":
