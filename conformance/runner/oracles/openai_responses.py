@@ -49,6 +49,7 @@ def rules(wire: dict[str, Any]) -> Iterator[Violation]:
     yield from _limits(body)
     yield from _tools(body)
     yield from _text(body.get("text"))
+    yield from _word(body)
     if not isinstance(body.get("instructions"), (str, type(None))):
         yield "/body/instructions", "is a text"
     elsewhere = any(body.get(name) is not None for name in ELSEWHERE)
@@ -138,6 +139,16 @@ def _tool_choice(choice: Any, tools: list[Any]) -> Iterator[Violation]:
                 yield f"/body/tool_choice/tools/{index}", "names no tool of the request"
     elif not isinstance(kind, str):
         yield "/body/tool_choice/type", "is required"
+
+
+def _word(body: dict[str, Any]) -> Iterator[Violation]:
+    """JSON mode demands the word JSON in the input; instructions do not count, and what is stored cannot be looked at."""
+    text = body.get("text")
+    form = text.get("format") if isinstance(text, dict) else None
+    stored = any(body.get(name) for name in ("previous_response_id", "conversation", "prompt"))
+    if isinstance(form, dict) and form.get("type") == "json_object" and not stored:
+        if "json" not in str(body.get("input")).lower():
+            yield "/body/input", "holds the word JSON where the answer is to be JSON"
 
 
 def _text(text: Any) -> Iterator[Violation]:

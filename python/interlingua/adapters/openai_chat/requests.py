@@ -52,7 +52,7 @@ from interlingua.adapters._openai_members import (
     verbosity,
     word,
 )
-from interlingua.adapters._structured import ANYWHERE, guarded, recognised, written
+from interlingua.adapters._structured import guarded, recognised, written
 from interlingua.adapters.openai_chat.context import Reading, Writing
 from interlingua.adapters.openai_chat.messages import messages_from_wire, messages_to_wire
 from interlingua.adapters.openai_chat.parts import cache_from_wire, cache_to_wire
@@ -98,7 +98,7 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
 
 def _with_format(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     if "response_format" in request:
-        return written(request, endpoint, _written, ANYWHERE)
+        return written(request, endpoint, _written, speaks_json=True)
     return _written(request, endpoint)
 
 

@@ -36,7 +36,7 @@ from interlingua.adapters._openai_members import (
     verbosity,
     word,
 )
-from interlingua.adapters._structured import CONVERSATION, guarded, recognised, written
+from interlingua.adapters._structured import guarded, recognised, written
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.messages import input_from_wire, input_to_wire, is_continued, is_foreign
 from interlingua.adapters.openai_responses.tables import (
@@ -70,7 +70,7 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
 
 def _with_format(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     if "response_format" in request:
-        return written(request, endpoint, _written, CONVERSATION)
+        return written(request, endpoint, _written, speaks_json=True)
     return _written(request, endpoint)
 
 
