@@ -23,7 +23,11 @@ MIXINS = {
     "AudioBlock": "MediaMethods",
     "VideoBlock": "MediaMethods",
     "DocumentBlock": "MediaMethods",
+    "ToolResultBlock": "ToolResultMethods",
 }
+
+# lists of blocks for which a program may write one text
+TEXTS = {("Message", "content"), ("ToolResultBlock", "content"), ("Request", "system")}
 
 HEADER = '''\
 # GENERATED from spec/schema/interlingua.schema.json by tools/generate_models.py: do not edit.
@@ -34,24 +38,27 @@ The canonical values as pydantic models, for users who like objects.
 A block of a type that this version does not know is an `UnknownBlock`, kept whole.
 """
 
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from pydantic import Discriminator, Field, Tag
 
 from interlingua.canonical.methods import {mixins}
-from interlingua.canonical.model_base import Maybe, Model, Money, ReadModel, Timestamp, none_of, tag_among
+from interlingua.canonical.model_base import (
+    TEXT_AS_BLOCKS, FreeJson, FreeObject, Maybe, Model, Money, ReadModel, Text, Timestamp, none_of, tag_among,
+)
 '''
 
 SCALARS = {
-    "string": "str",
+    "string": "Text",
     "timestamp": "Timestamp",
     "decimal": "Money",
     "integer": "int",
+    "int64": "int",
     "number": "float",
     "boolean": "bool",
-    "object": "dict[str, Any]",
-    "any": "Any",
-    "map": "dict[str, str]",
+    "object": "FreeObject",
+    "any": "FreeJson",
+    "map": "dict[Text, Text]",
 }
 LIMITS = {"pattern": "pattern", "minLength": "min_length", "minimum": "ge", "maximum": "le"}
 
@@ -59,7 +66,7 @@ LIMITS = {"pattern": "pattern", "minLength": "min_length", "minimum": "ge", "max
 def main(arguments: list[str]) -> int:
     definitions = read()
     opens = {item.rest: item for item in definitions.values() if isinstance(item, Union)}
-    parts = [HEADER.replace("{mixins}", ", ".join(MIXINS.values())), _names(definitions)]
+    parts = [HEADER.replace("{mixins}", ", ".join(sorted(set(MIXINS.values())))), _names(definitions)]
     defined: set[str] = set()
     for item in definitions.values():
         match item:
@@ -88,7 +95,7 @@ def _object(item: Object, defined: set[str]) -> str:
     else:
         lines.append("")
     lines += [
-        f"{_member(field, defined)}\n{docstring(field.description)}"
+        f"{_member(item.name, field, defined)}\n{docstring(field.description)}"
         for field in item.fields
         if field.type.kind != "const"
     ]
@@ -96,10 +103,12 @@ def _object(item: Object, defined: set[str]) -> str:
     return f"class {item.name}({bases}):\n" + textwrap.indent("\n".join(lines), "    ")
 
 
-def _member(field: Field, defined: set[str]) -> str:
+def _member(owner: str, field: Field, defined: set[str]) -> str:
     kind, name = _annotation(field), field.name
+    if (owner, name) in TEXTS:
+        kind = f"Annotated[{kind}, TEXT_AS_BLOCKS]"
     limits = [f"{LIMITS[limit]}={_literal(value)}" for limit, value in field.limits.items()]
-    if limits and field.type.kind != "decimal":
+    if limits and field.type.kind not in {"decimal", "timestamp"}:
         kind = f"Annotated[{kind}, Field({', '.join(limits)})]"
     if field.nullable:
         kind = f"{kind} | None"

@@ -5,13 +5,13 @@ Requests and answers are accounted for when they are written, streams when they 
 refused is known already.
 """
 
-import logging
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from interlingua.adapters._kit import MALFORMED, refuse_event
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import CannotAdapt, LossRefused
+from interlingua.canonical.logs import logger
 from interlingua.canonical.loss import SEVERITIES, Entry, parse_pointer
 from interlingua.retelling import (
     PIECES,
@@ -31,7 +31,7 @@ Policy = dict[str, Any]
 Dropped = tuple[Entry, dict[str, Any], dict[str, Any]]
 
 _NONE: Final[list[Entry]] = []
-_LOG: Final = logging.getLogger("interlingua.accounting")
+_LOG: Final = logger("accounting")
 
 
 def account_for(value: dict[str, Any], policy: Policy, loss: list[Entry], endpoint: Endpoint) -> None:

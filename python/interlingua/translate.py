@@ -13,8 +13,11 @@ from typing import Any, Final
 
 from interlingua import adapters, registry
 from interlingua.accounting import Policy, account_for, accounted
+from interlingua.adapters._failures import provider_message
 from interlingua.adapters._kit import stored_elsewhere
-from interlingua.canonical import carriage, json
+from interlingua.adapters._pairing import note_open_end, to_wire
+from interlingua.adapters._recognition import CANONICAL, recognised
+from interlingua.canonical import carriage, json, texts
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import (
     CannotAdapt,
@@ -27,8 +30,9 @@ from interlingua.canonical.errors import (
     too_deep,
 )
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
-from interlingua.canonical.loss import PLACEHOLDER, SEVERITIES, Entry
+from interlingua.canonical.loss import PLACEHOLDER, SEVERITIES, UNANSWERED, Entry
 from interlingua.canonical.validate import check_plain, malformed_event, said, validate
+from interlingua.registry.names import did_you_mean, split
 from interlingua.wire import eventstream, jsonl, sse, sse_or_array, sse_or_messages
 
 _FRAMINGS: Final[dict[str, ModuleType]] = {
@@ -38,6 +42,30 @@ _FRAMINGS: Final[dict[str, ModuleType]] = {
     "sse_or_array": sse_or_array,
     "sse_or_messages": sse_or_messages,
 }
+
+
+def endpoint_of(name: str, *, provider: str | None = None, model: str | None = None) -> Endpoint:
+    """The endpoint that a name means: a wire (`anthropic_messages`), which `provider` and `model` describe further, a
+    provider (`anthropic`: its first wire), or a model, as an id or an alias (`sonnet`).
+
+    Raises `InvalidRequest` for any other name; the error suggests what may have been meant.
+    """
+    if name in adapters.names():
+        return registry.endpoint(adapter=name, provider=provider, model=model)
+    models = registry.default()
+    if provider is None and models.is_provider(name):
+        return registry.endpoint(provider=name, model=model)
+    is_model = name in models.aliases or split(name) is not None
+    if is_model and provider is None and model is None:
+        return registry.endpoint(model=name)
+    if is_model or models.is_provider(name):
+        raise InvalidRequest(
+            f"{name!r} names {'a model' if is_model else 'a provider'} already; name the wire beside another"
+        )
+    if found := models.nearest(name):
+        raise InvalidRequest(f"{name!r} is no wire, provider or model; {did_you_mean(found)}")
+    adapters.get(name)
+    raise AssertionError("an adapter that is not listed")
 
 
 def framing(endpoint: Endpoint) -> str:
@@ -64,22 +92,40 @@ class Projection:
 def load(value: Any, name: str = "Request") -> dict[str, Any]:
     """A canonical value from JSON text, plain data or one of the pydantic types, validated against the schema.
 
+    In plain data one text may stand for the list of blocks of a `content` and of `system` (spec/1-values.md#text-as-content).
     Raises `InvalidRequest` with the pointer of each violation.
     """
-    data: Any
-    if isinstance(value, (bytes, str)):
-        data = json.loads(value)
-    elif isinstance(value, dict) or callable(getattr(value, "plain", None)):
-        data = json.plain(value)  # one of the generated types, or plain data already
-        try:
-            check_plain(data)
-        except RecursionError:
-            raise too_deep() from None
-    else:
+    is_text = isinstance(value, (bytes, str))
+    data: Any = json.loads(value) if is_text else _plain(value, name)
+    try:
+        return validated(data, name)
+    except InvalidRequest as problem:
+        if name == "Request" and (likely := likely_wire(data, "request", CANONICAL)):
+            message = f"{problem.message}; {likely}: name that as its source"
+            raise InvalidRequest(message, path=problem.path, violations=problem.violations) from None
+        written_out = data if is_text else texts.written_out(data, name)
+        if written_out is data:
+            raise
+    return validated(written_out, name)
+
+
+def _plain(value: Any, name: str) -> Any:
+    """The plain data of what is no JSON text. Raises `InvalidRequest` for what JSON cannot hold."""
+    if not isinstance(value, dict) and not callable(getattr(value, "plain", None)):
         kind = type(value).__name__
         raise InvalidRequest(
             f"not a canonical {said(name)}: give JSON text, plain data or one of the types, not {kind}"
         )
+    data = json.plain(value)  # one of the generated types, or plain data already
+    try:
+        check_plain(data)
+    except RecursionError:
+        raise too_deep() from None
+    return data
+
+
+def validated(data: Any, name: str = "Request") -> dict[str, Any]:
+    """Plain data as JSON text gives it, validated against the schema: no other way of writing is taken."""
     validate(data, name)
     return _counted(data) if name == "Request" else data
 
@@ -116,7 +162,7 @@ def write_request(request: dict[str, Any], endpoint: Endpoint) -> tuple[dict[str
     """The wire and the loss report of a validated request, without regard to its loss policy's demands on the whole."""
     _refuse_wrong_types(request, endpoint)
     try:
-        return adapters.get(endpoint.adapter).to_wire(request, endpoint)
+        return to_wire(adapters.get(endpoint.adapter), request, endpoint)
     except RecursionError:
         raise too_deep() from None
     except ResultWithoutCall as problem:
@@ -156,19 +202,22 @@ def adapt(
     provider: str | None = None,
     model: str | None = None,
     strict: str | None = None,
+    unanswered: str | None = None,
 ) -> Projection:
-    """Carries a request to the wire of adapter `to`.
+    """Carries a request to `to`: a wire, a provider or a model (see `endpoint_of`).
 
-    `request` is canonical (JSON text, plain data, `Request`), or, when `source` names an adapter, a body of that wire.
-    `provider` and `model` select a row of the registry: dialect and capabilities; by default the adapter's own provider.
+    `request` is canonical (JSON text, plain data, `Request`), or, when `source` names a wire, a body of that wire.
+    `provider` and `model` select a row of the registry: dialect and capabilities; by default the wire's own provider.
     `strict` (shape, weakened or lost) refuses as soon as the projection would lose that much.
+    `unanswered` says what is done with a call that has no result: `error` refuses it where the target takes none,
+    `placeholder` puts a result that says so behind it. Both stand over the request's own `loss_policy`.
     Raises what `project` raises, and `InvalidWire` when the body cannot be read.
     """
-    policy = _strictly(strict)
+    policy = {**_strictly(strict), **_closing(unanswered)}
     canonical, read_loss = (load(request), []) if source is None else read_request(request, source)
     if policy:
         canonical = {**canonical, "loss_policy": {**(canonical.get("loss_policy") or {}), **policy}}
-    projection = project(canonical, registry.endpoint(adapter=to, provider=provider, model=model))
+    projection = project(canonical, endpoint_of(to, provider=provider, model=model))
     return Projection(projection.wire, read_loss + projection.loss)
 
 
@@ -179,7 +228,7 @@ def read_request(
     data = _wire_data(wire)
     if not ("body" in data and "path" in data):
         data = {"method": "POST", "path": "", "body": data}
-    return from_wire_request(data, registry.endpoint(adapter=adapter, provider=provider), ids)
+    return from_wire_request(data, endpoint_of(adapter, provider=provider), ids)
 
 
 def from_wire_request(
@@ -188,9 +237,27 @@ def from_wire_request(
     """A canonical request from a WireRequest of an endpoint, with the state that its call ids hold in its place."""
     try:
         request, loss = adapters.get(endpoint.adapter).from_wire_request(wire, endpoint, ids)
-        return carriage.unload(request), loss
+        request = carriage.unload(request)
+        note_open_end(request, endpoint)
+        return request, loss
+    except InvalidWire as problem:
+        if not (likely := likely_wire(wire.get("body"), "request", endpoint.adapter)):
+            raise
+        raise InvalidWire(f"{problem.message}; {likely}", path=problem.path, adapter=problem.adapter) from None
     except RecursionError:
         raise too_deep() from None
+
+
+def likely_wire(body: Any, kind: str, wire: str) -> str:
+    """Which other wire a body looks like that could not be read as one of this wire, for the error; empty when of none."""
+    wires = recognised(body, kind)
+    if not wires or wire in wires:
+        return ""
+    return (
+        f"it looks like a canonical {kind}"
+        if wires == [CANONICAL]
+        else f"it looks like a {kind} of {' or '.join(wires)}"
+    )
 
 
 def _wire_data(wire: Any) -> dict[str, Any]:
@@ -214,7 +281,7 @@ def read_response(
     body: Any, adapter: str, *, provider: str | None = None, ids: IdSource = DERIVED_IDS
 ) -> tuple[dict[str, Any], list[Entry]]:
     """A canonical response from an answer's body (JSON text or plain data). Raises `InvalidAnswer`."""
-    endpoint = registry.endpoint(adapter=adapter, provider=provider)
+    endpoint = endpoint_of(adapter, provider=provider)
     return from_wire_response(_wire_data(body), endpoint, ids)
 
 
@@ -224,6 +291,15 @@ def from_wire_response(
     """The same for an endpoint."""
     try:
         return adapters.get(endpoint.adapter).from_wire_response(body, endpoint, ids)
+    except ProviderError as problem:  # an error that came with the status of a success
+        raise ProviderError(with_provider_message(problem.error)) from None
+    except InvalidAnswer as problem:
+        if not (likely := likely_wire(body, "response", endpoint.adapter)):
+            raise
+        message = f"{problem.message}; {likely}"
+        raise InvalidAnswer(
+            message, path=problem.path, adapter=problem.adapter, violations=problem.violations
+        ) from None
     except RecursionError:
         raise InvalidAnswer("the answer is nested too deeply", adapter=endpoint.adapter) from None
 
@@ -235,7 +311,7 @@ def write_response(
 
     `strict` (shape, weakened or lost) refuses with `LossRefused` when that much would be lost.
     """
-    endpoint = registry.endpoint(adapter=adapter, provider=provider)
+    endpoint = endpoint_of(adapter, provider=provider)
     return to_wire_response(load(response, "Response"), endpoint, _strictly(strict))
 
 
@@ -267,6 +343,15 @@ def _strictly(strict: str | None) -> Policy:
     return {"strict": strict}
 
 
+def _closing(unanswered: str | None) -> Policy:
+    if unanswered is None:
+        return {}
+    if unanswered not in UNANSWERED:
+        message = f"unanswered takes {', '.join(UNANSWERED)}; not {unanswered!r}"
+        raise InvalidRequest(message, path="/loss_policy/unanswered")
+    return {"unanswered": unanswered}
+
+
 def _policy_of_answers(policy: Policy | None) -> Policy:
     if policy is not None and policy.get("on_drop") == PLACEHOLDER:
         message = "placeholders stand in requests alone; let what an answer cannot say be dropped or refused"
@@ -279,7 +364,7 @@ class StreamReader:
 
     `feed` gives the events that a chunk completes, `end` those that the end of input brings: an error event when the
     stream broke off. After `message_complete` or `error` nothing more comes. Keeps no more than the message itself.
-    `raw`: an error comes with what the provider said, word by word.
+    `raw`: an error comes with the provider's whole body.
     """
 
     def __init__(self, endpoint: Endpoint, ids: IdSource = DERIVED_IDS, *, raw: bool = False) -> None:
@@ -323,8 +408,9 @@ class StreamReader:
             raise InvalidAnswer("the stream is nested too deeply") from None
         if events and events[-1]["type"] in _LAST:
             self._done = True
-            if not self._raw and events[-1]["type"] == "error":
-                events[-1] = {**events[-1], "error": without_raw(events[-1]["error"])}
+            if events[-1]["type"] == "error":
+                error = with_provider_message(events[-1]["error"])
+                events[-1] = {**events[-1], "error": error if self._raw else without_raw(error)}
         return events
 
 
@@ -342,7 +428,7 @@ def _whole(data: str) -> bool:
     if data.startswith("[") and data.endswith("]"):
         return True  # a mark, as of an end
     try:
-        json.loads(data)
+        json.loads(data.encode("utf-8", "replace"))  # what is no UTF-8 is refused by whoever reads it, if it is whole
     except InvalidRequest:
         return False
     return True
@@ -357,7 +443,7 @@ def read_stream(
     raw: bool = False,
 ) -> Iterator[dict[str, Any]]:
     """The canonical events of a streamed answer, as they are completed by the chunks."""
-    reader = StreamReader(registry.endpoint(adapter=adapter, provider=provider), ids, raw=raw)
+    reader = StreamReader(endpoint_of(adapter, provider=provider), ids, raw=raw)
     for chunk in chunks:
         yield from reader.feed(chunk)
     yield from reader.end()
@@ -379,7 +465,7 @@ def write_stream(
     `loss` is a list that holds, when the stream has ended, what the wire did not say: the report of the whole answer.
     `strict` (shape, weakened or lost) ends the stream with `LossRefused` as soon as a loss of that gravity is known.
     """
-    endpoint = registry.endpoint(adapter=adapter, provider=provider)
+    endpoint = endpoint_of(adapter, provider=provider)
     return encode_stream(events, endpoint, loss=loss, policy=_strictly(strict))
 
 
@@ -426,9 +512,10 @@ def read_error(
 ) -> dict[str, Any]:
     """The canonical error for a provider's error answer; without a status its body alone tells.
 
-    `raw` keeps the body in it: what the provider said may hold content, and is what the same wire is given back from.
+    `provider_message` in it is what the provider said, for whoever made the call: it may hold content, so it belongs in no
+    log. `raw` keeps the whole body, from which the same wire is given back.
     """
-    return from_wire_error(status, headers, body, registry.endpoint(adapter=adapter, provider=provider), raw=raw)
+    return from_wire_error(status, headers, body, endpoint_of(adapter, provider=provider), raw=raw)
 
 
 error = read_error
@@ -445,6 +532,7 @@ def from_wire_error(
         raise InvalidAnswer("the error is nested too deeply", adapter=endpoint.adapter) from None
     if status is None and found.get("status") == _OK:
         del found["status"]
+    found = with_provider_message(found)
     return found if raw else without_raw(found)
 
 
@@ -457,7 +545,7 @@ def write_error(
     own failures too. The second value is what the wire cannot say; `strict` (shape, weakened or lost) refuses with
     `LossRefused` when that is so much. Raises `InvalidRequest` for what is no error.
     """
-    endpoint = registry.endpoint(adapter=adapter, provider=provider)
+    endpoint = endpoint_of(adapter, provider=provider)
     if isinstance(error, ProviderError):
         canonical = error.error
     elif isinstance(error, InterlinguaError):
@@ -481,8 +569,14 @@ def to_wire_error(
     return wire, loss
 
 
+def with_provider_message(error: dict[str, Any]) -> dict[str, Any]:
+    """A canonical error with the words of its `raw` body for whoever made the call (spec/8-errors.md#provider-message)."""
+    words = provider_message(error.get("raw"))
+    return error if words is None else {**error, "provider_message": words}
+
+
 def without_raw(error: dict[str, Any]) -> dict[str, Any]:
-    """A canonical error without what the provider said word by word (spec/8-errors.md#raw)."""
+    """A canonical error without the provider's whole body (spec/8-errors.md#raw)."""
     return {name: value for name, value in error.items() if name != "raw"} if "raw" in error else error
 
 
@@ -492,9 +586,24 @@ _OK: Final = 200
 # ---------------------------------------------------------------------------------------------------- estimates
 
 
-def estimate(request: Any, adapter: str, *, provider: str | None = None, model: str | None = None) -> dict[str, int]:
-    """How many prompt tokens a canonical request takes at an endpoint: low, likely, high. No network."""
-    return estimate_for(load(request), registry.endpoint(adapter=adapter, provider=provider, model=model))
+def estimate(
+    request: Any, to: str | None = None, *, provider: str | None = None, model: str | None = None
+) -> dict[str, int]:
+    """How many prompt tokens a canonical request takes: low, likely, high. No network.
+
+    `to` is a wire, a provider or a model (see `endpoint_of`); without it the `model` counts, else that of the request.
+    """
+    canonical = load(request)
+    named = model or canonical.get("model")
+    if to is not None:
+        at = endpoint_of(to, provider=provider, model=model)
+    elif provider is not None or named:
+        at = registry.endpoint(provider=provider, model=named)
+    else:
+        raise InvalidRequest(
+            "name a model, as provider:name, or a wire: neither the call nor the request does", path="/model"
+        )
+    return estimate_for(canonical, at)
 
 
 def estimate_for(request: dict[str, Any], endpoint: Endpoint) -> dict[str, int]:

@@ -48,6 +48,21 @@ def test_both_framings_say_the_same_whatever_the_cuts(raw, size):
     assert fold(events)["message"]["content"] == [{"type": "text", "text": "Grüße"}]
 
 
+@pytest.mark.parametrize("size", [1, 7, 100_000])
+@pytest.mark.parametrize("raw", [AS_MESSAGES, AS_EVENTS])
+def test_a_text_that_is_no_utf8_cannot_be_read(raw, size):
+    """Neither framing puts another character in the place of its bytes."""
+    if raw is AS_MESSAGES:
+        whole = json.dumps(EVENTS[2], ensure_ascii=False).encode().replace("Grüße".encode(), b"Gr\xfc\xdfe")
+        raw = b"".join(
+            [*map(chunk, EVENTS[:2]), message({"bytes": b64encode(whole).decode()}), *map(chunk, EVENTS[3:])]
+        )
+    else:
+        raw = raw.replace(json.dumps("Grüße").encode(), b'"Gr\xfc\xdfe"')
+    error = read(cut(raw, size))[-1]["error"]
+    assert (error["category"], error["retryable"]) == ("invalid_response", False)
+
+
 def test_what_is_written_is_read():
     events = read([AS_EVENTS])
     written = list(translate.write_stream(events, "anthropic_messages", provider="bedrock"))

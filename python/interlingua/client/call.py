@@ -26,7 +26,10 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What was asked of the client, checked: one request, the models to ask in turn, over which wire, one message to be."""
+    """What was asked of the client, checked: one request, the models to ask in turn, over which wire, one message to be.
+
+    `fail_over_on` names what else than failures leads to the next model: `refusal`.
+    """
 
     request: Request
     models: tuple[str, ...]
@@ -35,6 +38,7 @@ class Plan:
     stream: bool
     message_id: str
     started: float
+    fail_over_on: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)

@@ -71,8 +71,9 @@ def _endpoint(side: service.Side) -> Endpoint | None:
     if not (side.adapter or side.provider or side.model):
         return None
     if side.adapter:
-        adapters.get(side.adapter)  # an unknown wire is told before anything else
-    found = registry.endpoint(adapter=side.adapter or None, provider=side.provider or None, model=side.model or None)
+        found = translate.endpoint_of(side.adapter, provider=side.provider or None, model=side.model or None)
+    else:
+        found = registry.endpoint(provider=side.provider or None, model=side.model or None)
     return replace(found, origin=side.origin or None, state_in_ids=side.state_in_ids)
 
 

@@ -32,7 +32,7 @@ class Decoder:
 
 
 def _frame(line: bytes) -> Frame | None:
-    text = line.decode("utf-8", "replace").strip("\r\n\t \ufeff")
+    text = line.decode("utf-8", "surrogateescape").strip("\r\n\t \ufeff")
     return Frame(None, text) if text else None
 
 

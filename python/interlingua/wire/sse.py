@@ -55,7 +55,7 @@ class Decoder:
         """The frames that this chunk completes."""
         if self._started and not self._buffer and not self._skip_line_feed:
             # many servers send frames one by one
-            lone = self._lone(chunk.decode("utf-8", "replace"))
+            lone = self._lone(chunk.decode("utf-8", "surrogateescape"))
             if lone is not None:
                 return [lone]
         if self._skip_line_feed and chunk:
@@ -120,7 +120,7 @@ _HEAD: Final = re.compile(r"(?:event: (.*)\n)?data: ")
 
 def _frames(lines: bytes) -> list[Frame]:
     """The frames of some whole lines, each frame with its blank line."""
-    text = lines.decode("utf-8", "replace")
+    text = lines.decode("utf-8", "surrogateescape")
     if text.startswith("event: "):
         rows = _NAMED.findall(text)
         if rows and 3 * len(rows) == text.count("\n"):

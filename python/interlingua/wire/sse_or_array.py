@@ -74,7 +74,7 @@ class _Elements:
             at = mark.end()
             self._bracket(mark[0], mark.start())
             if self._depth == 0 and self._start >= 0 and not self._in_text:
-                found.append(Frame(None, buffer[self._start : at].decode("utf-8", "replace")))
+                found.append(Frame(None, buffer[self._start : at].decode("utf-8", "surrogateescape")))
                 del buffer[:at]
                 at, self._start = 0, -1
         self._seen = at

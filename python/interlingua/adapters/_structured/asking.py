@@ -6,6 +6,7 @@ else in the instructions.
 from collections.abc import Callable, Container
 from typing import Any, Final
 
+from interlingua.adapters._as_read import UNSAID, AsRead
 from interlingua.adapters._kit import Wire
 from interlingua.adapters._structured.form import (
     CHOICE,
@@ -88,9 +89,8 @@ def written(request: Request, endpoint: Endpoint, write: Writer, *, speaks_json:
 
 
 def _says_json(request: Request, endpoint: Endpoint) -> bool:
-    """Whether the word JSON stands in the prompt; of what was read there, the target is the judge itself."""
-    state = request.get("provider_state")
-    if state is not None and endpoint.owns(state):
+    """Whether the word JSON stands in the prompt, or the target was asked without it when the request was read."""
+    if AsRead(request, endpoint).same(UNSAID, "response_format"):
         return True
     messages: list[Any] = request["messages"]
     return says_json([request.get("system") or [], *(message["content"] for message in messages)])

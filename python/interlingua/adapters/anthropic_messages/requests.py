@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
+from interlingua.adapters._as_read import MARKS, keep_read, note_member
 from interlingua.adapters._claude.members import (
     kept_stops,
     options_to_wire,
@@ -14,7 +15,7 @@ from interlingua.adapters._claude.members import (
 )
 from interlingua.adapters._claude.proofreading import proofread
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._claude.values import UNREADABLE, member_imprint, string, wire_model
+from interlingua.adapters._claude.values import UNREADABLE, string, wire_model
 from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
 from interlingua.adapters._member_types import (
     COUNT,
@@ -85,7 +86,8 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     if options:
         request["options"] = {endpoint.adapter: options}
     if not body["messages"]:
-        form["odd"] = {"messages": [member_imprint(request, "messages")]}
+        note_member(request, form, "messages", "empty_content", endpoint.adapter)
+    keep_read(request, form, *((MARKS,) if reading.has_marks() else ()))
     reading.unusual = reading.unusual or "max_output_tokens" not in request
     request["provider_state"] = reading.state(form=form)
     proofread(request, reading, endpoint, _with_format)
@@ -330,6 +332,7 @@ def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
         tool_choice_to_wire(request, body, writing)
         _limit_to_wire(request, body, writing)
         reasoning_to_wire(request, body, writing)
+        _default_limit(body, writing)
         _members_to_wire(request, body, form, writing)
     except UNREADABLE as problem:
         raise InvalidRequest("the request lacks a member or has one of a wrong type", path="") from problem
@@ -383,16 +386,17 @@ def _limit_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     limit = request.get("max_output_tokens")
     most = writing.capabilities.get("max_output_tokens")
     if limit is not None:
-        if most is not None and limit > most and not writing.exact:
+        if most is not None and limit > most and not writing.verbatim("max_output_tokens"):
             writing.loss.replace(("max_output_tokens",), most, "limit_exceeded", "weakened", "the model's own limit")
             limit = most
         body["max_tokens"] = limit
-    elif not writing.keeps("max_output_tokens"):
-        limit = DEFAULT_MAX_TOKENS
-        budget = (request.get("reasoning") or {}).get("budget_tokens")
-        if budget is not None:
-            limit += budget
-        if most is not None:
+
+
+def _default_limit(body: Wire, writing: Writing) -> None:
+    """Writes the limit that the wire demands where none was given: room for an answer, and the budget of reasoning on top."""
+    if "max_tokens" not in body and not writing.keeps("max_output_tokens"):
+        limit = DEFAULT_MAX_TOKENS + body.get("thinking", {}).get("budget_tokens", 0)
+        if (most := writing.capabilities.get("max_output_tokens")) is not None:
             limit = min(limit, most)
         body["max_tokens"] = limit
         writing.loss.replace(("max_output_tokens",), limit, "required_default", "shape", "the target demands a limit")

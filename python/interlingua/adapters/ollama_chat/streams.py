@@ -14,7 +14,7 @@ from interlingua.adapters._order import longest_rising, moves_to
 from interlingua.adapters._structured import Told
 from interlingua.adapters.ollama_chat.blocks import Block
 from interlingua.adapters.ollama_chat.errors import error_from_body, error_in_stream
-from interlingua.adapters.ollama_chat.images import image_from_wire
+from interlingua.adapters.ollama_chat.images import answered_image
 from interlingua.adapters.ollama_chat.messages import message_to_wire
 from interlingua.adapters.ollama_chat.responses import (
     end_to_wire,
@@ -135,7 +135,7 @@ class _Answer:
         if text := message.get("thinking"):
             self._more("thinking", text, events)
         for image in message.get("images") or ():
-            self._whole_block(image_from_wire(image, self._reading), _IMAGES, events)
+            self._whole_block(answered_image(image, self._reading), _IMAGES, events)
         if text := message.get("content"):
             self._more("text", text, events)
         for call in message.get("tool_calls") or ():
@@ -243,7 +243,7 @@ class _Answer:
 
     def _malformed(self) -> list[Event]:
         message = "a line of the stream cannot be read"
-        return self._end({"category": "invalid_response", "message": message, "retryable": True, "adapter": NAME})
+        return self._end({"category": "invalid_response", "message": message, "retryable": False, "adapter": NAME})
 
     def _end(self, error: dict[str, Any]) -> list[Event]:
         """The answer failed; what had arrived stays available."""

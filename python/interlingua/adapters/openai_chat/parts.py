@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from interlingua.adapters._as_read import imprint
 from interlingua.adapters._kit import (
     BLOCK_MEMBERS,
     Wire,
@@ -96,7 +97,7 @@ def _text_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wir
     if len(block) == 2:
         return {"type": "text", "text": block["text"]}
     state = writing.owns(block)
-    if block.get("refusal") and (place == ASSISTANT or writing.noted(block, "odd", place)):
+    if block.get("refusal") and (place == ASSISTANT or writing.is_odd(block, place)):
         part: Wire = {**state.get("fields", {}), "type": "refusal", "refusal": block["text"]}
     else:
         part = {**state.get("fields", {}), "type": "text", "text": block["text"]}
@@ -159,16 +160,16 @@ def _media_refused(kind: str, block: Block, writing: Writing, place: str) -> tup
     """Code and message when a medium cannot stand here, whatever its source."""
     data = block["source"].get("data")
     # what the provider itself said it takes back
-    odd = writing.noted(block, "odd", place) or (place == ASSISTANT and writing.form(block).get("odd") == place)
+    odd = writing.is_odd(block, place) or (place == ASSISTANT and _is_given_back(block, writing))
     if data is None or not (data or odd):
         return "unsupported_source", f"the wire does not take this source of {kind}"
     if odd:
         return None
     if kind == "video" and not (writing.dialect.get("video_url") or writing.owns(block).get("form")):
         return "unsupported_block", "the wire has no part for a video"
-    if writing.capabilities.get(_SUPPORTS[kind]) is False and not writing.own:
+    if writing.capabilities.get(_SUPPORTS[kind]) is False and not writing.verbatim(kind):
         return "unsupported_model", f"the model takes no {kind}"
-    if kind == "image" and refuses_image(block, writing.capabilities) and not writing.own:
+    if kind == "image" and refuses_image(block, writing.capabilities) and not writing.verbatim(kind):
         return "unsupported_source", "the model does not take this media type"
     if place != USER and not (place == TOOL and writing.dialect.get("tool_result_media")):
         return "unsupported_block", f"{kind} has no form in a message of this role"
@@ -189,6 +190,12 @@ def _is_video(block: Block, writing: Writing) -> bool:
 def _is_address(url: str, kind: str, writing: Writing) -> bool:
     """Whether the provider takes a medium from this address, which may hold its bytes."""
     return inline(url) is not None or is_fetched(url, kind, writing.endpoint)
+
+
+def _is_given_back(block: Block, writing: Writing) -> bool:
+    """Whether a medium is one that the provider itself said, as it said it."""
+    odd = writing.form(block).get("odd")
+    return odd is not None and odd == imprint(block, ASSISTANT)
 
 
 def _is_audio(block: Block, writing: Writing) -> bool:
@@ -232,12 +239,12 @@ def note_oddities(blocks: list[Block], place: str, reading: Reading) -> None:
         kind = block["type"]
         if kind == "text":
             if block.get("refusal") and place != ASSISTANT:
-                note(block, "odd", reading.state, place)
+                note(block, "odd", reading.state, imprint(block, place))
         elif kind in _SUPPORTS:
             if writing is None:
                 writing = reading.writing()
             if _media_refused(kind, block, writing, place) is not None:
-                note(block, "odd", reading.state, place)
+                note(block, "odd", reading.state, imprint(block, place))
 
 
 def _image_to_wire(block: Block, path: Path, writing: Writing, state: Mapping[str, Any]) -> Wire | None:
@@ -248,7 +255,7 @@ def _image_to_wire(block: Block, path: Path, writing: Writing, state: Mapping[st
         return {"type": "image_url", "image_url": url}
     image: Wire = {**state.get("fields", {}).get("image_url", {}), "url": url}
     if (detail := block.get("detail")) is not None:
-        if writing.own or detail in DETAILS:
+        if detail in DETAILS or writing.as_read or state.get("form", {}).get("detail") == detail:
             image["detail"] = detail
         else:
             message = "the wire has no such word for how closely to look"
@@ -448,6 +455,8 @@ def _linked(part: Wire, member: str, kind: str, known: frozenset[str], reading: 
             fields = {member: {**(fields or {}).get(member, {}), "detail": detail}}
         else:
             block["detail"] = detail
+            if detail not in DETAILS:
+                form = {**(form or {}), "detail": detail}
     return _finish_part(part, block, known, reading, fields=fields, form=form)
 
 
@@ -568,11 +577,11 @@ def cache_to_wire(cache: dict[str, Any], item: Wire, state: Mapping[str, Any], p
         case "prompt_cache_breakpoint" if "cache" not in form and writing.place not in (USER, SYSTEM):
             loss.drop(path, "cache_hint", "weakened", "the wire marks parts of users and systems alone")
             return
-        case "prompt_cache_breakpoint" if writing.breakpoints < MOST_BREAKPOINTS or writing.keeps("cache"):
+        case "prompt_cache_breakpoint" if writing.breakpoints < writing.most_marks(MOST_BREAKPOINTS):
             writing.breakpoints += 1
             item["prompt_cache_breakpoint"] = {"mode": "explicit"}
             if (ttl := cache.get("ttl")) is not None:
-                if writing.own or ttl in BREAKPOINT_TTLS:
+                if ttl in BREAKPOINT_TTLS or writing.as_read or ttl == form.get("ttl"):
                     item["prompt_cache_breakpoint"]["ttl"] = ttl
                 else:
                     loss.drop((*path, "ttl"), "cache_hint", "weakened", "the wire does not know this time to live")
@@ -602,6 +611,8 @@ def cache_from_wire(
         del kept[member]
         if member == "prompt_cache_breakpoint":
             reading.breakpoints += 1
+            if ttl is not None and ttl not in BREAKPOINT_TTLS:
+                return {**(form or {}), "cache": member, "ttl": ttl}
         return {**(form or {}), "cache": member}
     return form
 

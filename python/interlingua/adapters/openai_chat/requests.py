@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from interlingua.adapters._as_read import UNSAID, keep_read, note_member
 from interlingua.adapters._kit import (
     NOTHING,
     STRUCTURE,
@@ -52,13 +53,14 @@ from interlingua.adapters._openai_members import (
     verbosity,
     word,
 )
-from interlingua.adapters._structured import guarded, recognised, written
+from interlingua.adapters._structured import guarded, recognised, says_json, written
 from interlingua.adapters.openai_chat.context import Reading, Writing
 from interlingua.adapters.openai_chat.messages import messages_from_wire, messages_to_wire
 from interlingua.adapters.openai_chat.parts import cache_from_wire, cache_to_wire
 from interlingua.adapters.openai_chat.reasoning_settings import (
     MERGED,
     SETTINGS,
+    calls_without_reasoning,
     effort_beside_tools,
     settings_from_wire,
     settings_to_wire,
@@ -147,6 +149,12 @@ def _respell(body: Wire, form: Mapping[str, Any]) -> None:
     """Writes the members that were there without saying anything."""
     for name, value in form.get("empty", NOTHING).items():
         body.setdefault(name, value)
+
+
+def _sampling(name: str, value: Any, request: Request, body: Wire, writing: Writing) -> None:
+    if calls_without_reasoning(body, writing):
+        request = {**request, "reasoning": {"effort": "none"}}
+    sampling(name, value, request, body, writing)
 
 
 def _top_k(name: str, value: Any, request: Request, body: Wire, writing: Writing) -> None:
@@ -261,10 +269,11 @@ def _options_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         if writing.from_another and name not in _WIRE_MEMBERS:  # refused elsewhere
             report_foreign_option(NAME, name, value, loss, "an option of another provider has no meaning here")
             continue
-        if not writing.own and (name in refused or (name == "stream_options" and silent)):
+        unknown = name in refused or (name == "stream_options" and silent)
+        if unknown and not writing.keeps(f"options/{name}", "unsupported_field"):
             loss.drop(path, "unsupported_field", "weakened", "the provider takes no such member")
             continue
-        if (needed := _NEEDED.get(name)) is not None and not body.get(needed) and not writing.keeps(name):
+        if (needed := _NEEDED.get(name)) is not None and not body.get(needed) and not writing.keeps(f"options/{name}"):
             loss.drop(path, "combination", "shape", f"without {needed} it says nothing, and is refused")
             continue
         if name in MERGED and isinstance(value, dict) and isinstance(body.get(name), dict):
@@ -358,10 +367,10 @@ Writer = Callable[[str, Any, Request, Wire, Writing], None]
 
 _MEMBERS: Final[dict[str, Writer]] = {
     "max_output_tokens": _limit,
-    "temperature": sampling,
-    "top_p": sampling,
-    "frequency_penalty": sampling,
-    "presence_penalty": sampling,
+    "temperature": _sampling,
+    "top_p": _sampling,
+    "frequency_penalty": _sampling,
+    "presence_penalty": _sampling,
     "top_k": _top_k,
     "seed": _seed,
     "stop": _stop,
@@ -398,9 +407,12 @@ def from_wire_request(
         raise malformed("the request") from problem
     request["messages"] = messages
     if not messages:
-        form["odd"] = ["messages"]
+        note_member(request, form, "messages", "empty_content", endpoint.adapter)
     if reading.breakpoints > MOST_BREAKPOINTS:
-        form.setdefault("odd", []).append("cache")
+        form["marks"] = reading.breakpoints
+    wanted = request.get("response_format") or NOTHING
+    silent = wanted.get("type") == "json" and not says_json([message["content"] for message in messages])
+    keep_read(request, form, *((UNSAID,) if silent else ()))
     request["provider_state"] = reading.state(form=form) if form else reading.state()
     proofread(request, reading.names.values(), _EVEN, body, endpoint, _with_format)
     return recognised(request), []

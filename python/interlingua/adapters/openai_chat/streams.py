@@ -245,7 +245,7 @@ class _Answer:
 
     def _malformed(self) -> list[Event]:
         message = "a frame of the stream cannot be read"
-        return self._end({"category": "invalid_response", "message": message, "retryable": True, "adapter": NAME})
+        return self._end({"category": "invalid_response", "message": message, "retryable": False, "adapter": NAME})
 
     def _end(self, error: dict[str, Any]) -> list[Event]:
         self.ended = True

@@ -7,9 +7,10 @@ A run of items that a model said is one assistant message. Messages of others, a
 from collections.abc import Mapping
 from typing import Any, Final
 
+from interlingua.adapters._as_read import UNSAID
 from interlingua.adapters._envelope import MARK, envelop, open_envelope
 from interlingua.adapters._kit import MESSAGE_MEMBERS, NOTHING, RESULT_MEMBERS, Wire, keep, malformed, report_unknown
-from interlingua.adapters._order import moves_behind
+from interlingua.adapters._order import ANSWER_IT, UNANSWERED_CALL, moves_behind
 from interlingua.adapters._results import in_order, note, result_of
 from interlingua.adapters._structured import says_json
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
@@ -102,7 +103,9 @@ def _speak_json(request: Request, writing: Writing) -> bool:
     message says it (spec/2-requests.md#form-word)."""
     wanted: Mapping[str, Any] = request.get("response_format") or NOTHING
     free = wanted.get("type") == "json" or (wanted.get("type") == "json_schema" and wanted.get("schema") is None)
-    return free and not writing.own and not says_json([message["content"] for message in request["messages"][1:]])
+    if not free or writing.same(UNSAID, "response_format"):
+        return False
+    return not says_json([message["content"] for message in request["messages"][1:]])
 
 
 def _are_instructions(item: Wire, request: Request, writing: Writing) -> bool:
@@ -162,7 +165,7 @@ def _order(
     for path in still_open.values():
         if path[1] != len(messages) - 1:
             raise InvalidRequest(
-                "this call has no result and other turns follow; add a result or remove the call",
+                f"{UNANSWERED_CALL}; {ANSWER_IT}",
                 path=pointer(path),
                 adapter=NAME,
             )
@@ -453,7 +456,7 @@ def _note_unproven(turn: list[Block], reading: Reading) -> None:
     for block in reversed(turn):
         if block["type"] != "thinking":
             return
-        note(block, "odd", reading.state)
+        note(block, "unproven", reading.state)
 
 
 def _note_last(turn: list[Block]) -> None:

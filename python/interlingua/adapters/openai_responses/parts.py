@@ -7,6 +7,7 @@ A part that cannot be read in full becomes an opaque block: it is kept whole and
 from collections.abc import Mapping
 from typing import Any, Final
 
+from interlingua.adapters._as_read import imprint
 from interlingua.adapters._kit import BLOCK_MEMBERS, NOTHING, Wire, data_uri, keep, report_unknown
 from interlingua.adapters._media import (
     DETAILS,
@@ -123,18 +124,22 @@ def finish_block(block: Block, part: Wire, known: frozenset[str], path: Path, wr
     report_unknown(block, known, writing.loss, path)
 
 
+_PART: Final = "part"
+"""The place of a medium."""
+
+
 def _media_to_wire(block: Block, path: Path, writing: Writing) -> Wire | None:
     kind = block["type"]
     data = block["source"].get("data")
-    odd = writing.noted(block)
+    odd = writing.is_odd(block, _PART)
     if data is None or not (data or odd):
         return lost(block, path, writing, "unsupported_source", f"the wire does not take this source of {kind}")
     if (
-        not writing.own
+        not writing.verbatim(kind)
         and writing.capabilities.get("supports_images" if kind == "image" else "supports_documents") is False
     ):
         return lost(block, path, writing, "unsupported_model", f"the model takes no {kind}")
-    if kind == "image" and not writing.own and refuses_image(block, writing.capabilities):
+    if kind == "image" and refuses_image(block, writing.capabilities) and not writing.verbatim(kind):
         return lost(block, path, writing, "unsupported_source", "the model does not take this media type")
     if not (odd or _is_taken(block, writing.endpoint)):
         message = source_refused(block, f"the provider takes no {kind} from this source")
@@ -170,7 +175,7 @@ def _image_to_wire(block: Block, path: Path, writing: Writing) -> Wire | None:
     member, address = found
     part: Wire = {"type": "input_image", "file_id" if member == "file_id" else "image_url": address}
     if (detail := block.get("detail")) is not None:
-        if writing.own or detail in DETAILS:
+        if detail in DETAILS or writing.as_read or writing.form(block).get("detail") == detail:
             part["detail"] = detail
         else:
             message = "the wire has no such word for how closely to look"
@@ -300,7 +305,7 @@ def _noted(block: Block | None, reading: Reading) -> Block | None:
     """The medium, with a note when it is of a source that no writer would take."""
     if block is not None:
         if not block["source"]["data"] or not _is_taken(block, reading.endpoint):
-            note(block, "odd", reading.state)
+            note(block, "odd", reading.state, imprint(block, _PART))
     return block
 
 
@@ -311,7 +316,11 @@ def _image_from_wire(part: Wire, reading: Reading) -> Block | None:
     block: Block = {"type": "image", **found}
     if detail is not None:
         block["detail"] = detail
-    return _finish(part, block, _IMAGE_PART, reading)
+    _finish(part, block, _IMAGE_PART, reading)
+    if detail is not None and detail not in DETAILS:
+        state = block.setdefault("provider_state", reading.state())
+        state["form"] = {**state.get("form", NOTHING), "detail": detail}
+    return block
 
 
 def _file_from_wire(part: Wire, reading: Reading) -> Block | None:
@@ -350,13 +359,13 @@ def cache_to_wire(cache: dict[str, Any], item: Wire, form: Mapping[str, Any], pa
     loss = writing.loss
     if CACHE not in (form.get("cache"), writing.dialect.get("cache_hints")):
         loss.drop(path, "cache_hint", "weakened", "the wire has no cache marks")
-    elif writing.breakpoints >= MOST_BREAKPOINTS and not writing.keeps("cache"):
+    elif writing.breakpoints >= writing.most_marks(MOST_BREAKPOINTS):
         loss.drop(path, "limit_exceeded", "weakened", f"the wire takes {MOST_BREAKPOINTS} cache marks")
     else:
         writing.breakpoints += 1
         item[CACHE] = {"mode": "explicit"}
         if (ttl := cache.get("ttl")) is not None:
-            if writing.own or ttl in BREAKPOINT_TTLS:
+            if ttl in BREAKPOINT_TTLS or writing.as_read or ttl == form.get("ttl"):
                 item[CACHE]["ttl"] = ttl
             else:
                 loss.drop((*path, "ttl"), "cache_hint", "weakened", "the wire does not know this time to live")
@@ -374,6 +383,8 @@ def cache_from_wire(kept: Wire, item: dict[str, Any], form: dict[str, Any], read
             if "ttl" not in others or (isinstance(ttl, str) and TIME_TO_LIVE.fullmatch(ttl)):
                 item["cache"] = others
                 form["cache"] = CACHE
+                if ttl is not None and ttl not in BREAKPOINT_TTLS:
+                    form["ttl"] = ttl
                 reading.breakpoints += 1
                 del kept[CACHE]
         case _:

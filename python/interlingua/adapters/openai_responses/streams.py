@@ -156,7 +156,7 @@ class _Answer:
             return self._event(data)
         except (InterlinguaError, *_UNREADABLE):
             message = "a frame of the stream cannot be read"
-            error = {"category": "invalid_response", "message": message, "retryable": True, "adapter": NAME}
+            error = {"category": "invalid_response", "message": message, "retryable": False, "adapter": NAME}
             return self._failed(error)
 
     def _word(self, data: Wire) -> list[Event] | None:

@@ -1,0 +1,102 @@
+"""
+The command line: a module for each command, a plain function each. The module is imported when its command is asked
+for, and what it needs when it runs: `tests/cli/test_start.py` holds which commands start without pydantic and asyncio.
+
+Exit status: 0 well; 1 the provider or the network failed, no model can answer, or the output cannot be written; 2 the
+input, the command or the configuration is wrong; 3 the loss policy refuses, or something critical cannot be carried. An
+error is one line: what, where (JSON Pointer), and what to do. With `--json` it is a canonical error object on standard
+output, unless events are printed there, of which it is the last.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Annotated
+
+import typer
+
+from interlingua.canonical.errors import InterlinguaError, InvalidRequest, too_deep
+from interlingua.cli._command import Command, Group
+from interlingua.cli._shared import COMPLETES, report_error, write
+
+COMMANDS = ("adapt", "route", "generate", "serve", "check", "plug", "models", "providers", "cost", "completion")
+"""The commands in the order of the help. Each is the function of that name in the module of that name."""
+
+_EPILOG = (
+    "Keys and addresses come from the environment: OPENAI_API_KEY, OPENAI_BASE_URL and the like, which "
+    "`interlingua providers` lists; LLM_<NAME>=scheme://key@host adds a provider. "
+    "Exit status: 0 well, 1 a provider failed, 2 wrong input, usage or configuration, "
+    "3 refused because of what would be lost."
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from interlingua.version import version
+
+        write(f"{version()}\n".encode())
+        raise typer.Exit
+
+
+def about(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Tell what is installed and end.")
+    ] = False,
+) -> None:
+    """Carry conversations with language models between providers, with a complete account of what is lost."""
+
+
+def make_app(names: Sequence[str] = COMMANDS) -> typer.Typer:
+    """The command line with these commands."""
+    app = typer.Typer(
+        name="interlingua",
+        cls=Group,
+        help="Carry conversations with language models between providers, with a complete account of what is lost.",
+        epilog=_EPILOG,
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(about)
+    for name in names:
+        app.command(name, cls=Command)(getattr(import_module(f"interlingua.cli.{name}"), name))
+    return app
+
+
+def _asked_for(arguments: Sequence[str]) -> Sequence[str]:
+    """The commands that arguments may be about: the one that they name, else all, for the help and for suggestions."""
+    first = arguments[0] if arguments else ""
+    return (first,) if first in COMMANDS else COMMANDS
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Runs a command and gives the exit status."""
+    if COMPLETES in os.environ:
+        from typer._completion_classes import completion_init
+
+        completion_init()  # a shell asks what may stand here (`interlingua completion`)
+    try:
+        status = make_app(_asked_for(arguments))(args=list(arguments), standalone_mode=False, prog_name="interlingua")
+        sys.stdout.flush()
+    except InterlinguaError as problem:
+        return report_error(problem, as_json="--json" in arguments, raw="--raw" in arguments)
+    except RecursionError:
+        return report_error(too_deep(), as_json="--json" in arguments)
+    except KeyboardInterrupt:
+        return 130
+    except OSError:
+        raise  # the output cannot be written: `main` tells it
+    except Exception as problem:
+        # usage errors of the parser have a status and can show themselves; anything else is a defect
+        if not hasattr(problem, "exit_code") or not hasattr(problem, "show"):
+            if type(problem).__name__ == "Abort":
+                return 130
+            raise
+        words = " ".join(problem.format_message().split())  # type: ignore[attr-defined]
+        if words:  # without any, the help was shown
+            told = InvalidRequest(f"{words.rstrip('.')}; see interlingua --help")
+            return report_error(told, as_json="--json" in arguments)
+        return 2
+    return status if isinstance(status, int) else 0

@@ -1,0 +1,288 @@
+"""`interlingua adapt`: carry a request, an answer, a stream or an error from one form to another."""
+
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from typing import Annotated, Any
+
+import typer
+
+from interlingua.canonical import json
+from interlingua.canonical.errors import InterlinguaError, InvalidRequest, InvalidWire
+from interlingua.cli._shared import (
+    CANONICAL,
+    AsJson,
+    Data,
+    File,
+    Provider,
+    json_text,
+    one_of,
+    print_json,
+    read,
+    say,
+    show_loss,
+    show_provider_words,
+    write,
+)
+
+
+def adapt(
+    file: File = "-",
+    source: Annotated[str, typer.Option("--from", help="Wire of the input, or canonical.")] = CANONICAL,
+    target: Annotated[str, typer.Option("--to", help="Wire of the output, or canonical.")] = CANONICAL,
+    kind: Annotated[str, typer.Option(help="What the input is: request, response, stream or error.")] = "request",
+    provider: Provider = None,
+    from_provider: Annotated[
+        str | None, typer.Option("--from-provider", help="The same for the input: whose dialect of its wire it is.")
+    ] = None,
+    model: Annotated[str | None, typer.Option("--model", "-m", help="The target's own name of the model.")] = None,
+    strict: Annotated[
+        str | None, typer.Option(help="Refuse, with status 3, when something is shape, weakened or lost.")
+    ] = None,
+    unanswered: Annotated[
+        str | None,
+        typer.Option(help="What to do with a request's calls that have no result: error, or placeholder."),
+    ] = None,
+    loss: Annotated[bool, typer.Option("--loss", help="Show the loss report, on standard error.")] = False,
+    state_in_ids: Annotated[
+        bool,
+        typer.Option("--state-in-ids", help="Put what other providers need back into the ids of an answer's calls."),
+    ] = False,
+    raw: Annotated[
+        bool, typer.Option("--raw", help="Keep the provider's own words in a canonical error, alone or in a stream.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Carry a request, an answer, a stream or an error from one form to another.
+
+    An error of a wire is a body, or an object with its status, headers and body.
+
+    Wires are openai_chat, anthropic_messages and the others that `interlingua providers` shows in use.
+    """
+    from interlingua import translate
+
+    one_of("--strict", strict, ("shape", "weakened", "lost", None))
+    one_of("--unanswered", unanswered, ("error", "placeholder", None))
+    one_of("--kind", kind, ("request", "response", "stream", "error"))
+    if target == CANONICAL and (provider or model or state_in_ids):
+        raise InvalidRequest("--provider, --model and --state-in-ids speak of the target: name its wire with --to")
+    if source == CANONICAL and from_provider:
+        raise InvalidRequest("--from-provider speaks of the wire of the input: name it with --from")
+    if model is not None and not model.strip():
+        raise InvalidRequest("--model is empty; give the target's own name of the model, or leave the option out")
+    endpoint = None
+    if target != CANONICAL:
+        endpoint = translate.endpoint_of(target, provider=provider, model=model)
+        _speaks("--provider", provider, endpoint.adapter)
+        endpoint = replace(endpoint, state_in_ids=state_in_ids)
+    if source != CANONICAL:
+        side = translate.endpoint_of(source, provider=from_provider)
+        source, from_provider = side.adapter, side.provider
+        _speaks("--from-provider", from_provider, source)
+    if kind == "stream":
+        _adapt_stream(read(file), source, from_provider, endpoint, strict, raw=raw, as_json=as_json, loss=loss)
+        return
+    if kind == "error":
+        value, report = _adapt_error(read(file), source, from_provider, endpoint, strict, raw=raw)
+    elif kind == "response":
+        given = json_text(file)
+        value, report = _adapt_response(given, source, from_provider, endpoint, strict)
+        _tell_other_wire(given, source, kind)
+    else:
+        given = json_text(file)
+        value, report = _adapt_request(given, source, from_provider, endpoint, strict, unanswered)
+        _tell_other_wire(given, source, kind)
+    if as_json:
+        print_json({"wire" if endpoint else kind: value, "loss": report})
+        return
+    print_json(value["body"] if endpoint and kind == "request" else value)
+    _tell_loss(report, whole=loss)
+
+
+def _tell_other_wire(given: bytes, source: str, kind: str) -> None:
+    """What was read without an error may be a body of another wire all the same: its members then became options."""
+    from interlingua.translate import likely_wire
+
+    value = json.loads(given)
+    if source != CANONICAL and isinstance(value, dict):
+        body = value["body"] if "body" in value and "path" in value else value
+        if likely := likely_wire(body, kind, source):
+            say(f"interlingua: the input was read as {source}, but {likely}")
+
+
+def _tell_loss(report: list[Data], *, whole: bool) -> None:
+    if whole:
+        show_loss(report)
+    elif report:
+        # nothing is lost silently, on a terminal neither
+        counts = Counter(entry["severity"] for entry in report)
+        told = ", ".join(f"{counts[word]} {word}" for word in ("lost", "weakened", "shape") if counts[word])
+        say(f"interlingua: {told}; --loss tells what")
+
+
+def _speaks(option: str, provider: str | None, wire: str) -> None:
+    """A provider that is not known, or that does not speak the wire, is a slip of whoever typed it."""
+    from interlingua import registry
+
+    if provider is None:
+        return
+    row = registry.provider(provider)
+    spoken = [row["adapter"], *row.get("other_wires", {})]
+    if wire not in spoken:
+        raise InvalidRequest(f"{option}: {provider} does not speak {wire}; it speaks {', '.join(spoken)}")
+
+
+def _adapt_request(
+    given: bytes, source: str, owner: str | None, endpoint: Any, strict: str | None, unanswered: str | None
+) -> tuple[Data, list[Data]]:
+    from interlingua import translate
+
+    request: Data
+    report: list[Any]
+    if source == CANONICAL:
+        request, report = _canonical(given, "Request", translate.read_request), []
+    else:
+        request, report = translate.read_request(given, source, provider=owner)
+    policy = _strictly(strict) | ({} if unanswered is None else {"unanswered": unanswered})
+    if policy:
+        request = {**request, "loss_policy": {**request.get("loss_policy", {}), **policy}}
+    if endpoint is None:
+        return request, report
+    projection = translate.project(request, endpoint)
+    return projection.wire, report + projection.loss
+
+
+def _adapt_response(
+    given: bytes, source: str, owner: str | None, endpoint: Any, strict: str | None
+) -> tuple[Data, list[Data]]:
+    from interlingua import translate
+
+    if source == CANONICAL:
+        response, report = _canonical(given, "Response", translate.read_response), []
+    else:
+        response, report = translate.read_response(given, source, provider=owner)
+    if endpoint is None:
+        return response, report
+    body, more = translate.to_wire_response(response, endpoint, _strictly(strict))
+    return body, report + more
+
+
+def _canonical(given: bytes, name: str, read: Callable[[bytes, str], Any]) -> Data:
+    """A canonical value. What is none, but can be read as one of a wire, was meant as that: it is said how to say so."""
+    from interlingua import adapters, translate
+    from interlingua.adapters._recognition import recognised
+
+    try:
+        return translate.validated(json.loads(given), name)
+    except InvalidRequest as problem:
+        wires: list[str] = [wire for wire in recognised(json.loads(given), name.lower()) if wire != CANONICAL]
+        for wire in () if wires else adapters.names():
+            with suppress(InterlinguaError):
+                value, _ = read(given, wire)
+                if value.get("messages") or value.get("message", {}).get("content"):
+                    wires.append(wire)
+        if not wires:
+            raise
+        hint = f"it can be read as {' or '.join(wires)}: say which with --from"
+        raise InvalidRequest(f"{problem.message}; {hint}", path=problem.path, violations=problem.violations) from None
+
+
+def _adapt_error(
+    given: bytes, source: str, owner: str | None, endpoint: Any, strict: str | None, *, raw: bool
+) -> tuple[Data, list[Data]]:
+    from interlingua import translate
+
+    if source == CANONICAL:
+        error = translate.load(given, "Error")
+    else:
+        status, headers, body = _error_answer(given)
+        error = translate.read_error(status, headers, body, source, owner, raw=raw or endpoint is not None)
+    if endpoint is None:
+        return error, []
+    return translate.to_wire_error(error, endpoint, _strictly(strict))
+
+
+def _error_answer(given: bytes) -> tuple[int | None, dict[str, str], bytes | str]:
+    """Status, headers and body of an error answer; of a lone body, whatever it is, no status is known."""
+    try:
+        value = json.loads(given)
+    except InvalidRequest:
+        return None, {}, given  # a page is an answer too
+    if not isinstance(value, dict) or type(value.get("status")) is not int or "body" not in value:
+        return None, {}, given
+    headers = value.get("headers") or {}
+    if not isinstance(headers, dict):
+        raise InvalidRequest("headers are an object of texts", path="/headers")
+    body = value["body"]
+    text = body if isinstance(body, str) else b"" if body is None else json.dumps(body)
+    return value["status"], {str(name): str(told) for name, told in headers.items()}, text
+
+
+def _strictly(strict: str | None) -> Data:
+    return {} if strict is None else {"strict": strict}
+
+
+def _adapt_stream(
+    given: bytes,
+    source: str,
+    owner: str | None,
+    endpoint: Any,
+    strict: str | None,
+    *,
+    raw: bool,
+    as_json: bool,
+    loss: bool,
+) -> None:
+    from interlingua import translate
+
+    if as_json and endpoint is not None:
+        raise InvalidRequest("--json goes with requests, answers and canonical events: a stream is written as it comes")
+    if source == CANONICAL:
+        events = _events(given)
+    else:
+        events = list(translate.read_stream([given], source, provider=owner, raw=raw or endpoint is not None))
+    first = events[0].get("error") if events else {"category": "stream_truncated"}
+    if source == CANONICAL and not events:
+        raise InvalidRequest("the input holds no events")
+    if source != CANONICAL and first and first["category"] in ("stream_truncated", "invalid_response"):
+        why = "nothing of it can be read" if first["category"] == "stream_truncated" else first["message"]
+        likely = translate.likely_wire(_first_object(given), "stream", source)
+        raise InvalidWire(f"the input is no stream of {source}: {why}{likely and f'; {likely}'}")
+    if endpoint is None:
+        for event in events:
+            write(json.dumps(event) + b"\n")
+    else:
+        report: list[Data] = []
+        chunks = translate.encode_stream(events, endpoint, loss=report, policy=_strictly(strict))
+        for chunk in chunks if strict is None else list(chunks):  # nothing is written of what is refused
+            write(chunk)
+        _tell_loss(report, whole=loss)
+    if events[-1]["type"] == "error":
+        # it was carried whole; that what was carried is no whole answer is told beside it
+        say(f"interlingua: the stream ends with an error: {events[-1]['error']['message']}")
+        show_provider_words(events[-1]["error"])
+        raise typer.Exit(1)
+
+
+def _first_object(given: bytes) -> Any:
+    """The first object of a stream, whatever frames it has; None when there is none."""
+    for line in given.splitlines():
+        begin = line.find(b"{")
+        with suppress(InvalidRequest):
+            if begin >= 0:
+                return json.loads(line[begin:].rstrip(b",]"))
+    return None
+
+
+def _events(given: bytes) -> list[Data]:
+    from interlingua import translate
+
+    events: list[Data] = []
+    for number, line in enumerate(given.split(b"\n"), start=1):
+        if line.strip():
+            try:
+                events.append(translate.load(line, "StreamEvent"))
+            except InvalidRequest as problem:
+                raise InvalidRequest(f"event in line {number}: {problem.message}", path=problem.path) from None
+    return events

@@ -1,0 +1,8 @@
+"""`interlingua plug`: the protocol of the conformance suite."""
+
+
+def plug() -> None:
+    """Speak the protocol of the conformance suite on standard input and output: JSON alone, so there is no --json."""
+    from interlingua.plug import serve as serve_plug
+
+    serve_plug()
