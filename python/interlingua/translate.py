@@ -5,14 +5,15 @@ Reading: bytes → wire → canonical. Writing: canonical, validated once → wi
 this module checks the input and feeds streams, and gives each loss report to `accounting`.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from types import ModuleType
 from typing import Any, Final
 
 from interlingua import adapters, registry
-from interlingua.accounting import Policy, account_for, accounted
+from interlingua.accounting import Policy, account_for, stream_account
 from interlingua.adapters._failures import provider_message
 from interlingua.adapters._kit import stored_elsewhere
 from interlingua.adapters._pairing import note_open_end, to_wire
@@ -364,13 +365,15 @@ class StreamReader:
 
     `feed` gives the events that a chunk completes, `end` those that the end of input brings: an error event when the
     stream broke off. After `message_complete` or `error` nothing more comes. Keeps no more than the message itself.
-    `raw`: an error comes with the provider's whole body.
+    `adapter` is a name that `endpoint_of` takes, or an endpoint. `raw`: an error comes with the provider's whole body.
     """
 
-    def __init__(self, endpoint: Endpoint, ids: IdSource = DERIVED_IDS, *, raw: bool = False) -> None:
-        adapter = adapters.get(endpoint.adapter)
+    def __init__(
+        self, adapter: str | Endpoint, ids: IdSource = DERIVED_IDS, *, provider: str | None = None, raw: bool = False
+    ) -> None:
+        endpoint = _endpoint(adapter, provider)
         self._framing: Any = _FRAMINGS[framing(endpoint)].Decoder()
-        decoder = adapter.stream_decoder(endpoint, ids)
+        decoder = adapters.get(endpoint.adapter).stream_decoder(endpoint, ids)
         next(decoder)
         self._decode = decoder.send
         self._done = False
@@ -417,6 +420,12 @@ class StreamReader:
 _LAST: Final = frozenset(("message_complete", "error"))
 
 
+def _endpoint(adapter: str | Endpoint, provider: str | None = None, model: str | None = None) -> Endpoint:
+    if isinstance(adapter, Endpoint):
+        return adapter
+    return endpoint_of(adapter, provider=provider, model=model)
+
+
 def _bytes(chunk: Any) -> bytes:
     if not isinstance(chunk, (bytearray, memoryview)):
         raise TypeError(f"a chunk of a stream is bytes, not {type(chunk).__name__}; give read_stream a list of chunks")
@@ -443,10 +452,102 @@ def read_stream(
     raw: bool = False,
 ) -> Iterator[dict[str, Any]]:
     """The canonical events of a streamed answer, as they are completed by the chunks."""
-    reader = StreamReader(endpoint_of(adapter, provider=provider), ids, raw=raw)
+    reader = StreamReader(adapter, ids, provider=provider, raw=raw)
     for chunk in chunks:
         yield from reader.feed(chunk)
     yield from reader.end()
+
+
+class StreamWriter:
+    """Turns the events of an answer, one by one, into the bytes with which a provider of this wire would have streamed it.
+
+    `feed` gives the chunks that an event completes, one for each frame, `end` those that the end of the events brings.
+    After `message_complete` or `error` nothing more comes. Keeps no more than the message itself, and no thread.
+
+    The events are plain data as `StreamReader` gives them. Those from elsewhere are not checked one by one: what fails to be
+    written raises `InvalidRequest` with the place in the event. `load(event, "StreamEvent")` checks an event.
+    `adapter` is the name of a wire, or an endpoint; `provider` and `model` select a row of the registry.
+    `strict` (shape, weakened or lost) ends the stream with `LossRefused` as soon as a loss of that gravity is known; `policy`
+    is a whole loss policy. Without `report`, and without either of them, losses are not looked for, which saves time.
+    `loss` is a list to which the report is added, beside what it holds already.
+    """
+
+    def __init__(
+        self,
+        adapter: str | Endpoint,
+        *,
+        provider: str | None = None,
+        model: str | None = None,
+        strict: str | None = None,
+        policy: Policy | None = None,
+        report: bool = True,
+        loss: list[Entry] | None = None,
+    ) -> None:
+        endpoint = _endpoint(adapter, provider, model)
+        policy = {**_policy_of_answers(policy), **_strictly(strict)}
+        self.loss: list[Entry] = [] if loss is None else loss
+        """What the wire did not say: the report of the whole answer when that has ended."""
+        self._account: Callable[[dict[str, Any] | None], None] | None = None
+        if report or policy:
+            account = stream_account(endpoint, policy, self.loss)
+            next(account)
+            self._account = account.send
+        self._load: Callable[[dict[str, Any] | None], list[dict[str, Any]]] | None = None
+        if endpoint.state_in_ids:
+            loader = carriage.event_loader(endpoint)
+            next(loader)
+            self._load = loader.send
+        encoder = adapters.get(endpoint.adapter).stream_encoder(endpoint)
+        next(encoder)
+        self._encode: Callable[[dict[str, Any] | None], list[Any]] = encoder.send
+        self._chunk: Callable[[Any], bytes] = _FRAMINGS[framing(endpoint)].encode
+        self._done = False
+
+    def feed(self, event: dict[str, Any]) -> list[bytes]:
+        """The chunks that this event completes. Raises `InvalidRequest`, `LossRefused` and `CannotAdapt`; then the stream
+        has ended."""
+        if self._done:
+            return []
+        try:
+            if self._account is not None:
+                self._account(event)
+            if self._load is None:
+                frames = self._encode(event)
+                # nearly every event gives one frame
+                chunks = [self._chunk(frames[0])] if len(frames) == 1 else [self._chunk(frame) for frame in frames]
+            else:
+                chunks = self._written(self._load(event))
+        except BaseException:
+            self._done = True
+            raise
+        if event.get("type") in _LAST:
+            self._done = True
+        return chunks
+
+    def end(self) -> list[bytes]:
+        """The chunks at the end of the events: of an answer that was broken off, what had to wait. Any number of times."""
+        if self._done:
+            return []
+        self._done = True
+        if self._account is not None:
+            with suppress(StopIteration):
+                self._account(None)
+        chunks = self._written([] if self._load is None else self._load(None))
+        with suppress(StopIteration):
+            chunks += map(self._chunk, self._encode(None))
+        return chunks
+
+    @property
+    def done(self) -> bool:
+        """Whether the answer has ended, well or badly."""
+        return self._done
+
+    def _written(self, events: list[dict[str, Any]]) -> list[bytes]:
+        chunks: list[bytes] = []
+        for event in events:
+            for frame in self._encode(event):
+                chunks.append(self._chunk(frame))
+        return chunks
 
 
 def write_stream(
@@ -454,18 +555,16 @@ def write_stream(
     adapter: str,
     *,
     provider: str | None = None,
+    model: str | None = None,
     strict: str | None = None,
     loss: list[Entry] | None = None,
 ) -> Iterator[bytes]:
-    """The bytes with which a provider of this wire would have streamed these events, a chunk for each frame.
+    """The same for events that are pulled: the chunks, as the events complete them.
 
-    The events are plain data as `read_stream` gives them. Those from elsewhere are not checked one by one: what fails to be
-    written raises `InvalidRequest` with the place in the event, and, where the events are a list, in the list.
-    `load(event, "StreamEvent")` checks an event.
+    Where the events are a list, a refusal names the place in the list as well.
     `loss` is a list that holds, when the stream has ended, what the wire did not say: the report of the whole answer.
-    `strict` (shape, weakened or lost) ends the stream with `LossRefused` as soon as a loss of that gravity is known.
     """
-    endpoint = endpoint_of(adapter, provider=provider)
+    endpoint = endpoint_of(adapter, provider=provider, model=model)
     return encode_stream(events, endpoint, loss=loss, policy=_strictly(strict))
 
 
@@ -477,14 +576,16 @@ def encode_stream(
     policy: Policy | None = None,
 ) -> Iterator[bytes]:
     """The same for an endpoint and a loss policy. Where nobody asks for a report, none is made."""
-    policy = _policy_of_answers(policy)
-    told = events
-    if loss is not None or policy:
-        told = accounted(told, endpoint, policy, [] if loss is None else loss)
-    if endpoint.state_in_ids:
-        told = carriage.load_events(told, endpoint)
-    chunks = map(_FRAMINGS[framing(endpoint)].encode, adapters.get(endpoint.adapter).encode_stream(told, endpoint))
+    writer = StreamWriter(endpoint, policy=policy, report=loss is not None, loss=loss)
+    chunks = _pulled(writer, events)
     return _refused_by_place(chunks, events) if isinstance(events, (list, tuple)) else chunks
+
+
+def _pulled(writer: StreamWriter, events: Iterable[dict[str, Any]]) -> Iterator[bytes]:
+    feed = writer.feed
+    for event in events:
+        yield from feed(event)
+    yield from writer.end()
 
 
 def _refused_by_place(chunks: Iterable[bytes], events: Iterable[Any]) -> Iterator[bytes]:
@@ -618,6 +719,7 @@ __all__ = [
     "InvalidRequest",
     "Projection",
     "StreamReader",
+    "StreamWriter",
     "adapt",
     "error",
     "estimate",

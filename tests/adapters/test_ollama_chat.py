@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from encoding import frames_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -538,7 +539,7 @@ def test_events_of_another_wire_are_told_whole() -> None:
         },
     ]
 
-    lines = [json.loads(frame.data) for frame in adapter.encode_stream(events, HERE)]
+    lines = [json.loads(frame.data) for frame in frames_of(adapter, events, HERE)]
 
     assert [line["message"] for line in lines] == [
         {"role": "assistant", "content": "", "thinking": "H"},

@@ -18,6 +18,7 @@ from interlingua.client.call import Call, Limits, Plan, Trail
 from interlingua.client.concurrency import Placed, Places
 from interlingua.client.interrupt import Interrupt, Interrupted
 from interlingua.client.retry import Retry
+from interlingua.client.threads import done, size_of
 from interlingua.client.transport import Answer, TransportFailed
 from interlingua.router import Health
 
@@ -75,7 +76,7 @@ class Asking:
             others = position < len(models)
             call: Call | None = None
             try:
-                call = self.prepare(plan, model)
+                call = await done(size_of(plan.request), self.prepare, plan, model)
                 call.trail = trail
                 answer, received = await self._placed(call, interrupt, due, receive, others=others)
                 if not (others and REFUSAL in plan.fail_over_on and refused(received)):

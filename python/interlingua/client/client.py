@@ -29,6 +29,7 @@ from interlingua.client.retry import PRESETS, Retry
 from interlingua.client.routing import NAMED, named_record, session_of
 from interlingua.client.sigv4 import Wallet, signed
 from interlingua.client.stream import Stream
+from interlingua.client.threads import done
 from interlingua.client.transport import STREAMS, Answer, Transport, TransportFailed
 from interlingua.events import ROUTE_DECIDED, Events
 from interlingua.registry import Connection, Registry, default
@@ -161,7 +162,7 @@ class Client:
     async def _receive(self, call: Call, answer: Answer, interrupt: Interrupt) -> tuple[Response, bytes | None]:
         """The response, and its body unless it came as a stream."""
         body = await interrupt.wait(whole(answer, self._limits.answer))
-        response, streamed = read_body(call, answer, body)
+        response, streamed = await done(len(body), read_body, call, answer, body)
         return response, None if streamed else body
 
     def stream(

@@ -4,6 +4,7 @@ The router, bound to a registry, a policy and the adapters: what the service and
 The router itself is pure and knows neither; here is where its inputs come from.
 """
 
+import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -63,9 +64,14 @@ class PolicyFile:
         self._check = check
         self._seen: bytes | str | None = None
         self._policy: Data | None = None
+        self._lock = threading.Lock()  # decisions for large conversations are made in threads
 
     def current(self) -> Data:
         """The policy in force. Raises `InvalidRequest` while there was never a good one."""
+        with self._lock:
+            return self._current()
+
+    def _current(self) -> Data:
         given = _content(self._path)
         if self._policy is None or given != self._seen:
             try:

@@ -29,6 +29,7 @@ from interlingua.client import Client
 from interlingua.client.answers import shut_down
 from interlingua.client.interrupt import Interrupt
 from interlingua.client.routing import Choice, Routing
+from interlingua.client.threads import LARGE, done
 from interlingua.registry import Registry
 from interlingua.service import adapting, convert, estimating, routing
 from interlingua.service.calls import Calls, until
@@ -138,6 +139,11 @@ def _stream(method: Callable[[S, I, Context], AsyncIterator[O]]) -> Callable[[S,
     return guarded
 
 
+def _size(request: Any) -> int:
+    """How large an input is, in bytes. A policy that comes with a call may hold expressions that take long on any text."""
+    return request.ByteSize() + (LARGE if getattr(request, "policy_json", "") else 0)
+
+
 _PAUSE_S = 0.05
 _PATIENCE_S = 2.0
 
@@ -176,7 +182,7 @@ class Servicer:
     @_unary
     async def Adapt(self, request: service.AdaptRequest, context: Context) -> service.AdaptResponse:  # noqa: ARG002
         """Carries one value from any form to any other."""
-        return adapting.adapt(request)
+        return await done(_size(request), adapting.adapt, request)
 
     @_stream
     async def AdaptStream(
@@ -199,7 +205,7 @@ class Servicer:
                 async for message in pieces:
                     if isinstance(message, Malformed):
                         raise message.error()
-                    if (response := carried.piece(message)) is not None:
+                    if (response := await done(_size(message), carried.piece, message)) is not None:
                         yield response
             if (response := carried.end()) is not None:
                 yield response
@@ -208,19 +214,16 @@ class Servicer:
         except Exception:
             await _let_it_finish(pieces)
             raise
-        finally:
-            if carried is not None:
-                carried.close()
 
     @_unary
     async def Route(self, request: service.RouteRequest, context: Context) -> service.RouteResponse:  # noqa: ARG002
         """Tells which model should answer, and why."""
-        return routing.route(request, self._routing, self._client.health.snapshot())
+        return await done(_size(request), routing.route, request, self._routing, self._client.health.snapshot())
 
     @_unary
     async def Generate(self, request: service.GenerateRequest, context: Context) -> service.GenerateResponse:
         """Routes unless told the model, asks the provider and gives its answer."""
-        choice = self._choose(request)
+        choice = await done(_size(request), self._choose, request, self._client.health.snapshot())
         response = await self._client.generate(
             choice.request,
             model=choice.models[0],
@@ -246,7 +249,7 @@ class Servicer:
         self, request: service.GenerateStreamRequest, context: Context
     ) -> AsyncIterator[service.GenerateStreamResponse]:
         """Does the same as Generate and gives the answer as events."""
-        choice = self._choose(request)
+        choice = await done(_size(request), self._choose, request, self._client.health.snapshot())
         if choice.decision is not None:
             yield service.GenerateStreamResponse(decision=routing.decision_message(choice.decision))
         stream = self._client.stream(
@@ -280,7 +283,9 @@ class Servicer:
         finally:
             await stream.aclose()
 
-    def _choose(self, request: service.GenerateRequest | service.GenerateStreamRequest) -> Choice:
+    def _choose(
+        self, request: service.GenerateRequest | service.GenerateStreamRequest, health: dict[str, Any]
+    ) -> Choice:
         conversation = adapting.conversation(request)
         with adapting.field_of_call("target" if request.target else "model"):
             return self._routing.choose(
@@ -288,24 +293,19 @@ class Servicer:
                 request.target or None,
                 routing.optional_object(request.policy_json, "policy_json"),
                 self._client.now().astimezone(UTC).isoformat().replace("+00:00", "Z"),
-                self._client.health.snapshot(),
+                health,
                 routing.optional_object(request.context_json, "context_json"),
             )
 
     @_unary
     async def Estimate(self, request: service.EstimateRequest, context: Context) -> service.EstimateResponse:  # noqa: ARG002
         """Tells what a request will take and cost, or what an answer did cost."""
-        return estimating.estimate(request, self._registry)
+        return await done(_size(request), estimating.estimate, request, self._registry)
 
     @_unary
     async def Check(self, request: service.CheckRequest, context: Context) -> service.CheckResponse:  # noqa: ARG002
         """Tells which rules of the contract a value breaks."""
-        value, name = _value(request)
-        found = violations(value, name)
-        if not found and name in ("Request", "Message", "Response"):
-            with adapting.field_of_call("profile"):
-                found = check(value, request.profile or "core")
-        return service.CheckResponse(violations=[convert.to_proto(types.Violation, one) for one in found])
+        return await done(_size(request), _checked, request)
 
     @_unary
     async def ListModels(
@@ -346,6 +346,15 @@ def _without_content(event: dict[str, Any], problem: MessageTooLarge) -> dict[st
         rest = {name: value for name, value in event["response"].items() if name not in ("message", "raw")}
         ended["response"] = {**rest, "message": {**message, "content": [], "metadata": metadata}}
     return ended
+
+
+def _checked(request: service.CheckRequest) -> service.CheckResponse:
+    value, name = _value(request)
+    found = violations(value, name)
+    if not found and name in ("Request", "Message", "Response"):
+        with adapting.field_of_call("profile"):
+            found = check(value, request.profile or "core")
+    return service.CheckResponse(violations=[convert.to_proto(types.Violation, one) for one in found])
 
 
 def _value(request: service.CheckRequest) -> tuple[Any, str]:
