@@ -327,6 +327,20 @@ def read_stream(
     yield from reader.end()
 
 
+class StreamWriter:  # TEMPORARY
+    def __init__(self, endpoint, policy=None):
+        from interlingua.service.adapting import _Writer
+
+        self.loss = []
+        self._w = _Writer(endpoint, self.loss, policy)
+
+    def feed(self, event):
+        return b"".join(self._w.push([event]))
+
+    def end(self):
+        return b"".join([*self._w.push([]), *self._w.close()])
+
+
 def write_stream(
     events: Iterable[dict[str, Any]],
     adapter: str,

@@ -54,7 +54,9 @@ def test_a_text_that_is_no_utf8_cannot_be_read(raw, size):
     """Neither framing puts another character in the place of its bytes."""
     if raw is AS_MESSAGES:
         whole = json.dumps(EVENTS[2], ensure_ascii=False).encode().replace("Grüße".encode(), b"Gr\xfc\xdfe")
-        raw = b"".join([*map(chunk, EVENTS[:2]), message({"bytes": b64encode(whole).decode()}), *map(chunk, EVENTS[3:])])
+        raw = b"".join(
+            [*map(chunk, EVENTS[:2]), message({"bytes": b64encode(whole).decode()}), *map(chunk, EVENTS[3:])]
+        )
     else:
         raw = raw.replace(json.dumps("Grüße").encode(), b'"Gr\xfc\xdfe"')
     error = read(cut(raw, size))[-1]["error"]

@@ -139,7 +139,7 @@ class Routing:
         named = target or request.get("model")
         rules = self.policy if policy is None else policy
         if named:
-            models = tuple(str(model) for model in self.registry.expand(named))
+            models = tuple(str(model) for model in self.registry.expand(named, aliases=rules.get("aliases")))
             if router.pins(rules):
                 models = router.staying(request, models, self.catalog, rules, adapter)
             record = {"mode": "manual", "chosen_model": models[0], "reason": NAMED, "alternatives_considered": []}

@@ -63,6 +63,7 @@ class Stream:
         event: Event = {}
         try:
             call, answer, begun = await self._asking.begin(self._plan, interrupt, self._deadline, self._receive)
+            call.begun(answer.status, answer.headers)
             try:
                 events = begun.events
                 while True:
