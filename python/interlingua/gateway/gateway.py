@@ -26,6 +26,7 @@ from interlingua.client.routing import Routing
 from interlingua.gateway.access import Access, Key
 from interlingua.gateway.bodies import OFF_LOOP_BYTES, read_body
 from interlingua.gateway.calls import Call, Calls, counted
+from interlingua.gateway.clients import key_of, sdk_of
 from interlingua.gateway.generating import Asked, Generator, Prepared, Streamed, failure
 
 _LOG = logging.getLogger("interlingua.gateway")
@@ -117,7 +118,7 @@ class Gateway:
     async def estimate(self, request: Request, adapter: str, body: Data, key: Key) -> int:
         """How many prompt tokens a request of a wire will likely take at the model that would answer it."""
         call = Call("", key.tenant, key.name, adapter, "")
-        asked = Asked(adapter, _wire(request, body), request.path_params.get("provider"))
+        asked = Asked(adapter, _wire(request, body), request.path_params.get("provider"), sdk_of(request, adapter))
         prepared = self.generator.prepare(asked, key, call)
         return self.generator.estimate(prepared)["likely"]
 
@@ -140,7 +141,8 @@ class Gateway:
 
         def prepare() -> Prepared:
             wire = _wire(request, _object(body))
-            return self.generator.prepare(Asked(adapter, wire, request.path_params.get("provider"), strict), key, call)
+            provider = request.path_params.get("provider")
+            return self.generator.prepare(Asked(adapter, wire, provider, sdk_of(request, adapter), strict), key, call)
 
         return prepare() if len(body) < OFF_LOOP_BYTES else await asyncio.to_thread(prepare)
 
@@ -155,7 +157,7 @@ class Gateway:
 
     def _spoken(self, request: Request, adapter: str) -> Endpoint:
         try:
-            return self.generator.home(adapter, request.path_params.get("provider"))
+            return self.generator.home(adapter, request.path_params.get("provider") or sdk_of(request, adapter))
         except InterlinguaError:
             return self.registry.endpoint(adapter=adapter)
 
@@ -253,15 +255,6 @@ class _StreamResponse(Response):
 
 
 # ---------------------------------------------------------------------------------------------------- requests
-
-
-def key_of(request: Request) -> str | None:
-    """The key that a client sends, in the way of any of the wires (spec/11-gateway.md#keys)."""
-    headers = request.headers
-    scheme, _, token = headers.get("authorization", "").partition(" ")
-    if scheme.lower() == "bearer" and token.strip():
-        return token.strip()
-    return headers.get("x-api-key") or headers.get("x-goog-api-key") or request.query_params.get("key")
 
 
 def _wire(request: Request, body: Data) -> Data:

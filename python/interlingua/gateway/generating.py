@@ -34,12 +34,14 @@ class Asked:
     """A generation that a client asks for.
 
     `wire` is the request as its adapter reads it (method, path, headers, body), `provider` the one that the path names,
-    `strict` the severity that refuses.
+    `sdk` the one whose SDK the client is, where that is another one than the wire's own, `strict` the severity that
+    refuses.
     """
 
     adapter: str
     wire: Data
     provider: str | None = None
+    sdk: str | None = None
     strict: str | None = None
 
 
@@ -71,12 +73,13 @@ class Generator:
 
     def prepare(self, asked: Asked, key: Key, call: Call) -> Prepared:
         """Reads a request and finds who answers it. Raises what reading and routing raise, and `Refused`."""
-        speaks = self.home(asked.adapter, asked.provider)
+        speaks = self.home(asked.adapter, asked.provider or asked.sdk)
         request, loss = translate.from_wire_request(asked.wire, speaks)
         name = self._name(request, speaks)
         call.asked, call.streamed = name, bool(request.get("stream"))
         spec = self._spec(name, asked, speaks)
-        if spec is not None and (owner := self._native(spec, asked.adapter)) not in (None, speaks.provider):
+        owner = self._native(spec, asked.adapter) if spec is not None and asked.sdk is None else None
+        if owner not in (None, speaks.provider):
             # the provider speaks the wire of its client: what it alone knows is read as its own
             speaks = self.registry.endpoint(adapter=asked.adapter, provider=owner)
             request, loss = translate.from_wire_request(asked.wire, speaks)
@@ -220,7 +223,7 @@ class Streamed:
                 yield chunk
         chunk = writer.end()
         self._call.answer_loss = writer.loss
-        if translate.framing(client).startswith("sse"):
+        if translate.framing(client) == "sse":  # Google's SDK reads no comments, and its wire has another framing
             chunk += f": interlingua-loss {counted([*self._call.request_loss, *writer.loss])}\n\n".encode()
         if chunk:
             yield chunk

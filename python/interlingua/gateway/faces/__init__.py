@@ -32,7 +32,7 @@ def routes(gateway: "Gateway") -> list[BaseRoute]:
 def of(request: Request) -> str:
     """The wire whose client this looks like, by its path and headers: an error at any path is one of a wire."""
     path = request.url.path
-    if "/v1beta/" in path or "x-goog-api-key" in request.headers:
+    if "/v1beta/" in path or "x-goog-api-key" in request.headers or "Content" in path.rpartition(":")[2]:
         return gemini_generate.ADAPTER
     if "/model/" in path:
         return bedrock_converse.ADAPTER

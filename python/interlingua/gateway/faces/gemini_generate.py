@@ -1,6 +1,6 @@
 """Google's Gemini API over HTTP: https://ai.google.dev/api/generate-content, …/tokens, …/models."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
@@ -21,6 +21,10 @@ PATHS = (
     ("GET", "/v1beta/models/{id}"),
 )
 
+Work = Callable[[Request, Key], Awaitable[Any]]
+
+_VERSIONS = ("v1beta", "v1")  # SDKs name either
+
 
 def routes(gateway: "Gateway") -> list[BaseRoute]:
     """The paths and their operations."""
@@ -36,20 +40,37 @@ def routes(gateway: "Gateway") -> list[BaseRoute]:
             "totalTokens": await gateway.estimate(request, ADAPTER, inner if isinstance(inner, dict) else body, key)
         }
 
-    async def models(request: Request, key: Key) -> Any:
+    stream = gateway.generation(ADAPTER, lambda request: None if request.query_params.get("alt") == "sse" else array)
+    generate = gateway.generation(ADAPTER)
+    count = gateway.operation(ADAPTER, count_tokens)
+    verbs = (("generateContent", generate), ("streamGenerateContent", stream), ("countTokens", count))
+    return [
+        *(
+            Route(f"/{version}/models/{{id:path}}:{verb}", operation, methods=["POST"])
+            for version in _VERSIONS
+            for verb, operation in verbs
+        ),
+        Route("/v1beta/models", gateway.operation(ADAPTER, models(gateway)), methods=["GET"]),
+        Route("/v1beta/models/{id:path}", gateway.operation(ADAPTER, model(gateway)), methods=["GET"]),
+    ]
+
+
+def models(gateway: "Gateway") -> Work:
+    """The list of models, in the form of this wire."""
+
+    async def listing(request: Request, key: Key) -> Any:
         return {"models": [_model(row) for row in listed(gateway, key, ADAPTER, request.path_params.get("provider"))]}
 
-    async def model(request: Request, key: Key) -> Any:
+    return listing
+
+
+def model(gateway: "Gateway") -> Work:
+    """One model of the list."""
+
+    async def one(request: Request, key: Key) -> Any:
         return _model(find(gateway, key, ADAPTER, request))
 
-    stream = gateway.generation(ADAPTER, lambda request: None if request.query_params.get("alt") == "sse" else array)
-    return [
-        Route("/v1beta/models/{id:path}:generateContent", gateway.generation(ADAPTER), methods=["POST"]),
-        Route("/v1beta/models/{id:path}:streamGenerateContent", stream, methods=["POST"]),
-        Route("/v1beta/models/{id:path}:countTokens", gateway.operation(ADAPTER, count_tokens), methods=["POST"]),
-        Route("/v1beta/models", gateway.operation(ADAPTER, models), methods=["GET"]),
-        Route("/v1beta/models/{id:path}", gateway.operation(ADAPTER, model), methods=["GET"]),
-    ]
+    return one
 
 
 async def as_array(lines: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

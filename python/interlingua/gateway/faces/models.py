@@ -1,4 +1,4 @@
-"""`GET /v1/models`, which clients of OpenAI's wires and of Anthropic's ask for, each in its own form
+"""`GET /v1/models`, which clients of several providers ask for, each in its own form
 (spec/11-gateway.md#whose-models)."""
 
 from typing import TYPE_CHECKING, Any
@@ -8,6 +8,8 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from interlingua.gateway.access import Key
+from interlingua.gateway.clients import sdk_of
+from interlingua.gateway.faces import gemini_generate
 from interlingua.gateway.listing import Model, find, listed
 
 if TYPE_CHECKING:
@@ -21,10 +23,12 @@ def routes(gateway: "Gateway") -> list[BaseRoute]:
 
     async def as_openai(request: Request, key: Key) -> Any:
         rows = listed(gateway, key, "openai_chat", request.path_params.get("provider"))
-        return {"object": "list", "data": [_openai(row) for row in rows]}
+        form = _mistral if sdk_of(request, "openai_chat") == "mistral" else _openai
+        return {"object": "list", "data": [form(row) for row in rows]}
 
     async def one_as_openai(request: Request, key: Key) -> Any:
-        return _openai(find(gateway, key, "openai_chat", request))
+        form = _mistral if sdk_of(request, "openai_chat") == "mistral" else _openai
+        return form(find(gateway, key, "openai_chat", request))
 
     async def as_anthropic(request: Request, key: Key) -> Any:
         rows = [
@@ -36,23 +40,37 @@ def routes(gateway: "Gateway") -> list[BaseRoute]:
     async def one_as_anthropic(request: Request, key: Key) -> Any:
         return _anthropic(find(gateway, key, "anthropic_messages", request))
 
-    def by_client(openai: Any, anthropic: Any) -> Any:
+    def by_client(openai: Any, anthropic: Any, gemini: Any) -> Any:
         for_openai = gateway.operation("openai_chat", openai)
         for_anthropic = gateway.operation("anthropic_messages", anthropic)
+        for_gemini = gateway.operation("gemini_generate", gemini)
 
         async def answer(request: Request) -> Response:
-            return await (for_anthropic if "anthropic-version" in request.headers else for_openai)(request)
+            if "anthropic-version" in request.headers:
+                return await for_anthropic(request)
+            return await (for_gemini if "x-goog-api-key" in request.headers else for_openai)(request)
 
         return answer
 
     return [
-        Route("/v1/models", by_client(as_openai, as_anthropic), methods=["GET"]),
-        Route("/v1/models/{id:path}", by_client(one_as_openai, one_as_anthropic), methods=["GET"]),
+        Route("/v1/models", by_client(as_openai, as_anthropic, gemini_generate.models(gateway)), methods=["GET"]),
+        Route(
+            "/v1/models/{id:path}",
+            by_client(one_as_openai, one_as_anthropic, gemini_generate.model(gateway)),
+            methods=["GET"],
+        ),
     ]
 
 
 def _openai(model: Model) -> dict[str, Any]:
     return {"id": model.name, "object": "model", "created": 0, "owned_by": model.provider}
+
+
+def _mistral(model: Model) -> dict[str, Any]:
+    """The form of Mistral's SDK, which refuses a model that says nothing of its type and of what it can do."""
+    able = {"function_calling": "supports_tools", "vision": "supports_images"}
+    capabilities = {word: bool(model.capabilities.get(name)) for word, name in able.items()}
+    return {**_openai(model), "type": "base", "capabilities": {"completion_chat": True, **capabilities}}
 
 
 def _anthropic(model: Model) -> dict[str, Any]:
