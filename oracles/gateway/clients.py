@@ -268,8 +268,8 @@ class Bedrock:
         from botocore.config import Config
 
         self.client: Any = boto3.client(
-            "bedrock-runtime", endpoint_url=url, region_name="us-east-1", aws_access_key_id="none",  # noqa: S106
-            aws_secret_access_key="none", config=Config(retries={"total_max_attempts": 1}),
+            "bedrock-runtime", endpoint_url=url, region_name="us-east-1", aws_access_key_id="none",
+            aws_secret_access_key="none", config=Config(retries={"total_max_attempts": 1}),  # noqa: S106
         )  # fmt: skip
         self.refused = self.client.exceptions.ThrottlingException
         self.model = "us.anthropic.claude-sonnet-4-6-v1:0"

@@ -18,8 +18,8 @@ BEHIND = {
     "openai_chat": "openai:gpt-4.1",
     "openai_responses": "openai:gpt-5-pro",
     "gemini_generate": "gemini:gemini-2.5-pro",
-    "ollama_chat": "ollama:qwen3",
-    "bedrock_converse": "bedrock:us.anthropic.claude-sonnet-4-6-v1:0",
+    "ollama_chat": "ollama-cloud:qwen3",
+    "bedrock_converse": "bedrock:us.amazon.nova-premier-v1:0",
 }
 PLAIN: dict[str, Any] = {"tools": False, "picture": False, "schema": False, "history": None}
 USED = {"input_tokens": 10, "output_tokens": 5}
@@ -122,7 +122,7 @@ def _signed(content: list[dict[str, Any]], *, stream: bool) -> Bytes:
 @every_wire
 def test_a_picture_arrives(gate: Gate, made: dict[str, Any], client: str, behind: str) -> None:
     """Byte for byte."""
-    gate.behind(BEHIND[behind] if behind != "ollama_chat" else "ollama:gemma3", Say("A dot."))
+    gate.behind(BEHIND[behind] if behind != "ollama_chat" else "ollama-cloud:gemma3", Say("A dot."))
     assert made[client].ask(False, **(PLAIN | {"picture": True})).text == "A dot."
     pictures = [block for block in gate.asked["messages"][-1]["content"] if block["type"] == "image"]
     assert [picture["source"]["data"] for picture in pictures] == [PICTURE]

@@ -86,6 +86,23 @@ async def test_state_of_the_provider_behind_comes_back(serve: Any, stream: bool)
         assert sent[2]["content"][0]["tool_use_id"] == "toolu_9"
 
 
+@pytest.mark.asyncio
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+async def test_an_answer_names_the_model_that_was_asked_for_and_has_an_id_of_its_own(serve: Any, stream: bool) -> None:
+    """Where the policy maps a name, the header says who answered (spec/11-gateway.md#shown-model). Ollama gives no id,
+    and clients take two answers of one id for one message."""
+    policy = {"version": 1, "serve": {"claude-*": "ollama-cloud:qwen3"}}
+    body = wires.body("anthropic_messages", stream=stream)
+    line = {"model": "qwen3", "message": {"role": "assistant", "content": "Yes."}, "done": True, "done_reason": "stop"}
+    step = Bytes([json.dumps(line).encode() + b"\n"], headers={"content-type": "application/x-ndjson"})
+    async with serve(step, step, policy=policy) as at:
+        answers = [await at.http.post("/v1/messages", json=body) for _ in range(2)]
+        read = [wires.answer("anthropic_messages", answer.content, stream=stream) for answer in answers]
+        assert [response["model"] for response in read] == ["anthropic:claude-sonnet-4-6"] * 2
+        assert [answer.headers["interlingua-model"] for answer in answers] == ["ollama-cloud:qwen3"] * 2
+        assert read[0]["id"] != read[1]["id"]
+
+
 REFUSED = {
     "type": "error",
     "error": {"type": "rate_limit_error", "message": "Slow down, please."},

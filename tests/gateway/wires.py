@@ -24,8 +24,8 @@ BEHIND = {
     "openai_chat": "openai:gpt-4.1",
     "openai_responses": "openai:gpt-5-pro",
     "gemini_generate": "gemini:gemini-2.5-pro",
-    "ollama_chat": "ollama:qwen3",
-    "bedrock_converse": "bedrock:us.anthropic.claude-sonnet-4-6-v1:0",
+    "ollama_chat": "ollama-cloud:qwen3",
+    "bedrock_converse": "bedrock:us.amazon.nova-premier-v1:0",
 }
 """A model for each wire over which it is called."""
 

@@ -47,13 +47,17 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A generation that is read and routed: whom to ask, over which wire, and as whom to answer."""
+    """A generation that is read and routed: whom to ask, over which wire, and as whom to answer.
+
+    `shown` is the model that the answer names, where that is not the one that answers.
+    """
 
     request: Data
     choice: Choice
     over: str | None
     client: Endpoint
     loss: list[Data]
+    shown: str | None
 
     @property
     def streamed(self) -> bool:
@@ -77,7 +81,7 @@ class Generator:
         request, loss = translate.from_wire_request(asked.wire, speaks)
         name = self._name(request, speaks)
         call.asked, call.streamed = name, bool(request.get("stream"))
-        spec = self._spec(name, asked, speaks)
+        spec, mapped = self._spec(name, asked, speaks)
         owner = self._native(spec, asked.adapter) if spec is not None and asked.sdk is None else None
         if owner not in (None, speaks.provider):
             # the provider speaks the wire of its client: what it alone knows is read as its own
@@ -88,7 +92,8 @@ class Generator:
         choice = self._choose({**request, "model": None} if spec is None else request, spec, key)
         request = choice.request
         over = asked.adapter if all(self.registry.speaks(m, asked.adapter) for m in choice.models) else None
-        return Prepared(request, choice, over, _face(speaks), loss)
+        shown = speaks.model_id(name) if mapped else None
+        return Prepared(request, choice, over, _face(speaks), loss, shown)
 
     def home(self, adapter: str, provider: str | None) -> Endpoint:
         """As whom a client speaks its wire: as a client of the provider that the path names, else of the wire's own."""
@@ -107,16 +112,16 @@ class Generator:
             raise InvalidRequest("the request names no model", path="/model")
         return model.removeprefix(f"{speaks.provider or speaks.adapter}:")
 
-    def _spec(self, name: str, asked: Asked, speaks: Endpoint) -> str | None:
-        """The models that a name stands for; None where the slots of routing decide."""
+    def _spec(self, name: str, asked: Asked, speaks: Endpoint) -> tuple[str | None, bool]:
+        """The models that a name stands for, None where the slots of routing decide; and whether the policy said so."""
         if asked.provider is not None:
-            return f"{asked.provider}:{name}"
+            return f"{asked.provider}:{name}", False
         policy = self.routing.policy
         if (entry := served.served(policy, name)) is not None:
-            return entry.spec
+            return entry.spec, True
         if name in policy.get("aliases", {}):
-            return name
-        return str(self.registry.from_client(name, speaks.provider or ""))
+            return name, True
+        return str(self.registry.from_client(name, speaks.provider or "")), False
 
     def _native(self, spec: str, adapter: str) -> str | None:
         """The provider whose dialect of the client's wire is spoken: that of the first model, when it speaks the wire."""
@@ -152,7 +157,7 @@ class Generator:
         )
         call.model, call.usage = begun[0].model, response.get("usage")
         call.request_loss = [*prepared.loss, *begun[0].loss]
-        body, call.answer_loss = translate.to_wire_response(response, prepared.client)
+        body, call.answer_loss = translate.to_wire_response(_named(response, prepared, call), prepared.client)
         return json.dumps(body), returned(begun[0], prepared.client)
 
     # ------------------------------------------------------------------------------------------------ streams
@@ -216,8 +221,6 @@ class Streamed:
         if framing is not None:
             client = replace(client, dialect={**client.dialect, "framing": framing})
         writer = translate.StreamWriter(client)
-        if chunk := writer.feed(self._first):
-            yield chunk
         async for event in self._events():
             if chunk := writer.feed(event):
                 yield chunk
@@ -229,11 +232,25 @@ class Streamed:
             yield chunk
 
     async def _events(self) -> AsyncIterator[Data]:
+        prepared, call = self._prepared, self._call
+        yield {**_named(self._first, prepared, call), "response_id": self._first.get("response_id", call.id)}
         try:
             async for event in self._stream:
+                if "response" in event:
+                    event = {**event, "response": _named(event["response"], prepared, call)}
                 yield event
         except InterlinguaError as problem:
             self.problem = problem  # the last event told it already
+
+
+def _named(value: Data, prepared: Prepared, call: Call) -> Data:
+    """An answer, or the first event of one, with an id of its own and the model that its client is to see.
+
+    Clients take two answers of one id for one message, and some keep no reasoning of a model that they did not ask for.
+    """
+    if prepared.shown is not None and "model" in value:
+        value = {**value, "model": prepared.shown}
+    return value if "id" in value or "message" not in value else {**value, "id": call.id}
 
 
 def _face(speaks: Endpoint) -> Endpoint:

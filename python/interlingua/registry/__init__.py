@@ -306,7 +306,11 @@ class Registry:
         name = self.parse(model)
         row = self.provider(name.provider)
         own = self._wire(row, self._entry(name, row), name.name)
-        return adapter == own or (own == row["adapter"] and adapter in row.get("other_wires", {}))
+        if adapter == own:
+            return True
+        other = row.get("other_wires", {}).get(adapter)
+        # a wire that the row or the name of a model demands is the only one over which it is called
+        return own == row["adapter"] and other is not None and re.search(other.get("models", ""), name.name) is not None
 
     def _short_names(self) -> dict[str, Row]:
         """The models of providers with regions, also under the names that leave region, edition and date out."""
