@@ -241,6 +241,116 @@ def test_bad_data_is_refused_where_it_is_bad(path: str) -> None:
     assert caught.value.path == path
 
 
+def sample(node: dict[str, Any]) -> Any:
+    """A value of a member that its field holds, and that is not the zero of the field."""
+    if "$ref" in node:
+        return sample_of(node["$ref"].removeprefix("#/$defs/"))
+    if "oneOf" in node:
+        return sample(next(arm for arm in node["oneOf"] if "$ref" in arm))
+    if "const" in node:
+        return node["const"]
+    kind = node.get("type", "object")
+    match kind[0] if isinstance(kind, list) else kind:
+        case "string" if node.get("format") == "date-time":
+            return "2026-05-08T12:00:00.000000Z"
+        case "string":
+            return "1"
+        case "array":
+            return [sample(node["items"])]
+        case "object":
+            return {"a": "b"}
+        case "boolean":
+            return True
+        case _:
+            return 1
+
+
+def sample_of(name: str) -> Any:
+    """The smallest value of a named type."""
+    node = DEFS[name]
+    if "enum" in node:
+        return node["enum"][0]
+    if "properties" not in node:
+        arms = node.get("anyOf") or node["oneOf"]
+        return sample(arms[0])
+    return {key: sample(node["properties"][key]) for key in node.get("required", ())}
+
+
+FIELDS = [
+    (name, key)
+    for name in pb.DESCRIPTOR.message_types_by_name
+    if "rest_json" in getattr(pb, name).DESCRIPTOR.fields_by_name
+    for key in DEFS[name]["properties"]
+]
+
+
+def test_the_walk_sees_every_message() -> None:
+    assert {name for name, _ in FIELDS} == {name for name, node in DEFS.items() if "properties" in node} - {
+        "UnknownBlock",
+        "UnknownEvent",
+    }
+
+
+@pytest.mark.parametrize(("name", "key"), FIELDS)
+def test_a_field_that_is_set_is_never_overruled(name: str, key: str) -> None:
+    """spec/9-service.md#rest-json: emptiness in rest_json gives way, any other value is refused where it stands."""
+    data = {**sample_of(name), key: sample(DEFS[name]["properties"][key])}
+    message = to_proto(getattr(pb, name), data)
+    assert not message.rest_json
+    for empty in (None, [], {}, data[key]):
+        message.rest_json = json.dumps({key: empty, "x_later": 1}).decode()
+        assert from_proto(message) == {**data, "x_later": 1}
+    message.rest_json = json.dumps({key: {"another": "value"}}).decode()
+    with pytest.raises(InvalidRequest) as caught:
+        from_proto(message)
+    assert caught.value.path == f"/rest_json/{key}"
+
+
+@pytest.mark.parametrize(
+    ("name", "key"), [(name, key) for name, key in FIELDS if key not in DEFS[name].get("required", ())]
+)
+def test_a_member_in_rest_json_stands_while_its_field_is_unset(name: str, key: str) -> None:
+    """So null, a value that the field cannot hold, and the value of a later version travel."""
+    data = sample_of(name)
+    data.pop(key, None)
+    message = to_proto(getattr(pb, name), data)
+    for value in (None, [], 2**80, {"another": "value"}):
+        message.rest_json = json.dumps({key: value}).decode()
+        assert from_proto(message) == {**data, key: value}
+
+
+def test_zero_of_a_required_field_is_unset() -> None:
+    """A number that int32 does not hold stands in rest_json, beside a field that cannot say that it is unset."""
+    usage = {"input_tokens": 2**80, "output_tokens": 0}
+    message = to_proto(pb.Usage, usage)
+    assert from_proto(message) == usage
+    message.input_tokens = 3
+    with pytest.raises(InvalidRequest) as caught:
+        from_proto(message)
+    assert caught.value.path == "/rest_json/input_tokens"
+
+
+def test_an_edit_of_a_message_that_was_read_is_kept() -> None:
+    """The client's way: read an answer with an explicit null, set the field, send it back, deep inside of a message."""
+    answer = {
+        "message": {"role": "assistant", "content": [{"type": "text", "text": "a", "citations": []}]},
+        "finish_reason": "stop",
+        "stop_sequence": None,
+    }
+    assert valid(answer, "Response")
+    message = to_proto(pb.Response, answer)
+    assert from_proto(message) == answer
+    message.stop_sequence = "END"
+    message.message.content[0].text.citations.add(type="url_citation")
+    read = from_proto(message)
+    assert read["stop_sequence"] == "END"
+    assert read["message"]["content"][0]["citations"] == [{"type": "url_citation"}]
+    message.message.content[0].text.rest_json = '{"text": "another"}'
+    with pytest.raises(InvalidRequest) as caught:
+        from_proto(message)
+    assert caught.value.path == "/message/content/0/rest_json/text"
+
+
 def test_words_and_numbers_of_a_later_version_are_other() -> None:
     """An enum that has `other` never fails on what it does not know."""
     answer = {"message": {"role": "assistant", "content": []}, "finish_reason": "bored"}

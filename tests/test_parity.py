@@ -29,7 +29,7 @@ REST = {rest for _, rest in OPEN.values()}
 OBJECTS = {name for name, node in DEFS.items() if "properties" in node} - REST
 
 F = FieldDescriptorProto
-SCALARS = {"string": F.TYPE_STRING, "integer": F.TYPE_INT64, "number": F.TYPE_DOUBLE, "boolean": F.TYPE_BOOL}
+SCALARS = {"string": F.TYPE_STRING, "integer": F.TYPE_INT32, "number": F.TYPE_DOUBLE, "boolean": F.TYPE_BOOL}
 
 
 def descriptor() -> FileDescriptorProto:
@@ -126,6 +126,8 @@ def field_of(key: str, member: dict[str, Any], required: bool) -> dict[str, Any]
     if word == "object":
         entry = "".join(part.title() for part in key.split("_")) + "Entry"
         return {"type": F.TYPE_MESSAGE, "of": entry, "many": True, "presence": False}
+    if member.get("x-int64"):
+        return {"type": F.TYPE_INT64, "of": "", "many": False, "presence": not required}
     if member.get("format") == "date-time":
         return {"type": F.TYPE_MESSAGE, "of": "Timestamp", "many": False, "presence": False}
     return {"type": SCALARS[word], "of": "", "many": False, "presence": not required}
@@ -186,7 +188,8 @@ def _remove_message(file: FileDescriptorProto) -> None:
 MUTATIONS: dict[str, Callable[[FileDescriptorProto], None]] = {
     "renamed field": _change("Message", "session_id", name="conversation_id"),
     "renumbered field": _change("Message", "role", number=55),
-    "int64 made int32": _change("Usage", "input_tokens", type=F.TYPE_INT32),
+    "int64 made int32": _change("Request", "seed", type=F.TYPE_INT32),
+    "int32 made int64": _change("Usage", "input_tokens", type=F.TYPE_INT64),
     "list made single": _change("Message", "content", label=F.LABEL_OPTIONAL),
     "presence given up": _change("ToolResultBlock", "is_error", proto3_optional=False),
     "free JSON made bytes": _change("ToolUseBlock", "input_json", type=F.TYPE_BYTES),

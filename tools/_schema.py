@@ -8,7 +8,8 @@ The schema uses a small part of JSON Schema, on purpose, so that every consumer 
 * a union is ``{"oneOf": [{"$ref"}, …], "discriminator": {"propertyName": "type"}}``,
   each arm an object with a constant ``type``;
 * an open union is ``{"anyOf": [{"$ref": a union}, {"$ref": the object of everything else}]}``;
-* free JSON carries ``"x-json": true``.
+* free JSON carries ``"x-json": true``;
+* an integer is a count and fits into 32 bits in all likelihood; one that needs 64 carries ``"x-int64": true``.
 
 Anything else raises here, at generation time, rather than being guessed at.
 """
@@ -25,7 +26,19 @@ SCHEMA = ROOT / "spec" / "schema" / "interlingua.schema.json"
 PACKAGE = ROOT / "python" / "interlingua"
 
 Kind = Literal[
-    "string", "timestamp", "decimal", "integer", "number", "boolean", "object", "any", "map", "enum", "ref", "const"
+    "string",
+    "timestamp",
+    "decimal",
+    "integer",
+    "int64",
+    "number",
+    "boolean",
+    "object",
+    "any",
+    "map",
+    "enum",
+    "ref",
+    "const",
 ]
 
 
@@ -153,6 +166,8 @@ def _type(where: str, node: dict[str, Any], definitions: dict[str, Any]) -> tupl
     match word:
         case "string":
             return Type(FORMATS.get(node.get("format"), "string")), nullable
+        case "integer" if node.get("x-int64"):
+            return Type("int64"), nullable
         case "integer" | "number" | "boolean":
             return Type(word), nullable
         case "array":

@@ -42,8 +42,8 @@ from google.protobuf.message import Message as ProtoMessage
 
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.service.convert_base import (
-    Data, are_int64, is_double, is_int64, is_text, is_text_map, is_texts, missing, no_arm, read_each, read_enum, read_json,
-    read_number, read_object, read_one, read_time, read_unknown, write_each, write_enum, write_json, write_one,
+    Data, are_int32, is_double, is_int32, is_int64, is_text, is_text_map, is_texts, missing, no_arm, read_each, read_enum, read_json,
+    read_number, read_object, read_one, read_rest, read_time, read_unknown, write_each, write_enum, write_json, write_one,
     write_rest, write_time, write_unknown,
 )
 from interlingua.v1 import types_pb2 as pb
@@ -100,19 +100,24 @@ def _reader(item: Object, definitions: dict[str, Definition]) -> str:
     lines = [f"def _read_{snake(item.name)}(message: pb.{item.name}) -> Data:"]
     first = [f"'type': {item.tag!r}"] if item.tag else []
     plain = [
-        f for f in fields(item) if f.required and not f.type.name and f.type.kind in {"string", "integer", "boolean"}
+        f
+        for f in fields(item)
+        if f.required and not f.type.name and f.type.kind in {"string", "integer", "int64", "boolean"}
     ]
     first += [f"{f.name!r}: {_texts(f)}" for f in plain]
     lines.append(f"    data: Data = {{{', '.join(first)}}}")
     for field in fields(item):
         if field not in plain:
             lines += [f"    {line}" for line in _read(field, definitions)]
-    lines += [
-        "    if message.rest_json:",
-        "        data.update(read_object(message.rest_json, 'rest_json'))",
-        "    return data",
-    ]
+    bare = ", ".join(repr(field.name) for field in fields(item) if field.required and _is_bare(field))
+    arguments = f"message.rest_json, data, {{{bare}}}" if bare else "message.rest_json, data"
+    lines += ["    if message.rest_json:", f"        read_rest({arguments})", "    return data"]
     return "\n".join(lines)
+
+
+def _is_bare(field: Field) -> bool:
+    """Whether the field of a required member does not know if it is set: its zero stands for both."""
+    return field.type.many or field.type.kind in {"string", "decimal", "integer", "int64", "number", "boolean", "map"}
 
 
 def _texts(field: Field) -> str:
@@ -224,8 +229,10 @@ def _write(field: Field, definitions: dict[str, Definition]) -> tuple[str, str]:
         case "string" | "decimal":
             return "is_text(value)", f"{here} = value"
         case "integer" if kind.many:
-            return f"are_int64(value){filled}", f"{here}.extend(value)"
+            return f"are_int32(value){filled}", f"{here}.extend(value)"
         case "integer":
+            return "is_int32(value)", f"{here} = value"
+        case "int64":
             return "is_int64(value)", f"{here} = value"
         case "number":
             return "is_double(value)", f"{here} = value"

@@ -23,6 +23,7 @@ MIXINS = {
     "AudioBlock": "MediaMethods",
     "VideoBlock": "MediaMethods",
     "DocumentBlock": "MediaMethods",
+    "ToolResultBlock": "ToolResultMethods",
 }
 
 HEADER = '''\
@@ -34,24 +35,27 @@ The canonical values as pydantic models, for users who like objects.
 A block of a type that this version does not know is an `UnknownBlock`, kept whole.
 """
 
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from pydantic import Discriminator, Field, Tag
 
 from interlingua.canonical.methods import {mixins}
-from interlingua.canonical.model_base import Maybe, Model, Money, ReadModel, Timestamp, none_of, tag_among
+from interlingua.canonical.model_base import (
+    FreeJson, FreeObject, Maybe, Model, Money, ReadModel, Text, Timestamp, none_of, tag_among,
+)
 '''
 
 SCALARS = {
-    "string": "str",
+    "string": "Text",
     "timestamp": "Timestamp",
     "decimal": "Money",
     "integer": "int",
+    "int64": "int",
     "number": "float",
     "boolean": "bool",
-    "object": "dict[str, Any]",
-    "any": "Any",
-    "map": "dict[str, str]",
+    "object": "FreeObject",
+    "any": "FreeJson",
+    "map": "dict[Text, Text]",
 }
 LIMITS = {"pattern": "pattern", "minLength": "min_length", "minimum": "ge", "maximum": "le"}
 
@@ -59,7 +63,7 @@ LIMITS = {"pattern": "pattern", "minLength": "min_length", "minimum": "ge", "max
 def main(arguments: list[str]) -> int:
     definitions = read()
     opens = {item.rest: item for item in definitions.values() if isinstance(item, Union)}
-    parts = [HEADER.replace("{mixins}", ", ".join(MIXINS.values())), _names(definitions)]
+    parts = [HEADER.replace("{mixins}", ", ".join(sorted(set(MIXINS.values())))), _names(definitions)]
     defined: set[str] = set()
     for item in definitions.values():
         match item:
@@ -99,7 +103,7 @@ def _object(item: Object, defined: set[str]) -> str:
 def _member(field: Field, defined: set[str]) -> str:
     kind, name = _annotation(field), field.name
     limits = [f"{LIMITS[limit]}={_literal(value)}" for limit, value in field.limits.items()]
-    if limits and field.type.kind != "decimal":
+    if limits and field.type.kind not in {"decimal", "timestamp"}:
         kind = f"Annotated[{kind}, Field({', '.join(limits)})]"
     if field.nullable:
         kind = f"{kind} | None"

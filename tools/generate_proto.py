@@ -12,6 +12,7 @@ What becomes of each form:
 * free JSON is a `string …_json` that holds canonical JSON text, marked x-json in its comment (a Struct would turn
   integers into floats); a required one is never the empty string;
 * an optional scalar keeps its presence;
+* an integer is an int32, which every language holds in its plain number; one marked x-int64 is an int64;
 * `rest_json` on every message holds what has no field of its own.
 """
 
@@ -40,18 +41,31 @@ HEADER = """\
 //
 // Every message has a field rest_json. It holds, as one JSON object, the members that have no field of their own: those
 // of a later version, and values that their field cannot hold exactly, e.g. an explicit null, an empty list that is
-// written out, or an integer beyond 64 bits. What stands there stands over its field.
+// written out, or an integer beyond the bits of its field. A field that is set wins: null and an empty list or object
+// in rest_json give way to it, and any other value there that differs from it is refused.
 syntax = "proto3";
 
 package interlingua.v1;
 """
 TIMESTAMP = 'import "google/protobuf/timestamp.proto";\n'
+OPTIONS = """\
+option csharp_namespace = "Interlingua.V1";
+option go_package = "interlingua/v1;interlinguav1";
+option java_multiple_files = true;
+option java_outer_classname = "TypesProto";
+option java_package = "interlingua.v1";
+option php_metadata_namespace = "Interlingua\\\\V1\\\\GPBMetadata";
+option php_namespace = "Interlingua\\\\V1";
+option ruby_package = "Interlingua::V1";
+option swift_prefix = "Interlingua";
+"""
 
 SCALARS = {
     "string": "string",
     "timestamp": "google.protobuf.Timestamp",
     "decimal": "string",
-    "integer": "int64",
+    "integer": "int32",
+    "int64": "int64",
     "number": "double",
     "boolean": "bool",
     "object": "string",
@@ -66,7 +80,7 @@ def main(arguments: list[str]) -> int:
     definitions = read()
     lock = numbered(definitions, json.loads(LOCK.read_text("utf-8")) if LOCK.exists() else {})
     rests = {item.rest for item in definitions.values() if isinstance(item, Union)}
-    parts = [HEADER, TIMESTAMP]
+    parts = [HEADER, TIMESTAMP, OPTIONS]
     for item in definitions.values():
         match item:
             case Enum():
@@ -158,7 +172,7 @@ def _type(field: Field) -> str:
     if kind.many:
         return f"repeated {text}"
     # messages and maps know whether they are there; an enum's zero and an empty JSON text stand for absence
-    keeps_presence = kind.kind in {"string", "decimal", "integer", "number", "boolean"}
+    keeps_presence = kind.kind in {"string", "decimal", "integer", "int64", "number", "boolean"}
     return f"optional {text}" if keeps_presence and not field.required else text
 
 

@@ -28,6 +28,7 @@ SCALARS = {
     "timestamp": "str",
     "decimal": "str",
     "integer": "int",
+    "int64": "int",
     "number": "float",
     "boolean": "bool",
     "object": "dict[str, Any]",

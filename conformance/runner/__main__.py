@@ -126,7 +126,7 @@ def _other_verbs(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     status = verbs.add_parser("status", help="what the suite holds: cases, sources, drafts")
     status.add_argument("--cases", action="append", type=Path, metavar="DIR")
     status.set_defaults(verb=_status)
-    trace = verbs.add_parser("trace", help="which clause of the specification is checked by what")
+    trace = verbs.add_parser("trace", help="which clause of the specification and which requirement is shown by what")
     trace.add_argument("--strict", action="store_true", help="fail when a MUST clause has no check and no reason")
     trace.add_argument("--output", type=Path, metavar="FILE", help="write the table here (Markdown)")
     trace.set_defaults(verb=_trace)
@@ -358,9 +358,11 @@ def _status(options: argparse.Namespace) -> int:
 
 
 def _trace(options: argparse.Namespace) -> int:
+    from runner import seeds
     from runner.trace import trace
 
     table, unchecked = trace(read(None))
+    table = f"# Clauses\n\n{table}\n# Requirements\n\n{seeds.page(seeds.read())}"
     if options.output:
         options.output.write_text(table, "utf-8")
     else:

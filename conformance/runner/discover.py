@@ -109,16 +109,21 @@ def _request_checks(case: Case) -> Iterator[Check]:
     if canonical:
         yield _check(case, "loss", requests.check_loss, "to_wire")
         yield _check(case, "schema:loss", schemas.check_schema_loss, "to_wire")
+    if _has_request(case) and not _is_refused(case):
         yield _check(case, "accounting", requests.check_accounting, "to_wire", "from_wire_request", profile="gateway")
-    if (canonical or wire) and judged(case):
+    if case.has("request.edit.json"):
+        yield from _edit_checks(case)
+    if (canonical or wire) and judged(case) and not _is_refused(case):
         operations = ("to_wire",) if canonical else ("to_wire", "from_wire_request")
         yield _check(case, f"valid:{case.adapter}", partial(_valid, adapter=case.adapter), *operations)
     if canonical:
         yield _hostile(case, "to_wire", "request", "request.canonical.json")
+    if case.has("request.read.json"):
+        yield _hostile(case, "to_wire", "request", "request.read.json", "gateway")
     if not wire:
         return
     yield _hostile(case, "from_wire_request", "wire", "request.wire.json", "gateway")
-    if canonical:
+    if _has_request(case):
         yield _check(
             case, "from_wire_request", requests.check_from_wire_request, "from_wire_request", profile="gateway"
         )
@@ -131,6 +136,30 @@ def _request_checks(case: Case) -> Iterator[Check]:
         ):
             run = partial(unknown.check_unknown_request, rule=rule)
             yield _check(case, f"unknown:{rule['name']}", run, "to_wire", "from_wire_request", profile="gateway")
+
+
+def _edit_checks(case: Case) -> Iterator[Check]:
+    """A request that was read from the wire, edited, and goes back there."""
+    operations = ("from_wire_request", "to_wire")
+    stage = "request.edited"
+    if _is_refused(case):
+        run = partial(requests.check_refusal, stage=stage)
+        yield _check(case, "edited:refusal", run, *operations, profile="gateway")
+        return
+    run = partial(requests.check_to_wire, stage=stage)
+    yield _check(case, "edited:to_wire", run, *operations, profile="gateway")
+    run = partial(requests.check_loss, stage=stage)
+    yield _check(case, "edited:loss", run, *operations, profile="gateway")
+    yield _check(case, "schema:loss", schemas.check_schema_loss, *operations, profile="gateway")
+
+
+def _has_request(case: Case) -> bool:
+    """Whether the case says in canonical form what is asked."""
+    return case.has("request.canonical.json") or case.has("request.read.json")
+
+
+def _is_refused(case: Case) -> bool:
+    return case.has("request.error.json") or case.has("request.edited.error.json")
 
 
 def judged(case: Case) -> bool:
@@ -235,11 +264,12 @@ STATED = ("tool_use", "thinking", "redacted_thinking")
 
 
 def _echoes(case: Case) -> bool:
-    """Whether the answer holds the turn that its provider wants back."""
-    return "echo" in case.wire and get(case.value("response.wire.json"), case.wire["echo"]["response"]) not in (
-        MISSING,
-        [],
-    )
+    """Whether the answer holds a turn that its provider wants back: one in which something was said."""
+    if "echo" not in case.wire:
+        return False
+    if case.has("response.canonical.json") and not case.value("response.canonical.json")["message"]["content"]:
+        return False
+    return get(case.value("response.wire.json"), case.wire["echo"]["response"]) not in (MISSING, [])
 
 
 def _stream_checks(case: Case) -> Iterator[Check]:
@@ -268,7 +298,7 @@ def _stream_checks(case: Case) -> Iterator[Check]:
 
 def _generate_checks(case: Case, answers: dict[str, list[Case]]) -> Iterator[Check]:
     """A call of the implementation, answered by a scripted upstream with the answer that the case holds."""
-    if case.adapter is None or case.has("request.error.json") or "origin" in case.meta:
+    if case.adapter is None or _is_refused(case) or "origin" in case.meta:
         return  # where the upstream is, it is the origin of all that it says
     if case.provider not in (None, case.wire.get("provider"), *providers()):
         return  # a provider that nobody knows has no address
@@ -276,7 +306,7 @@ def _generate_checks(case: Case, answers: dict[str, list[Case]]) -> Iterator[Che
     if case.has("request.wire.json") and not case.has("request.canonical.json"):
         needs = (("from_wire_request", case.adapter),)
     answer = case if case.has("response.wire.json") else _paced(case, answers)
-    if answer is case or (answer is not None and case.has("request.canonical.json")):
+    if answer is case or (answer is not None and _has_request(case)):
         operations = ("generate", "to_wire", "from_wire_response")
         run: Callable[..., str | None] = partial(generate.check_generate, answer=answer)
         yield _check(case, "generate", run, *operations, profile="service", needs=needs)
@@ -305,7 +335,7 @@ def _paced(case: Case, answers: dict[str, list[Case]]) -> Case | None:
 def _cross_checks(case: Case, adapters: list[str], answers: dict[str, list[Case]]) -> Iterator[Check]:
     """Every canonical request through every other adapter: no golden file is needed."""
     canonical = case.has("request.canonical.json")
-    if case.has("request.error.json") or not (canonical or (case.adapter and case.has("request.wire.json"))):
+    if _is_refused(case) or not (canonical or (case.adapter and case.has("request.wire.json"))):
         return
     reading: tuple[Need, ...] = () if canonical else (("from_wire_request", case.adapter),)
     for adapter in adapters:

@@ -8,11 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-from . import discover, examples, frames, requirements, schema, trace
+from . import discover, examples, frames, requirements, schema, seeds, trace
 from .cases import CASES, EXCHANGE_FILES, STREAM_FILES, Case, CaseError, read
 from .compare import COMPARATOR_WORDS, ReportError, apply, loads, same_scalar
 from .oracles import violations
+from .patches import PatchError, patched
 from .plug import CAPABILITIES
 from .schema import CONFORMANCE
 
@@ -51,6 +53,8 @@ def lint(roots: list[Path] | None = None) -> tuple[list[str], list[str]]:
     if not roots:
         problems += requirements.problems(cases)
         problems += examples.problems(cases)
+        known = seeds.evidence(cases, {clause.address for clause in trace.clauses()})
+        problems += seeds.problems(seeds.read(), known)
     return problems, trace.unknown_addresses(cases)
 
 
@@ -61,6 +65,7 @@ def _suite_files() -> Iterator[str]:
         except ValueError as error:
             yield f"schema/{path.name}: {error}"
     yield from _against("flags", CONFORMANCE / "flags.json")
+    yield from _against("seeds", seeds.FILE)
     for path in sorted((CONFORMANCE / "requirements").glob("[0-9]*.json")):
         yield from _against("requirements", path)
     try:
@@ -143,7 +148,9 @@ def _folder(case: Case) -> Iterator[str]:
         if rule.get("as") not in COMPARATOR_WORDS:
             yield f"{case.path}: the comparator {rule.get('as')!r} does not exist"
     yield from _canonical_side(case)
+    yield from _edit(case)
     yield from _wire_side(case)
+    yield from _private(case)
 
 
 def _against_case(case: Case) -> Iterator[str]:
@@ -163,49 +170,106 @@ def _bytes(case: Case, name: str) -> Iterator[str]:
 
 
 def _canonical_side(case: Case) -> Iterator[str]:
-    types = {"request.canonical.json": "Request", "response.canonical.json": "Response", "request.error.json": "Error"}
-    for name, kind in types.items():
+    for name, kind in _TYPES.items():
         if case.has(name):
             invalid = schema.canonical().validate(case.value(name), kind)
             # A refused request may be refused because it is not valid.
             if invalid is not None and not (kind == "Request" and case.has("request.error.json")):
                 yield f"{case.path}/{name}: {invalid}"
-    for name, kind in (("stream.events.jsonl", "StreamEvent"), ("request.loss.json", "LossEntry")):
+    for name, kind in _LISTS.items():
         for number, item in enumerate(case.value(name) if case.has(name) else []):
             invalid = schema.canonical().validate(item, kind)
             if invalid is not None:
                 yield f"{case.path}/{name}, {number}: {invalid}"
-    if case.has("request.loss.json"):
-        yield from _loss(case)
+    if case.has("request.loss.json") and case.has("request.canonical.json"):
+        yield from _loss(case, "request.loss.json", case.value("request.canonical.json"))
 
 
-def _loss(case: Case) -> Iterator[str]:
-    report = case.value("request.loss.json")
+_TYPES = {
+    "request.canonical.json": "Request",
+    "request.read.json": "Request",
+    "response.canonical.json": "Response",
+    "request.error.json": "Error",
+    "request.edited.error.json": "Error",
+}
+_LISTS = {
+    "stream.events.jsonl": "StreamEvent",
+    "request.loss.json": "LossEntry",
+    "request.edited.loss.json": "LossEntry",
+}
+
+
+def _loss(case: Case, name: str, request: Any) -> Iterator[str]:
+    report = case.value(name)
     for entry in report:
         if entry.get("code") not in schema.loss_codes():
-            yield f"{case.path}/request.loss.json: {entry.get('code')!r} is not in spec/registry/loss_codes.json"
+            yield f"{case.path}/{name}: {entry.get('code')!r} is not in spec/registry/loss_codes.json"
     if not report:
-        yield f"{case.path}/request.loss.json: an empty report; leave the file out"
-    if case.has("request.canonical.json"):
-        try:
-            apply(case.value("request.canonical.json"), report)
-        except ReportError as error:
-            yield f"{case.path}/request.loss.json: {error}"
+        yield f"{case.path}/{name}: an empty report; leave the file out"
+    try:
+        apply(request, report)
+    except ReportError as error:
+        yield f"{case.path}/{name}: {error}"
+
+
+def _edit(case: Case) -> Iterator[str]:
+    """An edit fits what was read, and its outcome is one: a wire request, or a refusal."""
+    read, edit = case.has("request.read.json"), case.has("request.edit.json")
+    outcomes = [name for name in ("request.edited.wire.json", "request.edited.error.json") if case.has(name)]
+    if read and (case.has("request.canonical.json") or not case.has("request.wire.json")):
+        yield f"{case.path}/request.read.json: what request.wire.json reads as, in the place of request.canonical.json"
+    if len(outcomes) != edit or (case.has("request.edited.loss.json") and outcomes != ["request.edited.wire.json"]):
+        yield f"{case.path}: an edit, and request.edited.wire.json with its report or request.edited.error.json"
+    if not edit:
+        return
+    if not read:
+        yield f"{case.path}/request.edit.json: of what? request.read.json is missing"
+        return
+    places = [f"{operation.get(name)}" for operation in case.value("request.edit.json") for name in ("path", "from")]
+    if any("/provider_state/" in place for place in places):
+        yield f"{case.path}/request.edit.json: what stands inside of a provider_state is private to an implementation"
+    try:
+        request = patched(case.value("request.read.json"), case.value("request.edit.json"))
+    except PatchError as error:
+        yield f"{case.path}/request.edit.json: {error}"
+        return
+    invalid = schema.canonical().validate(request, "Request")
+    if invalid is not None:
+        yield f"{case.path}/request.edit.json: then {invalid}"
+    if case.has("request.edited.loss.json"):
+        yield from _loss(case, "request.edited.loss.json", request)
+
+
+def _private(case: Case) -> Iterator[str]:
+    """What an implementation notes in `form` is its own: no other could know it."""
+    for name in _CANONICAL:
+        if case.has(name) and (pointer := _form(case.value(name))) is not None:
+            yield f"{case.path}/{name}: {pointer} is private to an implementation; read the wire, and edit what was read"
+
+
+_CANONICAL = (
+    "request.canonical.json",
+    "request.read.json",
+    "request.edit.json",
+    "response.canonical.json",
+    "stream.events.jsonl",
+)
+
+
+def _form(value: Any, at: str = "") -> str | None:
+    """Where a provider state, or an opaque block, has a form."""
+    if isinstance(value, dict) and isinstance(value.get("adapter"), str) and "form" in value:
+        return f"{at}/form"
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return next((found for name, item in items if (found := _form(item, f"{at}/{name}")) is not None), None)
 
 
 def _wire_side(case: Case) -> Iterator[str]:
-    if case.has("request.wire.json"):
-        wire = case.value("request.wire.json")
-        invalid = schema.canonical().validate(wire, "WireRequest")
-        if invalid is not None:
-            yield f"{case.path}/request.wire.json: {invalid}"
-        else:
-            for name in wire.get("headers", {}):
-                if name.lower() in SECRET_HEADERS:
-                    yield f"{case.path}/request.wire.json: the header {name!r} holds a secret"
-            if case.adapter and discover.judged(case):
-                for pointer, reason in violations(case.adapter, wire)[:3]:
-                    yield f"{case.path}/request.wire.json: the provider would not take it: {pointer} {reason}"
+    # what was odd when it was read may have been repaired since
+    last = "request.edited.wire.json" if case.has("request.edit.json") else "request.wire.json"
+    for name in ("request.wire.json", "request.edited.wire.json"):
+        if case.has(name):
+            yield from _wire(case, name, judged=name == last)
     if case.has("response.wire.json") and "answer" in case.wire:
         invalid = schema.Schema(case.wire["answer"]).validate(case.value("response.wire.json"))
         if invalid is not None:
@@ -214,6 +278,20 @@ def _wire_side(case: Case) -> Iterator[str]:
         data = case.data(case.stream_file)
         if b"".join(frames.split(data, case.framing)) != data:
             yield f"{case.path}/{case.stream_file}: does not split into frames"
+
+
+def _wire(case: Case, name: str, *, judged: bool) -> Iterator[str]:
+    wire = case.value(name)
+    invalid = schema.canonical().validate(wire, "WireRequest")
+    if invalid is not None:
+        yield f"{case.path}/{name}: {invalid}"
+        return
+    for header in wire.get("headers", {}):
+        if header.lower() in SECRET_HEADERS:
+            yield f"{case.path}/{name}: the header {header!r} holds a secret"
+    if judged and case.adapter and discover.judged(case):
+        for pointer, reason in violations(case.adapter, wire)[:3]:
+            yield f"{case.path}/{name}: the provider would not take it: {pointer} {reason}"
 
 
 # --- rows -----------------------------------------------------------------------------------------------------------------------

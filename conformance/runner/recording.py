@@ -13,7 +13,7 @@ from typing import Any
 
 from . import lint
 from .cases import CASES, Case, CaseError, read
-from .checks.asking import flat, read_request, read_response, read_stream, to_wire
+from .checks.asking import canonical_request, flat, read_request, read_response, read_stream, to_wire
 from .compare import dumps, loads
 from .session import Session
 
@@ -104,9 +104,13 @@ def fill(name: str, session: Session, cases: Path | None) -> str:
     if case is None:
         raise CaseError(f"there is no case {name}")
     drafted: list[str] = []
-    if case.has("request.wire.json") and not case.has("request.canonical.json"):
-        _write(case.folder / "request.canonical.json", read_request(session, case, case.value("request.wire.json")))
-        drafted.append("request.canonical.json")
+    if case.has("request.wire.json") and not (case.has("request.canonical.json") or case.has("request.read.json")):
+        drafted.append(_draft_request(session, case))
+    if case.has("request.edited.wire.json") and not case.has("request.edited.loss.json"):
+        _, loss = to_wire(session, case, canonical_request(session, case))
+        if loss:
+            _write(case.folder / "request.edited.loss.json", loss)
+            drafted.append("request.edited.loss.json")
     if case.has("request.canonical.json") and not case.has("request.loss.json"):
         _, loss = to_wire(session, case, case.value("request.canonical.json"))
         if loss:
@@ -122,6 +126,22 @@ def fill(name: str, session: Session, cases: Path | None) -> str:
         _write(case.folder / "case.json", {**case.meta, "draft": True})
         return f'{name}: drafted {", ".join(drafted)}; read them against the specification, then remove "draft" from case.json'
     return f"{name}: nothing is missing"
+
+
+def _draft_request(session: Session, case: Case) -> str:
+    """What the wire request reads as; what an implementation notes for itself makes it one that is not written from."""
+    request = read_request(session, case, case.value("request.wire.json"))
+    plain = _without_form(request)
+    name = "request.canonical.json" if plain == request and not case.has("request.edit.json") else "request.read.json"
+    _write(case.folder / name, plain)
+    return name
+
+
+def _without_form(value: Any) -> Any:
+    if isinstance(value, dict):
+        noted = "form" if isinstance(value.get("adapter"), str) else None
+        return {name: _without_form(item) for name, item in value.items() if name != noted}
+    return [_without_form(item) for item in value] if isinstance(value, list) else value
 
 
 def _draft_events(session: Session, case: Case) -> None:

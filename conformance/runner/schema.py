@@ -19,7 +19,9 @@ _CHECKED = frozenset(
     "$ref type properties required additionalProperties items enum const pattern minimum maximum minLength minItems "
     "oneOf anyOf allOf not propertyNames".split()
 )
-_SILENT = frozenset("$schema $id $defs $comment title description default examples format discriminator x-json".split())
+_SILENT = frozenset(
+    "$schema $id $defs $comment title description default examples format discriminator x-json x-int64".split()
+)
 _TYPES = {
     "object": lambda value: isinstance(value, dict),
     "array": lambda value: isinstance(value, list),

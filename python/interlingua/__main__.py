@@ -1,4 +1,5 @@
-"""`interlingua` and `python -m interlingua`. The plug is started without loading the rest: it is started often."""
+"""`interlingua` and `python -m interlingua`. The plug is started without loading the rest: it is started often.
+So is `--version`, by whoever looks for what is installed."""
 
 import os
 import sys
@@ -60,6 +61,11 @@ def _run(arguments: Sequence[str]) -> int:
         from interlingua.plug import serve
 
         serve()
+        return 0
+    if list(arguments) == ["--version"]:
+        from interlingua.version import version
+
+        print(version())
         return 0
     from interlingua.cli import run
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from interlingua import adapters, registry
 from interlingua.accounting import Policy, account_for, accounted
+from interlingua.adapters._failures import provider_message
 from interlingua.canonical import carriage, json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import (
@@ -188,6 +189,8 @@ def from_wire_response(
     """The same for an endpoint."""
     try:
         return adapters.get(endpoint.adapter).from_wire_response(body, endpoint, ids)
+    except ProviderError as problem:  # an error that came with the status of a success
+        raise ProviderError(with_provider_message(problem.error)) from None
     except RecursionError:
         raise InvalidAnswer("the answer is nested too deeply", adapter=endpoint.adapter) from None
 
@@ -243,7 +246,7 @@ class StreamReader:
 
     `feed` gives the events that a chunk completes, `end` those that the end of input brings: an error event when the
     stream broke off. After `message_complete` or `error` nothing more comes. Keeps no more than the message itself.
-    `raw`: an error comes with what the provider said, word by word.
+    `raw`: an error comes with the provider's whole body.
     """
 
     def __init__(self, endpoint: Endpoint, ids: IdSource = DERIVED_IDS, *, raw: bool = False) -> None:
@@ -287,8 +290,9 @@ class StreamReader:
             raise InvalidAnswer("the stream is nested too deeply") from None
         if events and events[-1]["type"] in _LAST:
             self._done = True
-            if not self._raw and events[-1]["type"] == "error":
-                events[-1] = {**events[-1], "error": without_raw(events[-1]["error"])}
+            if events[-1]["type"] == "error":
+                error = with_provider_message(events[-1]["error"])
+                events[-1] = {**events[-1], "error": error if self._raw else without_raw(error)}
         return events
 
 
@@ -404,7 +408,8 @@ def read_error(
 ) -> dict[str, Any]:
     """The canonical error for a provider's error answer; without a status its body alone tells.
 
-    `raw` keeps the body in it: what the provider said may hold content, and is what the same wire is given back from.
+    `provider_message` in it is what the provider said, for whoever made the call: it may hold content, so it belongs in no
+    log. `raw` keeps the whole body, from which the same wire is given back.
     """
     return from_wire_error(status, headers, body, registry.endpoint(adapter=adapter, provider=provider), raw=raw)
 
@@ -423,6 +428,7 @@ def from_wire_error(
         raise InvalidAnswer("the error is nested too deeply", adapter=endpoint.adapter) from None
     if status is None and found.get("status") == _OK:
         del found["status"]
+    found = with_provider_message(found)
     return found if raw else without_raw(found)
 
 
@@ -459,8 +465,14 @@ def to_wire_error(
     return wire, loss
 
 
+def with_provider_message(error: dict[str, Any]) -> dict[str, Any]:
+    """A canonical error with the words of its `raw` body for whoever made the call (spec/8-errors.md#provider-message)."""
+    words = provider_message(error.get("raw"))
+    return error if words is None else {**error, "provider_message": words}
+
+
 def without_raw(error: dict[str, Any]) -> dict[str, Any]:
-    """A canonical error without what the provider said word by word (spec/8-errors.md#raw)."""
+    """A canonical error without the provider's whole body (spec/8-errors.md#raw)."""
     return {name: value for name, value in error.items() if name != "raw"} if "raw" in error else error
 
 

@@ -5,7 +5,18 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from interlingua import InvalidRequest, Message, MessageMetadata, Request, ToolUseBlock
+from interlingua import (
+    ImageBlock,
+    InvalidRequest,
+    MediaSource,
+    Message,
+    MessageMetadata,
+    Request,
+    Response,
+    ToolResultBlock,
+    ToolUseBlock,
+    check,
+)
 
 
 def test_a_request_with_other_options_is_another_request() -> None:
@@ -83,7 +94,77 @@ def test_messages_that_differ_in_more_than_content_are_not_joined() -> None:
 
 
 def test_the_view_of_one_block_is_refused_where_there_are_more_or_none() -> None:
-    for content in (["one", "two"], []):
+    for message in (Message.user(["one", "two"]), Message.of({"role": "user", "content": []})):
         with pytest.raises(InvalidRequest, match="split the message first") as caught:
-            Message.user(content).single()
+            message.single()
         assert caught.value.path == "/content"
+
+
+CALL = ToolUseBlock(id="tu_1", name="f", input={})
+PICTURE = ImageBlock.from_bytes(b"x", "image/png")
+RESULT = ToolResultBlock(tool_use_id="tu_1", content=[])
+
+
+@pytest.mark.parametrize(
+    ("rule", "path", "make"),
+    [
+        ("content_not_empty", "/content", lambda: Message.user([])),
+        ("content_not_empty", "/content", lambda: Message.assistant([])),
+        ("content_not_empty", "/content", lambda: Message(role="user", content=[])),
+        ("content_not_empty", "/content", lambda: Message.user("hi").model_copy(update={"content": []})),
+        ("block_in_role", "/content/1/type", lambda: Message.user(["look", CALL])),
+        ("block_in_role", "/content/0/type", lambda: Message.user(CALL)),
+        ("block_in_role", "/content/0/type", lambda: Message.user("hi").model_copy(update={"content": [CALL]})),
+        ("block_in_role", "/content/0/type", lambda: Message.assistant("hi").model_copy(update={"content": [RESULT]})),
+        ("block_in_role", "/content/0/type", lambda: Message.assistant(CALL).model_copy(update={"role": "user"})),
+        ("block_in_role", "/content/0/type", lambda: Message.system(PICTURE)),
+        ("block_in_role", "/content/0/type", lambda: Message.developer(PICTURE)),
+        ("block_in_role", "/content/0/type", lambda: Message.from_lists("user", tool_calls=[CALL])),
+        ("block_in_role", "/content/0/type", lambda: ToolResultBlock(tool_use_id="tu_1", content=[CALL])),
+        ("block_in_role", "/content/0/type", lambda: Message.tool("tu_1", RESULT)),
+        (
+            "block_in_role",
+            "/content/0/content/0/type",
+            lambda: Message.of({"role": "user", "content": []}).model_copy(
+                update={
+                    "role": "tool",
+                    "content": [{"type": "tool_result", "tool_use_id": "tu_1", "content": [CALL.plain()]}],
+                }
+            ),
+        ),
+        ("media_type", "", lambda: ImageBlock(source=MediaSource(kind="base64", data="YQ=="))),
+        ("media_source", "/source", lambda: ImageBlock(source=MediaSource(kind="url"))),
+        ("media_source", "/source", lambda: PICTURE.model_copy(update={"source": MediaSource(kind="blocks")})),
+        ("one_result_per_message", "/content", lambda: Message(role="tool", content=[RESULT, RESULT])),
+        ("parent_tool_use_id", "/metadata/parent_tool_use_id", lambda: Message(role="tool", content=[RESULT])),
+        (
+            "parent_tool_use_id",
+            "/metadata/parent_tool_use_id",
+            lambda: Message.tool("tu_1", "x").model_copy(
+                update={"metadata": MessageMetadata(parent_tool_use_id="tu_2")}
+            ),
+        ),
+    ],
+)
+def test_what_the_contract_forbids_is_not_made(rule: str, path: str, make: Any) -> None:
+    """The rules of content hold for what a program makes, when it is made (spec/1-values.md#made)."""
+    with pytest.raises(InvalidRequest) as error:
+        make()
+    assert error.value.path == path
+    assert rule in {violation["rule"] for violation in error.value.violations}
+
+
+def test_an_unfinished_message_is_made_of_anything() -> None:
+    """As `check` has it: rules of content are for what is complete."""
+    made = Message(role="assistant", content=[], metadata=MessageMetadata(status="partial"))
+    assert not check(made)
+    with pytest.raises(InvalidRequest):
+        made.model_copy(update={"metadata": MessageMetadata(status="complete")})
+
+
+def test_an_empty_answer_is_read_and_given_an_id() -> None:
+    """A model may say nothing: its answer is kept as it is, and bound to a session as any other."""
+    answer = Response.of({"message": {"role": "assistant", "content": []}, "finish_reason": "stop"})
+    bound = answer.message.model_copy(update={"id": "01ARZ3NDEKTSV4RRFFQ69G5FAV", "session_id": "s"})
+    assert bound.content == []
+    assert {violation["rule"] for violation in check(bound)} == {"content_not_empty"}

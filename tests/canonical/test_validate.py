@@ -4,8 +4,9 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
-from interlingua import InvalidRequest, InvalidWire, Message, Request, load, read_request
+from interlingua import InvalidRequest, InvalidWire, Message, Request, TextBlock, ToolUseBlock, load, read_request
 from interlingua.canonical.validate import PATTERNS, schema, violations
 
 SECRET = "the launch code is 0000"
@@ -121,13 +122,24 @@ def test_data_of_the_language_that_no_json_can_hold_is_refused(wrong: Any, path:
         read_request(wrong, "openai_chat")
 
 
-def test_a_value_of_the_types_is_looked_into_as_well() -> None:
-    """Their free members take anything."""
-    request = Request(messages=[Message.user("\ud800")])
-    with pytest.raises(InvalidRequest, match="surrogate"):
-        load(request)
-    with pytest.raises(InvalidRequest, match="NaN"):
-        load(Request(messages=[Message.user("x")], options={"openai_chat": {"x": float("nan")}}))
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Message.user("\ud800"),
+        lambda: TextBlock.of({"type": "text", "text": "\ud800"}),
+        lambda: Message.user("x").model_copy(update={"name": "\udfff"}),
+        lambda: ToolUseBlock(id="tu_1", name="f", input={"q": ["\ud800"]}),
+        lambda: Request(messages=[], options={"openai_chat": {"x": float("nan")}}),
+        lambda: Request(messages=[], metadata={"\ud800": "x"}),
+        lambda: Request(messages=[], later={"x": float("inf")}),  # type: ignore[call-arg]
+        lambda: Request(messages=[], later="\ud800"),  # type: ignore[call-arg]
+    ],
+)
+def test_the_types_hold_nothing_that_no_json_can_hold(make: Any) -> None:
+    """Text, free members and unknown ones: refused when the value is made (spec/1-values.md#typed)."""
+    with pytest.raises(ValidationError) as error:
+        make()
+    assert any(word in str(error.value) for word in ("unicode", "surrogate", "NaN", "whole characters"))
 
 
 def test_a_type_that_the_schema_does_not_have_is_told() -> None:

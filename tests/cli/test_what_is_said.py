@@ -217,11 +217,28 @@ def test_a_connection_that_failed_is_told_with_its_host() -> None:
     assert "secret" not in told
 
 
+TOO_MANY = 99999
+REFUSAL = {
+    "error": {
+        "message": "max_tokens is too large: 99999. This model supports at most 64000 tokens.",
+        "type": "invalid_request_error",
+        "param": "max_completion_tokens",
+        "code": "invalid_value",
+    }
+}
+
+
 class _Upstream(BaseHTTPRequestHandler):
-    """Begins to answer on Chat's wire and says in the midst of it that it cannot go on."""
+    """Begins to answer on Chat's wire and says in the midst of it that it cannot go on; refuses a request of many tokens."""
 
     def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["content-length"]))
+        asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        if asked.get("max_completion_tokens") == TOO_MANY:
+            self.send_response(400)
+            self.send_header("content-type", "application/json")
+            self.end_headers()
+            self.wfile.write(json.dumps(REFUSAL))
+            return
         begun: dict[str, Any] = {"choices": [{"index": 0, "delta": {"role": "assistant", "content": "Half an"}}]}
         self.send_response(200)
         self.send_header("content-type", "text/event-stream")
@@ -256,7 +273,32 @@ def test_a_stream_that_fails_midway(upstream: str) -> None:
     assert done.stderr == b""
     done = run("generate", "-m", "openai:gpt-5.4", "--retry", "none", "hi", **address)
     assert done.stdout == b"Half an\n"
-    assert line_of(done).startswith("interlingua: ")
+    assert done.stderr.decode().splitlines() == [
+        "interlingua: openai reported a failure (server_error): the provider failed; try again",
+        "  openai: overloaded",
+    ]
+
+
+@pytest.mark.parametrize("stream", ["--stream", "--no-stream"])
+def test_a_refusal_is_readable(upstream: str, stream: str) -> None:
+    """What the provider said is shown to the person who called it; its whole body only when it is asked for."""
+
+    def refused(*more: str) -> subprocess.CompletedProcess[bytes]:
+        asked = ("generate", "-m", "openai:gpt-5.4", "--max-tokens", str(TOO_MANY), "--retry", "none", stream)
+        return run(*asked, *more, "hi", OPENAI_BASE_URL=upstream)
+
+    lines = [
+        "interlingua: openai answered 400 (invalid_value): the request was refused as invalid (at /max_completion_tokens)",
+        f"  openai: {REFUSAL['error']['message']}",
+    ]
+    done = refused()
+    assert (done.returncode, done.stderr.decode().splitlines()) == (1, lines)
+    *shown, body = refused("--raw").stderr.decode().splitlines()
+    assert (shown, json.loads(body)) == (lines, REFUSAL)
+    error = json.loads(refused("--json").stdout)["error"]
+    assert error["provider_message"] == REFUSAL["error"]["message"]
+    assert "raw" not in error
+    assert json.loads(refused("--json", "--raw").stdout)["error"]["raw"] == REFUSAL
 
 
 # ------------------------------------------------------------------------------------------------ what is listed
@@ -341,4 +383,4 @@ def test_the_input_of_a_wire_that_was_not_named_is_told_with_the_option_to_name_
 
 
 def test_the_version_is_told() -> None:
-    assert run("--version").stdout == f"interlingua {__version__}\n".encode()
+    assert run("--version").stdout.startswith(f"interlingua {__version__} (".encode())

@@ -4,6 +4,7 @@ import asyncio
 import copy
 import itertools
 import logging
+import traceback
 from typing import Any
 
 import pytest
@@ -187,6 +188,30 @@ async def test_an_error_where_an_answer_is_due_is_that_error() -> None:
     error = failure.value.to_dict()
     assert error["category"] == "rate_limit"
     assert not {"skipped", "attempts"} & error.keys(), "one call has no trail"
+
+
+async def test_what_the_provider_said_is_reachable(caplog: pytest.LogCaptureFixture) -> None:
+    """By whoever made the call, of whatever kind it was, and by nobody who prints or logs the error."""
+    words = "Could not parse 'my diary of Tuesday' as an image."
+    body = {"error": {"message": words, "type": "invalid_request_error", "param": "messages[0].content", "code": None}}
+    begun = b'data: {"choices":[{"index":0,"delta":{"content":"Half"}}]}\n\n'
+    as_success = Bytes([json.dumps(body)], headers={"content-type": "application/json"})
+    midway = Bytes([begun, b"data: " + json.dumps(body) + b"\n\n"])
+    errors: list[Any] = []
+    async with client_over(FakeTransport(Refuse(400, body), as_success, Refuse(400, body), midway)) as client:
+        for _ in range(2):
+            with pytest.raises(ProviderError) as failure:
+                await client.generate(ask(), model=GPT)
+            errors.append(failure.value)
+        for _ in range(2):
+            errors.append((await events_of(client.stream(ask(), model=GPT)))[1])
+    for error in errors:
+        assert error.provider_message == words
+        assert error.to_dict()["provider_message"] == words
+        assert "raw" not in error.to_dict()
+        printed = f"{error} {error!r} {''.join(traceback.format_exception(error))} {caplog.text}"
+        assert "diary" not in printed
+    assert InvalidRequest("wrong").provider_message is None
 
 
 async def test_no_key_in_any_text(caplog: pytest.LogCaptureFixture) -> None:

@@ -356,8 +356,16 @@ def test_the_badge_is_bright_only_without_gaps() -> None:
 def test_diff_names_what_changed() -> None:
     shown = render.diff(report_of(session_of()), faulty())
 
-    failing = "".join(f"\n  toy/picture-dropped#{name}" for name in ("accounting", "generate", "loss"))
-    assert f"newly failing: 3{failing}\n" in shown
+    names = (
+        "added#accounting",
+        "added#edited:loss",
+        "added#generate",
+        "dropped#accounting",
+        "dropped#generate",
+        "dropped#loss",
+    )
+    failing = "".join(f"\n  toy/picture-{name}" for name in names)
+    assert f"newly failing: {len(names)}{failing}\n" in shown
     assert "newly passing: 0" in shown
 
 

@@ -435,11 +435,11 @@ def test_the_model_of_a_request_is_the_standing_choice(catalog):
     assert decide_json({**given, "context": {"sticky": "a:z"}})["chosen_model"] == "a:z"
 
 
-def test_the_event_holds_the_chain_up_to_the_winner(catalog):
+def test_the_payload_of_the_event_holds_the_chain_up_to_the_winner(catalog):
     decision = decide(*_with(catalog, workspace_default="a:x"))
-    event = router.event(decision, session_id="s", elapsed_ms=0.2)
-    assert event["type"] == "route.decided"
-    assert set(event["payload"]) == {"chosen_model", "winner_index", "elapsed_ms", "chain"}
+    payload = router.decided(decision["chosen_model"], decision["chain"], 0.2)
+    assert payload["winner_index"] == decision["winner_index"]
+    assert set(payload) == {"chosen_model", "winner_index", "elapsed_ms", "chain"}
     assert "chain" not in decision["record"]
 
 

@@ -1,6 +1,9 @@
 """Predicates and the checks of a policy: R-235, R-236."""
 
+import threading
+import time
 from datetime import datetime
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -207,3 +210,54 @@ def test_a_pattern_takes_time_in_proportion_to_the_text() -> None:
 
 def test_half_a_character_matches_nothing() -> None:
     assert not rules.holds({"message_matches": "a"}, {"text": "a\ud800"}, NOW)
+
+
+EXPLODES = "((a{1,40}){1,40}){1,40}$"
+
+
+def with_patterns(*patterns: str) -> dict[str, Any]:
+    rules = [{"when": {"message_matches": one}, "use": "a:x"} for one in patterns]
+    return {"global": {"default": "a:x", "rules": rules}}
+
+
+@pytest.mark.parametrize("pattern", [EXPLODES, EXPLODES.replace("40", "50"), "(?=a)", "a{1001}", "a" * 2_001, "(a)\\1"])
+def test_a_pattern_that_cannot_be_run_is_refused_at_its_pointer(pattern: str, catalog: dict[str, Any]) -> None:
+    """At once, and as many of them as there are: a pattern that is refused must not take long either."""
+    begin = time.process_time()
+    found = router.check_policy(with_patterns(*[f"{pattern}{number}" for number in range(1_000)]), catalog)
+    assert time.process_time() - begin < 5
+    assert {one["rule"] for one in found} == {"patterns"}
+    assert found[0]["path"] == "/global/rules/0/when/message_matches"
+
+
+def test_the_patterns_of_a_policy_have_a_limit_together(catalog: dict[str, Any]) -> None:
+    small, large = "(?i)\\b(fix|debug|explain)\\b", "[ab]*a[ab]{250}[cd]"
+    assert router.check_policy(with_patterns(*[f"{small}{number}" for number in range(300)]), catalog) == []
+    found = router.check_policy(with_patterns(*[f"{large}{number}" for number in range(100)]), catalog)
+    assert found[0]["rule"] == "patterns"
+    assert found[0]["path"] not in ("", "/global/rules/0/when/message_matches")
+
+
+def test_the_dearest_policy_ends_and_others_run_meanwhile(catalog: dict[str, Any]) -> None:
+    """The engine releases the interpreter's lock: a thread that only counts is not held up for long."""
+    patterns = [f"(a?){{300}}a{{300}}[ef]{number}" for number in range(6)]
+    policy = with_patterns(*patterns)
+    assert router.check_policy(policy, catalog) == []
+    pauses: list[float] = []
+    over = threading.Event()
+
+    def count() -> None:
+        last = time.monotonic()
+        while not over.wait(0.001):
+            pauses.append(time.monotonic() - last)
+            last += pauses[-1]
+
+    other = threading.Thread(target=count)
+    other.start()
+    begin = time.process_time()
+    assert not any(rules.holds(rule["when"], {"text": "a" * 20_000}, NOW) for rule in policy["global"]["rules"])
+    took = time.process_time() - begin
+    over.set()
+    other.join()
+    assert took < 20
+    assert max(pauses) < max(0.5, took / 3)

@@ -472,6 +472,24 @@ async def test_a_message_is_checked_like_its_text(start: Any) -> None:
     assert [one.rule for one in typed.violations] == [one.rule for one in text.violations] == ["content_not_empty"]
 
 
+async def test_a_field_that_a_client_sets_is_what_is_carried(start: Any) -> None:
+    """A message that was read with a null, edited and sent back; and one that says two things (spec 9.1, rest-json)."""
+    answer = (
+        '{"message": {"role": "assistant", "content": []}, "finish_reason": "stop_sequence", "stop_sequence": null}'
+    )
+    async with start() as served:
+        read = await served.stub.Adapt(service.AdaptRequest(response_json=answer))
+        edited = read.response
+        assert edited.rest_json == '{"stop_sequence":null}'
+        edited.stop_sequence = "END"
+        carried = await served.stub.Adapt(service.AdaptRequest(response=edited, target=TO_ANTHROPIC))
+        assert json.loads(carried.wire_json)["stop_sequence"] == "END"
+        edited.rest_json = '{"stop_sequence": "STOP"}'
+        refused = await failure(served.stub.Adapt(service.AdaptRequest(response=edited, target=TO_ANTHROPIC)))
+    assert refused.code() is grpc.StatusCode.INVALID_ARGUMENT
+    assert details(refused)[0].metadata["path"] == "/rest_json/stop_sequence"
+
+
 async def test_a_body_may_have_a_member_that_a_wire_request_has(start: Any) -> None:
     """`wire_json` is a whole request only when it holds both, path and body."""
     body = {"model": "m", "messages": [{"role": "user", "content": "hi"}], "body": 1}
@@ -637,6 +655,53 @@ async def test_generate_routes(start: Any) -> None:
     assert sent == "hello"
 
 
+async def test_generate_by_a_chain_in_the_request(start: Any) -> None:
+    """`request.model` may be a chain, like `target`; a name in it that is not known is the one that the error names."""
+    async with start(Refuse(503), Say("Hello"), Refuse(503), Say("Hello")) as served:
+        chain = json.dumps(ask(model=f"{GPT},{CLAUDE}")).decode()
+        first = await served.stub.Generate(service.GenerateRequest(request_json=chain))
+        stream = served.stub.GenerateStream(service.GenerateStreamRequest(request_json=chain))
+        last = [piece async for piece in stream][-1]
+        unknown = json.dumps(ask(model=f"{GPT},nope")).decode()
+        error = await failure(served.stub.Generate(service.GenerateRequest(request_json=unknown)))
+    assert first.response.requested_model == last.event.message_complete.response.requested_model == CLAUDE
+    assert "'nope'" in (error.details() or "")
+    assert error.code() is grpc.StatusCode.INVALID_ARGUMENT
+
+
+async def test_a_refusal_leads_on_when_the_policy_says_so(start: Any) -> None:
+    """With `fail_over_on`, for models that the policy chose and for those that the caller named."""
+    policy = json.dumps({"fail_over_on": ["refusal"], "global": {"default": f"{GPT},{CLAUDE}"}}).decode()
+    no = Say("No.", finish_reason="content_filter")
+    async with start(no, Say("Hello"), no, Say("Hello"), no) as served:
+        request = json.dumps(ask()).decode()
+        for target in ("", f"{GPT},{CLAUDE}"):
+            answer = await served.stub.Generate(
+                service.GenerateRequest(request_json=request, target=target, policy_json=policy)
+            )
+            assert answer.response.requested_model == CLAUDE
+            assert [skipped.reason for skipped in answer.response.skipped] == ["refusal"]
+        answer = await served.stub.Generate(service.GenerateRequest(request_json=request, target=f"{GPT},{CLAUDE}"))
+        assert answer.response.requested_model == GPT
+
+
+async def test_each_generate_publishes_one_decision(start: Any) -> None:
+    """Routed or named, unary or streamed, well ended or not; and the other methods none."""
+    seen: list[Any] = []
+    async with start(Say("x"), Say("x"), Refuse(400)) as served:
+        served.running.events.subscribe(seen.append)
+        request = json.dumps(ask()).decode()
+        await served.stub.Generate(service.GenerateRequest(request_json=request))
+        stream = served.stub.GenerateStream(service.GenerateStreamRequest(request_json=request, target=GPT))
+        assert [piece async for piece in stream]
+        await failure(served.stub.Generate(service.GenerateRequest(request_json=request, target=GPT)))
+        await served.stub.Route(service.RouteRequest(request_json=request))
+        with_unknown = service.GenerateRequest(request_json=request, target="nope")
+        await failure(served.stub.Generate(with_unknown))
+    assert [event["payload"]["chosen_model"] for event in seen] == [CLAUDE, GPT, GPT]
+    assert {event["type"] for event in seen} == {"route.decided"}
+
+
 async def test_generate_stream(start: Any) -> None:
     """Events one by one; the buffered view shows no fragment of JSON."""
     step = Say("one two", calls=[("look", {"at": "it"})])
@@ -709,6 +774,47 @@ async def test_failures_of_providers(start: Any, step: Any, code: grpc.StatusCod
         assert info.metadata["provider"] == canonical.provider == "openai"
         if reason == "rate_limit":
             assert (info.metadata["retryable"], canonical.retry_after) == ("true", 2)
+
+
+def refusal(status: int, message: str, **more: Any) -> Refuse:
+    return Refuse(status, {"error": {"message": message, "type": "invalid_request_error", "code": "no", **more}})
+
+
+async def refused(served: Any, **more: Any) -> list[types.Error]:
+    """The canonical errors in the details of a refused call, whole and streamed."""
+    request = json.dumps(ask()).decode()
+    unary = served.stub.Generate(service.GenerateRequest(request_json=request, target=GPT, **more))
+    stream = served.stub.GenerateStream(service.GenerateStreamRequest(request_json=request, target=GPT, **more)).read()
+    errors = [await failure(unary), await failure(stream)]
+    assert all("no" in (error.details() or "") for error in errors)
+    assert not any("diary" in (error.details() or "") for error in errors), "the text of a status ends in logs"
+    return [details(error)[2] for error in errors]
+
+
+async def test_what_a_provider_said_comes_to_whoever_asked(start: Any) -> None:
+    """Its words by default, its body on request; words about the key of the server on request alone."""
+    words, about_the_key = "cannot parse my diary", "key of the account of my diary"
+    step, operators = refusal(400, words), refusal(401, about_the_key)
+    async with start(*[step] * 4, *[operators] * 4) as served:
+        for canonical in await refused(served):
+            assert (canonical.provider_message, canonical.raw_json) == (words, "")
+        for canonical in await refused(served, include_raw=True):
+            assert (canonical.provider_message, json.loads(canonical.raw_json)) == (words, step.body)
+        for canonical in await refused(served):
+            assert (canonical.HasField("provider_message"), canonical.raw_json) == (False, "")
+        for canonical in await refused(served, include_raw=True):
+            assert (canonical.provider_message, json.loads(canonical.raw_json)) == (about_the_key, operators.body)
+
+
+@pytest.mark.parametrize(("length", "most"), [(1_500, 1_500), (1_900, 500), (100_000, 500)])
+async def test_long_words_are_cut_to_the_room_there_is(start: Any, length: int, most: int) -> None:
+    """The canonical error comes whatever its provider said; what has no room is left out, the body first."""
+    step = refusal(400, "ж" * length, param="messages[0]", notes="x" * 9_000)
+    async with start(step, step) as served:
+        for canonical in await refused(served, include_raw=True):
+            assert canonical.raw_json == ""
+            assert most <= len(canonical.provider_message) <= length
+            assert canonical.path == "/messages/0"
 
 
 @pytest.mark.parametrize("after", ["1e20", "99999999999999999999"])

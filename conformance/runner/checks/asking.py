@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from runner import schema
 from runner.cases import Case
 from runner.compare import MISSING, difference, visible_response
+from runner.patches import PatchError, patched
 from runner.session import Failure, Session
 
 Note = str | None
@@ -83,12 +84,22 @@ def same(expected: Any, actual: Any, message: str = "", comparators: list[dict[s
 
 
 def canonical_request(session: Session, case: Case) -> dict[str, Any]:
-    """The case's canonical request; read from its wire request where none is written down."""
+    """The case's canonical request; where none is given, its wire request as it is read, and edited where the case does."""
     if case.has("request.canonical.json"):
         return case.value("request.canonical.json")
     request = read_request(session, case, case.value("request.wire.json"))
     valid("Request", request)
-    return request
+    return edited(case, request) if case.has("request.edit.json") else request
+
+
+def edited(case: Case, request: dict[str, Any]) -> dict[str, Any]:
+    """A request as it was read, after the case's edit."""
+    try:
+        changed: dict[str, Any] = patched(request, case.value("request.edit.json"))
+    except PatchError as error:
+        raise Failure(f"the edit does not fit the request as it was read: {error}") from None
+    valid("Request", changed)
+    return changed
 
 
 def same_wire(case: Case, expected: dict[str, Any], actual: dict[str, Any]) -> None:

@@ -13,24 +13,24 @@ from runner.wording import WordingError, Words, compare_reports
 from .asking import Note, canonical_request, read_request, same, same_wire, to_wire, valid
 
 
-def check_to_wire(session: Session, case: Case) -> Note:
+def check_to_wire(session: Session, case: Case, stage: str = "request") -> Note:
     """Exactly this wire, in the implementation's own words where it may choose them."""
-    request = case.value("request.canonical.json")
+    request = canonical_request(session, case)
     wire, loss = to_wire(session, case, request)
     try:
-        words = compare_reports(request, _golden_loss(case), loss)
+        words = compare_reports(request, _golden_loss(case, stage), loss)
     except (WordingError, ReportError):
         words = Words()  # that the report is wrong is for the check `loss` to say
-    same_wire(case, words.put(case.value("request.wire.json")), wire)
+    same_wire(case, words.put(case.value(f"{stage}.wire.json")), wire)
     return None
 
 
-def check_loss(session: Session, case: Case) -> Note:
+def check_loss(session: Session, case: Case, stage: str = "request") -> Note:
     """The entries of the golden report, no more and no fewer."""
-    request = case.value("request.canonical.json")
+    request = canonical_request(session, case)
     _, loss = to_wire(session, case, request)
     try:
-        compare_reports(request, _golden_loss(case), loss)
+        compare_reports(request, _golden_loss(case, stage), loss)
     except WordingError as wrong:
         raise Failure(wrong.message, wrong.difference) from None
     except ReportError as error:
@@ -38,14 +38,16 @@ def check_loss(session: Session, case: Case) -> Note:
     return None
 
 
-def _golden_loss(case: Case) -> list[Any]:
-    return case.value("request.loss.json") if case.has("request.loss.json") else []
+def _golden_loss(case: Case, stage: str = "request") -> list[Any]:
+    """What is reported at a stage of the case: of its `request`, or when it was edited (`request.edited`)."""
+    return case.value(f"{stage}.loss.json") if case.has(f"{stage}.loss.json") else []
 
 
-def check_refusal(session: Session, case: Case) -> Note:
-    golden = case.value("request.error.json")
+def check_refusal(session: Session, case: Case, stage: str = "request") -> Note:
+    golden = case.value(f"{stage}.error.json")
+    request = canonical_request(session, case)
     try:
-        _, loss = to_wire(session, case, case.value("request.canonical.json"))
+        _, loss = to_wire(session, case, request)
     except Refused as refused:
         same(visible_error(golden, golden), visible_error(refused.error, golden), "", case.comparators("error"))
         return None
@@ -76,7 +78,7 @@ def _covers(entry: Any, pointer: str) -> bool:
 
 def check_accounting(session: Session, case: Case) -> Note:
     assert case.adapter is not None
-    return loss_law(session, case, case.value("request.canonical.json"), case.adapter)
+    return loss_law(session, case, canonical_request(session, case), case.adapter)
 
 
 def check_cross(session: Session, case: Case, adapter: str) -> Note:
@@ -99,6 +101,11 @@ def check_valid(session: Session, case: Case, adapter: str) -> Note:
 
 
 def check_from_wire_request(session: Session, case: Case) -> Note:
+    if case.has("request.read.json"):
+        expected = visible(case.value("request.read.json"))
+        actual = visible(read_request(session, case, case.value("request.wire.json")))
+        same(expected, actual, "", case.comparators("request"))
+        return None
     request = case.value("request.canonical.json")
     try:
         expected = visible(apply(request, _golden_loss(case)))

@@ -35,9 +35,29 @@ def check_error_row(session: Session, case: Case) -> Note:
     same(visible_error(golden, golden), visible_error(error, golden), "", case.comparators("error"))
     if "raw" in error:
         raise Failure("the error has the provider's body, and nobody asked for it")
+    _has_no_content(row, error)
     if "retryable" in golden and "retryable" not in error:
         raise Failure("the error does not say whether it is retryable")
     return None
+
+
+def _has_no_content(row: dict[str, Any], error: dict[str, Any]) -> None:
+    """The message says what the wire gives apart, and nothing of the provider's sentence; no member holds a key."""
+    message = error["message"]
+    if any(word not in message for word in row.get("in_message", ())):
+        raise Failure("the message does not say what the wire gives apart", Difference("", row["in_message"], message))
+    words = error.get("provider_message") or ""
+    quoted = row["error"].get("provider_message") or words
+    if quoted and quoted in message:
+        raise Failure("the message holds the words of the provider, which may hold content")
+    if len(words) > LONGEST_WORDS:
+        raise Failure(f"provider_message has {len(words)} characters, at most {LONGEST_WORDS} are allowed")
+    said = "\n".join(value for value in error.values() if isinstance(value, str))
+    if any(secret in said for secret in row.get("hidden", ())):
+        raise Failure("the error holds what must be taken out of it")
+
+
+LONGEST_WORDS = 2_000
 
 
 def check_cost_row(session: Session, case: Case) -> Note:

@@ -6,7 +6,7 @@ from runner import schema
 from runner.cases import Case
 from runner.session import Failure, Session
 
-from .asking import Note, read_request, read_response, to_wire, valid
+from .asking import Note, canonical_request, read_request, read_response, to_wire, valid
 from .streams import whole_events
 
 
@@ -25,7 +25,7 @@ def check_schema_events(session: Session, case: Case) -> Note:
 
 
 def check_schema_loss(session: Session, case: Case) -> Note:
-    wire, loss = to_wire(session, case, case.value("request.canonical.json"))
+    wire, loss = to_wire(session, case, canonical_request(session, case))
     valid("WireRequest", wire)
     for number, entry in enumerate(loss):
         valid("LossEntry", entry, f"entry {number} of the loss report")

@@ -6,7 +6,7 @@ The wires, by name: the modules of this folder, and those that installed package
 import importlib
 import pkgutil
 from functools import cache
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
 from typing import Final
 
@@ -16,10 +16,16 @@ GROUP: Final = "interlingua.adapters"
 
 
 @cache
+def _installed() -> dict[str, EntryPoint]:
+    """What installed packages name. Looked up once: it reads the metadata of every installed package."""
+    return {entry.name: entry for entry in entry_points(group=GROUP)}
+
+
+@cache
 def names() -> tuple[str, ...]:
     """The names of all adapters, sorted."""
     here = {module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_")}
-    return tuple(sorted(here | {entry.name for entry in entry_points(group=GROUP)}))
+    return tuple(sorted(here | set(_installed())))
 
 
 @cache
@@ -27,6 +33,6 @@ def get(name: str) -> ModuleType:
     """The module of an adapter. Raises `InvalidRequest` when there is none of that name."""
     if name not in names():
         raise InvalidRequest(f"there is no adapter {name!r}; there are {', '.join(names())}")
-    for entry in entry_points(group=GROUP, name=name):
-        return entry.load()
+    if name in _installed():
+        return _installed()[name].load()
     return importlib.import_module(f"{__name__}.{name}")

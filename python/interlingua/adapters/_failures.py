@@ -1,5 +1,9 @@
 """
-Errors written for a wire: the status, the headers and the body with which its provider would have told a failure.
+Errors, both ways: what a reader says of a provider's failure, and the status, the headers and the body with which a
+provider of a wire would have told one.
+
+A reader's `message` holds the category and what the wire gives apart (a code, a limit), never the provider's sentence:
+that is `provider_message` (spec/8-errors.md#provider-message).
 
 Each wire has one table, from the category to its own status and words, and one function that spells a body. What is
 common stands here: which words may be passed on, what is kept of an error that was read from the same wire, and the
@@ -12,8 +16,9 @@ import re
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-from interlingua.adapters._kit import Wire
+from interlingua.adapters._kit import Wire, error_body
 from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import OPERATOR_CATEGORIES
 from interlingua.canonical.loss import Entry
 
 WORDS: Final = frozenset(
@@ -33,15 +38,15 @@ WORDS: Final = frozenset(
 
 
 TEXTS: Final[dict[str, str]] = {
-    "invalid_request": "the provider refused the request as invalid",
+    "invalid_request": "the request was refused as invalid",
     "unsupported": "the provider does not do this",
-    "authentication": "the provider did not accept the credentials; check the key",
-    "permission": "the provider forbids this to the account",
+    "authentication": "the credentials were not accepted; check the key",
+    "permission": "the account is not allowed to do this",
     "billing": "the account has no credit or quota left",
-    "not_found": "the provider does not know the model or address",
-    "rate_limit": "the provider limits the rate of calls; wait and try again",
+    "not_found": "the model or address is not known there",
+    "rate_limit": "the rate of calls is limited; wait and try again",
     "context_overflow": "the prompt is longer than the model's context; shorten the conversation",
-    "content_filter": "a content filter of the provider refused the request",
+    "content_filter": "a content filter refused the request",
     "timeout": "the provider did not answer in time",
     "server_error": "the provider failed; try again",
     "overloaded": "the provider is overloaded; wait and try again",
@@ -53,7 +58,7 @@ TEXTS: Final[dict[str, str]] = {
     "invalid_response": "the answer of the provider cannot be read",
     "stream_truncated": "the answer ended before its end",
 }
-"""What a reader tells of a category. The provider's own text may hold content, so it is never told."""
+"""What a reader says of a category in `message`, where the provider's own text, which may hold content, never stands."""
 
 
 class Told(NamedTuple):
@@ -71,19 +76,21 @@ class Told(NamedTuple):
 Spell = Callable[[Told], Wire]
 Read = Callable[[int, dict[str, str], Any, Endpoint], dict[str, Any]]
 
-_OPERATORS: Final = frozenset(("authentication", "permission", "billing"))
-"""Of these a provider speaks to whoever holds the key, and may repeat a part of it."""
-
 _NO_WORDS: Final = "the call failed"
 _FAILURES: Final = range(400, 600)
+_REPLIES: Final = range(300, 600)
 _FOREVER: Final = 10**9
 _LONGEST: Final = 2_000
+_DEEPEST: Final = 6
+_TEXT_MEMBERS: Final = ("message", "Message", "detail", "msg", "error_message", "status_msg", "errors", "base_resp")
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]+")
 _KEY_SHAPED: Final = re.compile(
     r"\b(?:sk|pk|rk|gsk|xai|pplx|hf)[-_][A-Za-z0-9_*.-]{12,}|\b(?:AIza|AKIA|ASIA)[A-Za-z0-9_*-]{12,}|\bBearer [^\s\"',]{12,}"
 )
-_PATH: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$-]*(?:\[\d+\]|\.[A-Za-z0-9_$-]+)*")
+_PATH: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$-]*(?:\.?\[\d+\]|\.[A-Za-z0-9_$-]+)*")
 _STEP: Final = re.compile(r"[^.\[\]]+")
 _WORD: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+_FACT: Final = re.compile(r"[A-Za-z0-9_.:/-]{1,64}(?: \d{1,20})?")
 _ID: Final = re.compile(r"[A-Za-z0-9_.:/+=-]{1,200}")
 
 
@@ -161,28 +168,51 @@ def _goes_back(failure: dict[str, Any]) -> bool:
 
 
 def _words(failure: dict[str, Any], *, here: bool) -> str:
-    """What the provider said, where the error has its body; never to anybody but a client of the same wire when it speaks of keys."""
-    if failure.get("raw") is None or (failure["category"] in _OPERATORS and not here):
+    """What the provider said, where the error has it; never to anybody but a client of the same wire when it speaks of keys."""
+    if failure["category"] in OPERATOR_CATEGORIES and not here:
         return ""
-    text = said(failure["raw"])[:_LONGEST]
-    return text if here else _KEY_SHAPED.sub("[secret]", text)
+    if here and failure.get("raw") is not None:
+        return said(failure["raw"])[:_LONGEST]
+    return provider_message(failure.get("raw")) or (failure.get("provider_message") or "")[:_LONGEST]
+
+
+def provider_message(body: Any) -> str | None:
+    """What the provider said in the body of its error, for whoever made the call (spec/8-errors.md#provider-message).
+
+    What looks like a key is taken out, so are control characters (a terminal may show it), and it ends after 2,000
+    characters. None when the body has no words for a person, as a page of a proxy.
+    """
+    text = _CONTROL.sub(" ", _KEY_SHAPED.sub("[secret]", said(body))).strip()
+    return (text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…") or None
 
 
 def said(body: Any) -> str:
     """The text in an error's body, in any of the shapes that the wires have; nothing when it is a page."""
-    if isinstance(body, list) and body:
-        body = body[0]
-    if isinstance(body, dict):
-        inner = body.get("error")
-        if isinstance(inner, dict):
-            body = inner
-        for name in ("message", "Message", "error", "detail"):
-            if isinstance(text := body.get(name), str):
-                return text.strip()
+    if isinstance(body, str):
+        return "" if body.lstrip()[:1] in ("", "<", "{", "[") else body.strip()
+    return _said_in(body, _DEEPEST)
+
+
+def _said_in(value: Any, depth: int) -> str:
+    """The first text for a person in a value, and behind it the text of the provider that a gateway passes on."""
+    if isinstance(value, str):
+        return value.strip()
+    if isinstance(value, list):
+        return _said_in(value[0], depth - 1) if value and depth else ""
+    if not isinstance(value, dict) or not depth:
         return ""
-    if not isinstance(body, str) or body.lstrip()[:1] in ("", "<", "{", "["):
-        return ""
-    return body.strip()
+    inner = value.get("error")
+    places = ("error", *_TEXT_MEMBERS) if isinstance(inner, (dict, list)) else (*_TEXT_MEMBERS, "error")
+    text = next((found for name in places if (found := _said_in(value.get(name), depth - 1))), "")
+    metadata = value.get("metadata")
+    upstream = _upstream(metadata.get("raw"), depth - 1) if isinstance(metadata, dict) else ""
+    return f"{text}: {upstream}" if text and upstream else text or upstream
+
+
+def _upstream(raw: Any, depth: int) -> str:
+    """What the provider behind a gateway said, which passes its body on as it came (OpenRouter)."""
+    parsed = error_body(raw)
+    return said(parsed) if isinstance(parsed, str) else _said_in(parsed, depth)
 
 
 def _read_back(wire: Wire, read: Read, endpoint: Endpoint) -> dict[str, Any]:
@@ -238,10 +268,19 @@ def _entry(op: str, path: str, code: str, message: str, value: Any = None) -> En
 # ---------------------------------------------------------------------------------------------------- small shapes
 
 
-def message(name: str, status: int, code: str | None) -> str:
-    """The sentence for an error that was read: who, and by which status and word; nothing of the provider's text."""
-    told = f"{name} answered with status {status}" if status in _FAILURES else f"{name} told of a failure"
-    return f"{told} ({code})" if code else told
+def message(endpoint: Endpoint, status: int | None, category: str, *facts: str | None) -> str:
+    """The sentence for an error that was read: who, by which status, the `facts` that the wire gives apart (codes, limits),
+    and what the category means; nothing of the provider's text (spec/8-errors.md#content-free-parts)."""
+    name = endpoint.provider or endpoint.adapter
+    told = f"{name} answered {status}" if status in _REPLIES else f"{name} reported a failure"
+    known = ", ".join(dict.fromkeys(fact for fact in facts if fact and _is_fact(fact)))
+    meaning = TEXTS.get(category, TEXTS["other"])
+    return f"{told} ({known}): {meaning}" if known else f"{told}: {meaning}"
+
+
+def _is_fact(fact: str) -> bool:
+    """Whether this is a word or a number of the provider, and neither a sentence nor a key."""
+    return _FACT.fullmatch(fact) is not None and _KEY_SHAPED.search(fact) is None
 
 
 def wait_headers(seconds: float | None, *, exact: bool) -> dict[str, str]:

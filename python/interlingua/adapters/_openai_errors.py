@@ -203,7 +203,7 @@ _HINTS: Final[tuple[tuple[str, frozenset[int | None], tuple[str, ...]], ...]] = 
 def error(status: int, headers: Mapping[str, str], body: bytes | str | None, endpoint: Endpoint) -> Error:
     """The canonical error for an error answer: any status, any body, HTML and nothing included.
 
-    The provider's own text may hold content, so it is only in `raw`.
+    The provider's own text may hold content, so it is not in `message`.
     """
     number = status if status >= 300 else None  # a failure that came as a success
     return error_from_body(number, headers, error_body(body) if body else None, endpoint)
@@ -227,7 +227,7 @@ def error_from_body(status: int | None, headers: Mapping[str, str], body: Any, e
         retryable = told == "true"
     found: Error = {
         "category": category,
-        "message": failures.TEXTS[category],
+        "message": failures.message(endpoint, number, category, *_facts(body, words)),
         "retryable": retryable,
         "adapter": endpoint.adapter,
     }
@@ -298,6 +298,31 @@ def _upstream(inner: Mapping[str, Any]) -> list[Any]:
     metadata = inner.get("metadata")
     raw = metadata.get("raw") if isinstance(metadata, dict) else None
     return [raw] if isinstance(raw, str) else []
+
+
+def _facts(body: Any, words: list[str]) -> list[str]:
+    """What the body says in words and numbers apart from its sentence: the code, the kind of limit, its size, the place."""
+    found = words[:1] + [word for word in words[1:] if word in _TYPES]
+    for place in _places(body):
+        if isinstance(place, dict):
+            found += [f"{name} {place[name]}" for name in _LIMITS if type(place.get(name)) is int]
+            found += _locations(place.get("detail"))
+    return found
+
+
+_LIMITS: Final = ("n_prompt_tokens", "n_ctx")  # llama.cpp
+
+
+def _locations(detail: Any) -> list[str]:
+    """Where a validator found something wrong, and of what type it is, as servers made with FastAPI say it. The place is
+    one in the model of the server, which is not always one in the body."""
+    first = detail[0] if isinstance(detail, list) and detail else None
+    if not isinstance(first, dict):
+        return []
+    steps = first.get("loc")
+    place = ".".join(str(step) for step in steps) if isinstance(steps, list) else ""
+    kind = first.get("type")
+    return [place, kind if isinstance(kind, str) else ""]
 
 
 def _number(body: Any) -> int | None:

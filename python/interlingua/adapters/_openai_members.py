@@ -4,6 +4,7 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from decimal import Decimal
 from typing import Any, Final, Generic, TypeVar
 
+from interlingua.adapters._as_read import imprint, note_member
 from interlingua.adapters._kit import NOTHING, Wire, gravity, is_plain_name, plain_name, report_unknown, within
 from interlingua.adapters._openai_writing import LONGEST_TOOL_NAME, Target, fits_name
 from interlingua.adapters._results import note
@@ -50,7 +51,7 @@ def sampling(name: str, value: Any, request: Request, body: Wire, writing: Targe
         message = f"the wire takes {lowest} to {highest}"
         writing.loss.replace((name,), value, "unsupported_value", "weakened", message)
     effort = (request.get("reasoning") or NOTHING).get("effort")
-    if writing.capabilities.get("sampling_with_reasoning") is False and effort != "none" and not writing.own:
+    if writing.capabilities.get("sampling_with_reasoning") is False and effort != "none" and not writing.verbatim(name):
         message = "the model samples by these settings only without reasoning"
         writing.loss.drop((name,), "combination", "weakened", message)
     else:
@@ -59,7 +60,7 @@ def sampling(name: str, value: Any, request: Request, body: Wire, writing: Targe
 
 def top_logprobs(name: str, value: int, request: Request, body: Wire, writing: Target) -> None:
     """How many alternatives are given beside each token."""
-    if writing.refuses("logprobs") or writing.refuses(name):
+    if writing.refuses("logprobs", name) or writing.refuses(name):
         code = "unsupported_field" if name in writing.dialect.get("unsupported", ()) else "unsupported_model"
         severity = gravity(name, value, "weakened")
         writing.loss.drop((name,), code, severity, "the target gives no log probabilities")
@@ -126,7 +127,7 @@ def effort(value: Mapping[str, Any], writing: Target) -> str | None:
         return asked
     if asked not in EFFORTS:
         return None
-    if writing.own or not accepted:
+    if not accepted or writing.verbatim("reasoning"):
         return asked
     wanted = EFFORTS.index(asked)
     known = [word for word in accepted if word in EFFORTS] or list(accepted)
@@ -136,7 +137,7 @@ def effort(value: Mapping[str, Any], writing: Target) -> str | None:
 def token_limit(name: str, value: int, writing: Target) -> int:
     """The limit of the answer, or the most that the model gives."""
     highest = writing.capabilities.get("max_output_tokens")
-    if highest is None or value <= highest or writing.own:
+    if highest is None or value <= highest or writing.verbatim(name):
         return value
     writing.loss.replace((name,), highest, "limit_exceeded", "weakened", "the model gives fewer tokens")
     return highest
@@ -144,7 +145,7 @@ def token_limit(name: str, value: int, writing: Target) -> int:
 
 def takes_reasoning(name: str, writing: Target) -> bool:
     """Whether the provider and the model take settings of reasoning; reported when they do not."""
-    if not (writing.refuses(name) or writing.refuses("reasoning_effort")):
+    if not (writing.refuses(name) or writing.refuses("reasoning_effort", name)):
         return True
     unsupported = writing.dialect.get("unsupported", ())
     code = "unsupported_field" if name in unsupported or "reasoning_effort" in unsupported else "unsupported_model"
@@ -175,7 +176,7 @@ def asked_format(name: str, value: dict[str, Any], writing: Target, *, enforced:
         for member in _OF_SCHEMAS:
             if value.get(member) is not None:
                 loss.drop((name, member), "unsupported_field", "shape", "this form of answer has no such member")
-    if writing.own or kind == "text":
+    if kind == "text" or writing.verbatim("response_format"):
         return kind
     accepted = _accepted_format(kind, writing, enforced=enforced)
     if accepted is None:
@@ -317,6 +318,8 @@ READERS: Final[dict[str, Reader]] = {
 """The members that both wires spell alike."""
 
 _PLAIN_TOOL: Final = frozenset(("name", "description", "input_schema", "strict", "provider_state"))
+TOOLS: Final = "tools"
+"""The place of a tool."""
 
 
 def proofread(
@@ -337,7 +340,12 @@ def proofread(
     if form:
         request["provider_state"]["form"] = form
     plain = all(within(tool, _PLAIN_TOOL) and not tool.get("strict") for tool in tools)
-    if plain and all(name in even or _is_usual(name, value, body) for name, value in body.items()):
+    refused = endpoint.dialect.get("unsupported") or ()
+    if (
+        plain
+        and all(name not in refused for name in body)
+        and all(name in even or _is_usual(name, value, body) for name, value in body.items())
+    ):
         return
     # of a model nothing is known here: what was written for it is not measured by what we know of it
     reader = Endpoint(endpoint.adapter, endpoint.provider, None, endpoint.dialect)
@@ -347,11 +355,12 @@ def proofread(
     for entry in to_wire(alone, reader)[1]:
         match entry["path"].split("/")[1:]:
             case ["tools", position, *_]:
-                note(tools[int(position)], "odd", endpoint.state)
-            case ["options", _, name, *_] | [name, *_]:
-                odd = form.setdefault("odd", [])
-                if name not in odd:
-                    odd.append(name)
+                tool = tools[int(position)]
+                note(tool, "odd", endpoint.state, imprint(tool, TOOLS))
+            case ["options", _, name, *_]:
+                note_member(request, form, f"options/{name}", entry["code"], endpoint.adapter)
+            case [name, *_]:
+                note_member(request, form, name, entry["code"], endpoint.adapter)
             case _:
                 pass
     if form:

@@ -20,7 +20,7 @@ Choice = Mapping[str, Any]
 
 def takes_tools(tools: list[Tool], writing: Target) -> bool:
     """Whether the model takes tools; all that it does not take is reported."""
-    if writing.own or writing.capabilities.get("supports_tools") is not False:
+    if writing.capabilities.get("supports_tools") is not False or writing.verbatim("tools"):
         return True
     for position in range(len(tools)):
         writing.loss.drop(("tools", position), "unsupported_model", "lost", "the model takes no tools")
@@ -61,7 +61,7 @@ def parallel_to_wire(request: dict[str, Any], body: Wire, writing: Target) -> No
     parallel = request.get("parallel_tool_calls")
     if parallel is None:
         return
-    if "tools" not in body and not writing.keeps("parallel_tool_calls"):
+    if "tools" not in body and not writing.keeps("parallel_tool_calls", "combination"):
         message = "there are no tools to call in parallel"
         writing.loss.drop(("parallel_tool_calls",), "combination", "shape", message)
     elif writing.refuses("parallel_tool_calls"):

@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from interlingua.adapters._as_read import AsRead, imprint
 from interlingua.adapters._kit import NOTHING, UnusedNames, WireIds, gravity, is_plain_name, plain_name
 from interlingua.adapters._schema import OPENAI_STRICT, misfit
 from interlingua.canonical.carriage import rides
@@ -19,8 +20,8 @@ _ANY_ID: Final = re.compile("")
 class Target:
     """The endpoint that is written for, and what is lost on the way.
 
-    `own` says that the whole came from this wire: it is spelt as it was, and what is known of the model is not held
-    against it. `as_read` says that it is not mended at all; of a request that is left to what was noted on reading it.
+    `own` says that the whole came from this wire: it is spelt as it was. `as_read` says that it is not mended at all; of a
+    request, that is asked member by member (`same`, `verbatim`, `keeps`).
     `folds_custom` says that tools with free text are written as functions, because the provider has no others.
     `breakpoints` counts the cache marks that are written. `longest_id` is the most characters of the wire's ids of calls,
     which are free in all else where the provider has no grammar of its own.
@@ -31,7 +32,8 @@ class Target:
         "_ids",
         "_longest_id",
         "_names",
-        "_odd",
+        "_marks",
+        "_read",
         "_short_ids",
         "_unused",
         "as_read",
@@ -51,7 +53,8 @@ class Target:
         self.loss = loss
         self.own = own
         self.as_read = own
-        self._odd: tuple[str, ...] = ()
+        self._marks = 0
+        self._read: AsRead | None = None
         self.folds_custom = dialect.get("custom_tools") is False and not own
         self.breakpoints = 0
         told: Mapping[str, Any] = dialect.get("tool_id") or NOTHING
@@ -72,26 +75,47 @@ class Target:
         return self.owns(item).get("form") or NOTHING
 
     def recall(self, request: dict[str, Any]) -> None:
-        """Takes up what was noted when a request of this wire was read: that alone is not mended."""
+        """Takes up what was kept of a request when it was read: what is still so is not mended."""
         self.as_read = False
+        self._read = AsRead(request, self.endpoint)
         if self.own:
             form = self.form(request)
-            self._odd = tuple(form.get("odd") or ())
+            self._marks = form.get("marks") or 0
             self._names.update((name, name) for name in form.get("names") or ())
 
-    def keeps(self, member: str) -> bool:
-        """Whether a member of the request is written as it is, because it was as odd when it was read."""
-        return self.as_read or member in self._odd
+    def same(self, *members: str) -> bool:
+        """Whether members of the request are as they were read from this provider, which is their judge."""
+        return self.as_read or (self._read is not None and self._read.same(*members))
 
-    def noted(self, item: dict[str, Any], oddity: str = "odd", value: Any = True) -> bool:
+    def verbatim(self, *members: str) -> bool:
+        """Whether members go as they were read to the model for which they were written."""
+        return self.as_read or (self._read is not None and self._read.verbatim(*members))
+
+    def keeps(self, member: str, code: str | None = None) -> bool:
+        """Whether a member of the request is written as it is, because it was as odd (by `code`) when it was read."""
+        return self.as_read or (self._read is not None and self._read.keeps(member, code))
+
+    def most_marks(self, most: int) -> int:
+        """How many marks for the cache are written: as many as the wire takes, or as were read."""
+        return max(most, self._marks)
+
+    def is_odd(self, item: dict[str, Any], place: str) -> bool:
+        """Whether an item is written as it is, because it was read so in that place, odd as it is."""
+        if self.as_read or not self.own or "provider_state" not in item:
+            return self.as_read
+        odd = self.form(item).get("odd")
+        return odd is not None and odd == imprint(item, place)
+
+    def noted(self, item: dict[str, Any], oddity: str, value: Any = True) -> bool:
         """Whether an item was read with an oddity, which is then kept."""
         return self.as_read or (self.own and "provider_state" in item and self.form(item).get(oddity) == value)
 
-    def refuses(self, name: str) -> bool:
-        """Whether the provider's wire or the model does not take a member of the request."""
-        if self.own:
-            return False
-        return name in self.dialect.get("unsupported", ()) or self.capabilities.get(f"supports_{name}") is False
+    def refuses(self, name: str, member: str | None = None) -> bool:
+        """Whether the provider's wire or the model does not take a member of the request; `member` is what it is called
+        there."""
+        if name in self.dialect.get("unsupported", ()):
+            return not self.same(member or name)
+        return self.capabilities.get(f"supports_{name}") is False and not self.verbatim(member or name)
 
     def report_refused(self, name: str, value: Any, severity: str = "weakened") -> None:
         """Reports that a member of the request is left out; one that states what is so anyway is no great loss."""

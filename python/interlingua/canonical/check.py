@@ -8,6 +8,7 @@ Profiles (spec/registry/profiles.json) restrict the core.
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,9 @@ from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest, too_deep
 from interlingua.canonical.loss import Path as Where
 from interlingua.canonical.loss import pointer
-from interlingua.canonical.validate import validate, validator_of, violations
+from interlingua.canonical.measured import UNCHECKED, measured
+from interlingua.canonical.patterns import NOT_RUN, pattern
+from interlingua.canonical.validate import check_plain, validate, violations
 
 Data = dict[str, Any]
 Violation = dict[str, str]
@@ -38,6 +41,7 @@ _KNOWN_BLOCKS = frozenset(
 _ULID_TOOL_ID = re.compile(r"^tu_[0-7][0-9A-HJKMNP-TV-Z]{25}$")
 _SNAKE_CASE = re.compile(r"^[a-z][a-z0-9_]{0,63}$")
 _TOOL_NAME = re.compile(r"^[A-Za-z][A-Za-z0-9_]{0,63}\Z")
+_UTC_MICROSECONDS = re.compile(r"\.[0-9]{6}Z\Z")
 _ENVELOPE = ("id", "session_id", "role", "content", "metadata", "created_at", "schema_version")
 _IN_ENVELOPE = frozenset((*_ENVELOPE, "name", "cache", "priority", "critical", "provider_state", "extra"))
 
@@ -105,6 +109,8 @@ def _message(message: Data, path: Where, limits: Data) -> Iterator[Violation]:
     status = message.get("metadata", {}).get("status", "complete")
     if limits.get("envelope"):
         yield from _envelope(message, path)
+    if "created_at" in message:
+        yield from _moment(message["created_at"], path, limits)
     if role not in limits["blocks"]:
         yield _broken("role", (*path, "role"), f"the role {role} is not in this profile")
     elif status != "partial":
@@ -113,6 +119,53 @@ def _message(message: Data, path: Where, limits: Data) -> Iterator[Violation]:
             yield from _linkage(message, content, path)
         if role == "assistant":
             yield from _provenance(message, status, path, limits)
+
+
+def refuse_misplaced(message: Any) -> None:
+    """Raises `InvalidRequest` for a message of the types whose blocks its role does not take, or which is not linked.
+
+    The rules of content of the core, asked of an object when it is made; all others are those of `check`.
+    """
+    metadata = message.metadata
+    if metadata is not None and metadata.status == "partial":
+        return
+    role, content = message.role, message.content
+    allowed = profiles()["core"]["blocks"][role]
+    found = list(_number(role, len(content), ()))
+    for position, block in enumerate(content):
+        if block.type in _KNOWN_BLOCKS and block.type not in allowed:
+            found.append(_misplaced(block.type, ("content", position)))
+        elif block.type == "tool_result":
+            found += _not_in_a_result(block, ("content", position))
+    if role == "tool" and not found:
+        parent = None if metadata is None else metadata.parent_tool_use_id
+        answered = next((block.tool_use_id for block in content if block.type == "tool_result"), None)
+        found += _linked(parent, answered, ())
+    if found:
+        raise InvalidRequest(f"not a canonical message: {found[0]['message']}", path=found[0]["path"], violations=found)
+
+
+def refuse_misplaced_in_result(block: Any) -> None:
+    """The same of a `tool_result` block of the types: it holds text, media and opaque blocks."""
+    found = _not_in_a_result(block, ())
+    if found:
+        raise InvalidRequest(f"not a canonical block: {found[0]['message']}", path=found[0]["path"], violations=found)
+
+
+def refuse_incomplete_medium(block: Any) -> None:
+    """The same of a block of the types that holds a medium: it says what and where the medium is."""
+    found = list(_medium(block.plain(), (), profiles()["core"]))
+    if found:
+        raise InvalidRequest(f"not a canonical block: {found[0]['message']}", path=found[0]["path"], violations=found)
+
+
+def _not_in_a_result(block: Any, path: Where) -> list[Violation]:
+    allowed = profiles()["core"]["result_blocks"]
+    return [
+        _misplaced(inner.type, (*path, "content", position))
+        for position, inner in enumerate(block.content)
+        if inner.type in _KNOWN_BLOCKS and inner.type not in allowed
+    ]
 
 
 def _envelope(message: Data, path: Where) -> Iterator[Violation]:
@@ -124,15 +177,31 @@ def _envelope(message: Data, path: Where) -> Iterator[Violation]:
             yield _broken("envelope", (*path, name), "a member that the envelope does not have")
 
 
+def _moment(text: str, path: Where, limits: Data) -> Iterator[Violation]:
+    where = (*path, "created_at")
+    try:
+        # the schema has seen to the form; left are days that no month has
+        datetime.fromisoformat(text)
+    except ValueError:
+        yield _broken("created_at", where, "there is no such day")
+        return
+    if limits.get("utc_microseconds") and not _UTC_MICROSECONDS.search(text):
+        yield _broken("created_at", where, "the time is in UTC with six fractional digits, as …T12:00:00.000000Z")
+
+
 def _content(message: Data, role: str, content: list[Data], path: Where, limits: Data) -> Iterator[Violation]:
-    if not content and role not in ("system", "developer"):
-        yield _broken("content_not_empty", (*path, "content"), f"a message with role {role} must hold a block")
-    if role == "tool" and len(content) != 1:
-        yield _broken("one_result_per_message", (*path, "content"), "a tool message holds exactly one tool_result")
+    yield from _number(role, len(content), path)
     if limits.get("single_content") and len(content) != 1:
         yield _broken("single_content", (*path, "content"), "a message of this profile holds exactly one block")
     for position, block in enumerate(content):
         yield from _block(block, limits["blocks"][role], (*path, "content", position), limits)
+
+
+def _number(role: str, blocks: int, path: Where) -> Iterator[Violation]:
+    if not blocks and role not in ("system", "developer"):
+        yield _broken("content_not_empty", (*path, "content"), f"a message with role {role} must hold a block")
+    if role == "tool" and blocks != 1:
+        yield _broken("one_result_per_message", (*path, "content"), "a tool message holds exactly one tool_result")
 
 
 def _block(block: Data, allowed: list[str], path: Where, limits: Data) -> Iterator[Violation]:
@@ -142,7 +211,7 @@ def _block(block: Data, allowed: list[str], path: Where, limits: Data) -> Iterat
             yield _broken("known_block", (*path, "type"), "this profile does not know the block's type")
         return
     if kind not in allowed:
-        yield _broken("block_in_role", (*path, "type"), f"a {kind} block may not stand here")
+        yield _misplaced(kind, path)
         return
     match kind:
         case "tool_use":
@@ -154,6 +223,10 @@ def _block(block: Data, allowed: list[str], path: Where, limits: Data) -> Iterat
             yield from _medium(block, path, limits)
         case _:
             pass
+
+
+def _misplaced(kind: str, path: Where) -> Violation:
+    return _broken("block_in_role", (*path, "type"), f"a block of the type {kind} may not stand here")
 
 
 def _call(block: Data, path: Where, limits: Data) -> Iterator[Violation]:
@@ -179,6 +252,10 @@ def _medium(block: Data, path: Where, limits: Data) -> Iterator[Violation]:
 def _linkage(message: Data, content: list[Data], path: Where) -> Iterator[Violation]:
     parent = message.get("metadata", {}).get("parent_tool_use_id")
     answered = next((block["tool_use_id"] for block in content if block["type"] == "tool_result"), None)
+    yield from _linked(parent, answered, path)
+
+
+def _linked(parent: str | None, answered: str | None, path: Where) -> Iterator[Violation]:
     where = (*path, "metadata", "parent_tool_use_id")
     if parent is None:
         yield _broken("parent_tool_use_id", where, "a tool message names the call that it answers")
@@ -270,20 +347,19 @@ def tool_input_violations(given: Any, schema: Any) -> list[Violation]:
     """Where arguments do not fit a tool's schema: to be asked when a call was read, and again before it is carried out.
 
     A schema that is none, or that refers to something outside of itself, has no say here; `tool_schema_violations` tells of
-    it. No text holds a value of the arguments.
+    it. What stands under a regular expression that cannot be run is told by the rule `tool_input_unchecked`: it may fit or
+    not. No text holds a value of the arguments.
     """
+    check_plain(given)
     try:
-        validator = validator_of(schema)
+        return [
+            {"rule": "tool_input_unchecked", "path": where, "message": message}
+            if rule == UNCHECKED
+            else {"rule": "tool_input_invalid", "path": where, "message": f"the argument {message}"}
+            for rule, where, message in measured(given, schema)
+        ]
     except ValueError:
         return []
-    try:
-        errors = list(validator.iter_errors(given))
-    except ValueError:
-        raise InvalidRequest("arguments are plain JSON data") from None
-    return [
-        _broken("tool_input_invalid", tuple(error.instance_path), f"the argument breaks the schema's {error.kind.name}")
-        for error in errors
-    ]
 
 
 def check_call(
@@ -395,6 +471,8 @@ def _schema_node(
                     _schema_node(inner, (*here, position), keywords, extended, report)
             case "additionalProperties" if isinstance(value, bool):
                 pass
+            case "pattern" if extended and isinstance(value, str) and pattern(value) is None:
+                report(_broken("tool_schema", here, f"the pattern {NOT_RUN}"))
             case "additionalProperties":
                 report(
                     _broken("tool_schema", here, "additionalProperties is taken as true or false, and not as a schema")

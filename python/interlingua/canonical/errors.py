@@ -14,10 +14,14 @@ InterlinguaError
 └── Cancelled            the caller went away
 
 Every error says what is wrong, where (`path`, a JSON Pointer) and what to do.
-No message holds content or a secret: what a provider said is in `raw`, and only shown on request.
+No message, and so neither `str` nor `repr` of an error, holds content or a secret. What the provider said is in
+`provider_message`, for whoever made the call; its whole body is in `error["raw"]`.
 """
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
+
+OPERATOR_CATEGORIES: Final = frozenset(("authentication", "permission", "billing"))
+"""In errors of these, a provider speaks to whoever holds the key, and may repeat a part of it."""
 
 
 class InterlinguaError(Exception):
@@ -27,6 +31,14 @@ class InterlinguaError(Exception):
     """
 
     category: ClassVar[str] = "internal"
+
+    @property
+    def provider_message(self) -> str | None:
+        """What the provider said, in its own words, when it was a provider that failed.
+
+        It may repeat content of the conversation: show it to whoever made the call, and keep it out of logs.
+        """
+        return None
 
     def __init__(self, message: str, *, path: str | None = None, adapter: str | None = None) -> None:
         super().__init__(message)
@@ -170,6 +182,11 @@ class ProviderError(InterlinguaError):
         self.error = error
 
     @property
+    def provider_message(self) -> str | None:
+        """What the provider said, in its own words. It may repeat content of the conversation: keep it out of logs."""
+        return self.error.get("provider_message")
+
+    @property
     def retryable(self) -> bool:
         """Whether the same call may succeed later."""
         return bool(self.error.get("retryable"))
@@ -180,7 +197,7 @@ class ProviderError(InterlinguaError):
         return self.error.get("retry_after")
 
     def to_dict(self) -> dict[str, Any]:
-        """The error without what the provider said word by word; that is in `error["raw"]`."""
+        """The error without the provider's whole body; that is in `error["raw"]`."""
         return {name: value for name, value in self.error.items() if name != "raw"}
 
 

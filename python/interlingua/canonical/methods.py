@@ -9,6 +9,7 @@ import base64
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar, cast
 
+from interlingua.canonical.check import refuse_incomplete_medium, refuse_misplaced, refuse_misplaced_in_result
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.hash import comparable, content_hash
 from interlingua.canonical.validate import is_base64
@@ -55,10 +56,31 @@ def _block(value: Any) -> Any:
     raise InvalidRequest(f"content is a text, a block, or a list of them, not {type(value).__name__}", path="/content")
 
 
-class MessageMethods:
+class Made:
+    """Mixed into models whose constructor asks more than types can say (spec/1-values.md#typed)."""
+
+    __slots__ = ()
+
+    def __init__(self, /, **members: Any) -> None:
+        super().__init__(**members)
+        self.check_rules()
+
+    # pydantic's word for an __init__ that its validators do without: what is read is not asked
+    __init__.__pydantic_base_init__ = True  # pyright: ignore[reportFunctionMemberAccess]
+
+    def check_rules(self) -> None:
+        """Raises `InvalidRequest` for what the contract forbids."""
+        raise NotImplementedError
+
+
+class MessageMethods(Made):
     """Mixed into `Message`."""
 
     __slots__ = ()
+
+    def check_rules(self) -> None:
+        """Raises `InvalidRequest` for blocks that the role does not take, for too few and too many, for a lost link."""
+        refuse_misplaced(self)
 
     # -- constructors
 
@@ -249,10 +271,14 @@ def _member(message: Any, name: str) -> Any:
     return message.get(name) if isinstance(message, dict) else getattr(message, name)
 
 
-class MediaMethods:
+class MediaMethods(Made):
     """Mixed into the blocks that hold a medium."""
 
     __slots__ = ()
+
+    def check_rules(self) -> None:
+        """Raises `InvalidRequest` for a source without its data, and for bytes without their media type."""
+        refuse_incomplete_medium(self)
 
     @classmethod
     def from_bytes(cls, data: bytes, media_type: str, **members: Any) -> Self:
@@ -279,6 +305,16 @@ class MediaMethods:
         if not is_base64(self.source.data):
             raise InvalidRequest("the data is not base64 text", path="/source/data")
         return base64.b64decode(self.source.data)
+
+
+class ToolResultMethods(Made):
+    """Mixed into `ToolResultBlock`."""
+
+    __slots__ = ()
+
+    def check_rules(self) -> None:
+        """Raises `InvalidRequest` for calls, results and reasoning inside of a result."""
+        refuse_misplaced_in_result(self)
 
 
 class RequestMethods:

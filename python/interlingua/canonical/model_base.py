@@ -20,7 +20,14 @@ from pydantic import (
     PlainSerializer,
 )
 
+from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.validate import check_plain
+
 T = TypeVar("T")
+
+
+_WITHOUT_RULES = frozenset(("id", "session_id", "created_at", "cache", "priority", "extra", "provider_state"))
+"""Members that the rules of content do not look at: an empty answer that was read may be given an id."""
 
 
 class Model(BaseModel):
@@ -48,13 +55,24 @@ class Model(BaseModel):
         # the tag is part of the value whether or not the caller wrote it
         if self.TAG is not None:
             self.__pydantic_fields_set__.add("type")
+        if self.__pydantic_extra__:
+            _refuse_no_json(self.__pydantic_extra__)
+
+    def check_rules(self) -> None:
+        """Raises `InvalidRequest` for what the types allow and the contract forbids: asked of what a program makes.
+
+        Data that is read (`of`) is not asked: what a provider said is kept as it is, and `check` judges it.
+        """
 
     def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
         return ((name, value) for name, value in super().__repr_args__() if name in self.model_fields_set)
 
     @classmethod
     def of(cls, value: Any) -> Self:
-        """The object for plain data. Raises pydantic's `ValidationError` when the data breaks the contract."""
+        """The object for plain data. Raises pydantic's `ValidationError` for data that does not fit the schema.
+
+        What else the contract demands of it is a matter of `check`: what others said is kept as it is.
+        """
         return cls.model_validate(value)
 
     def plain(self) -> dict[str, Any]:
@@ -62,12 +80,16 @@ class Model(BaseModel):
         return self.model_dump(exclude_unset=True)
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """A copy, with other members if you like. Raises pydantic's `ValidationError` when these break the contract."""
+        """A copy, with other members if you like. Raises pydantic's `ValidationError` when these are of a wrong type,
+        and `InvalidRequest` when they break a rule."""
         copied = super().model_copy(deep=deep)
         if not update:
             return copied
         members = {name: getattr(copied, name) for name in copied.model_fields_set}
-        return type(self).model_validate({**members, **update})
+        changed = type(self).model_validate({**members, **update})
+        if not _WITHOUT_RULES.issuperset(update):
+            changed.check_rules()
+        return changed
 
 
 class ReadModel(Model):
@@ -83,6 +105,24 @@ class ReadModel(Model):
 def _is_none(value: Any) -> bool:
     return value is None
 
+
+def _refuse_no_json(value: T) -> T:
+    try:
+        check_plain(value)
+    except InvalidRequest as problem:
+        raise ValueError(f"{problem.message} (at {problem.path or 'the top'})") from None
+    return value
+
+
+# any limit makes pydantic look at the characters, and half of a surrogate pair is none
+Text = Annotated[str, Field(min_length=0)]
+"""A text of whole characters."""
+
+FreeObject = Annotated[dict[str, Any], AfterValidator(_refuse_no_json)]
+"""A free JSON object."""
+
+FreeJson = Annotated[Any, AfterValidator(_refuse_no_json)]
+"""Free JSON."""
 
 Maybe = Annotated[T | None, Field(exclude_if=_is_none)]
 """A member that may be absent, but is never null on the outside: None means that it is absent."""

@@ -6,12 +6,29 @@ The canonical values as pydantic models, for users who like objects.
 A block of a type that this version does not know is an `UnknownBlock`, kept whole.
 """
 
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from pydantic import Discriminator, Field, Tag
 
-from interlingua.canonical.methods import MediaMethods, MessageMethods, RequestMethods, ResponseMethods
-from interlingua.canonical.model_base import Maybe, Model, Money, ReadModel, Timestamp, none_of, tag_among
+from interlingua.canonical.methods import (
+    MediaMethods,
+    MessageMethods,
+    RequestMethods,
+    ResponseMethods,
+    ToolResultMethods,
+)
+from interlingua.canonical.model_base import (
+    FreeJson,
+    FreeObject,
+    Maybe,
+    Model,
+    Money,
+    ReadModel,
+    Text,
+    Timestamp,
+    none_of,
+    tag_among,
+)
 
 __all__ = [
     "AudioBlock",
@@ -25,6 +42,9 @@ __all__ = [
     "Error",
     "ErrorCategory",
     "ErrorEvent",
+    "Event",
+    "EventActor",
+    "EventSensitivity",
     "FailedAttempt",
     "FinishReason",
     "ImageBlock",
@@ -51,8 +71,13 @@ __all__ = [
     "ResponseFormat",
     "ResponseFormatType",
     "Role",
+    "RouteDecidedPayload",
+    "RoutingChainEntry",
+    "RoutingConstraintFailurePayload",
     "RoutingDecisionRecord",
     "RoutingMode",
+    "RoutingSlot",
+    "RoutingVerdict",
     "SideEffects",
     "SkippedTarget",
     "StreamEvent",
@@ -88,22 +113,22 @@ Role: TypeAlias = Literal["system", "developer", "user", "assistant", "tool"]
 class ProviderState(Model):
     """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
 
-    adapter: str
+    adapter: Text
     """The wire protocol that wrote this state, e.g. anthropic_messages."""
-    provider: str | None = None
+    provider: Text | None = None
     """The provider that issued it, e.g. anthropic; null when not known."""
-    origin: Maybe[str] = None
+    origin: Maybe[Text] = None
     """
     Where exactly it was issued, an opaque text (spec/1-values.md#origin): only there does it mean anything.
     Absent when it is not bound to more than its provider, or when that is not known.
     """
-    id: Maybe[str] = None
+    id: Maybe[Text] = None
     """The provider's own id of this item (tool call id, message id, item id)."""
-    signature: Maybe[str] = None
+    signature: Maybe[Text] = None
     """An opaque signature or encrypted token bound to this item, e.g. a thought signature."""
-    fields: Maybe[dict[str, Any]] = None
+    fields: Maybe[FreeObject] = None
     """Members of the provider's own item that have no canonical meaning, verbatim."""
-    form: Maybe[dict[str, Any]] = None
+    form: Maybe[FreeObject] = None
     """
     How the provider's item was spelt (a string instead of a list, an explicit null, the argument text). It
     changes no meaning and is used only to write the same wire again.
@@ -113,7 +138,7 @@ class ProviderState(Model):
 class CacheHint(Model):
     """Asks the provider to keep the prompt up to and including this item in its cache."""
 
-    ttl: Maybe[Annotated[str, Field(pattern=r"^[0-9]+[mh]$")]] = None
+    ttl: Maybe[Annotated[Text, Field(pattern=r"^[0-9]+[mh]$")]] = None
     """How long to keep it, e.g. 5m or 1h; the provider's default when absent."""
 
 
@@ -134,24 +159,24 @@ class MediaSource(Model):
     relative to the workspace. file_id: data is a provider's file id. text: data is plain text. blocks: the
     document is the list in content.
     """
-    data: Maybe[str] = None
+    data: Maybe[Text] = None
     """Base64 text, URL, path, file id or plain text, by kind."""
     content: "Maybe[list[ContentBlock]]" = None
     """The blocks of a document of kind blocks."""
-    provider: str | None = None
+    provider: Text | None = None
     """The provider that a file_id belongs to."""
 
 
 class Citation(Model):
     """A place that supports a span of text."""
 
-    type: str
+    type: Text
     """The provider's kind of citation, e.g. char_location, page_location, url_citation."""
-    url: Maybe[str] = None
+    url: Maybe[Text] = None
     """The cited address."""
-    title: Maybe[str] = None
+    title: Maybe[Text] = None
     """Title of the cited source."""
-    cited_text: Maybe[str] = None
+    cited_text: Maybe[Text] = None
     """The quoted text."""
     start_index: Maybe[Annotated[int, Field(ge=0)]] = None
     """Start of the cited span in the answer's text, in characters."""
@@ -167,7 +192,7 @@ class TextBlock(Model):
     TAG: ClassVar[str | None] = "text"
 
     type: Literal["text"] = "text"
-    text: str
+    text: Text
     """The text; it may be empty."""
     citations: Maybe[list[Citation]] = None
     """Sources of this text."""
@@ -190,10 +215,10 @@ class ImageBlock(MediaMethods, Model):
     source: MediaSource
     """Where the bytes of a medium are."""
     media_type: Maybe[
-        Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*( *;.*)?$")]
+        Annotated[Text, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*( *;.*)?$")]
     ] = None
     """IANA media type, e.g. image/png."""
-    detail: Maybe[str] = None
+    detail: Maybe[Text] = None
     """How closely to look: auto, low, high or original."""
     cache: Maybe[CacheHint] = None
     """Asks the provider to keep the prompt up to and including this item in its cache."""
@@ -212,10 +237,10 @@ class AudioBlock(MediaMethods, Model):
     source: MediaSource
     """Where the bytes of a medium are."""
     media_type: Maybe[
-        Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*( *;.*)?$")]
+        Annotated[Text, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*( *;.*)?$")]
     ] = None
     """IANA media type, e.g. audio/wav."""
-    transcript: Maybe[str] = None
+    transcript: Maybe[Text] = None
     """What is said, where the provider gives it."""
     cache: Maybe[CacheHint] = None
     """Asks the provider to keep the prompt up to and including this item in its cache."""
@@ -234,7 +259,7 @@ class VideoBlock(MediaMethods, Model):
     source: MediaSource
     """Where the bytes of a medium are."""
     media_type: Maybe[
-        Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*( *;.*)?$")]
+        Annotated[Text, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*( *;.*)?$")]
     ] = None
     """IANA media type, e.g. video/mp4."""
     cache: Maybe[CacheHint] = None
@@ -254,14 +279,14 @@ class DocumentBlock(MediaMethods, Model):
     source: MediaSource
     """Where the bytes of a medium are."""
     media_type: Maybe[
-        Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*( *;.*)?$")]
+        Annotated[Text, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*( *;.*)?$")]
     ] = None
     """IANA media type, e.g. application/pdf."""
-    name: Maybe[str] = None
+    name: Maybe[Text] = None
     """File name."""
-    title: Maybe[str] = None
+    title: Maybe[Text] = None
     """Title shown to the model."""
-    context: Maybe[str] = None
+    context: Maybe[Text] = None
     """What the model should know about the document; never cited."""
     citations_enabled: Maybe[bool] = None
     """True when the answer may cite this document."""
@@ -283,13 +308,13 @@ class ToolUseBlock(Model):
     TAG: ClassVar[str | None] = "tool_use"
 
     type: Literal["tool_use"] = "tool_use"
-    id: Annotated[str, Field(pattern=r"^tu_[0-9A-Za-z]+$")]
+    id: Annotated[Text, Field(pattern=r"^tu_[0-9A-Za-z]+$")]
     """Canonical id, tu_ and a ULID."""
-    name: Annotated[str, Field(min_length=1)]
+    name: Annotated[Text, Field(min_length=1)]
     """Name of the tool."""
-    input: dict[str, Any]
+    input: FreeObject
     """The arguments, an object that satisfies the tool's schema."""
-    input_raw: Maybe[str] = None
+    input_raw: Maybe[Text] = None
     """
     The arguments exactly as the model wrote them, present when they are not a JSON object (input is then
     empty), and for custom tools.
@@ -304,13 +329,13 @@ class ToolUseBlock(Model):
     """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
 
 
-class ToolResultBlock(Model):
+class ToolResultBlock(ToolResultMethods, Model):
     """The answer to one tool call."""
 
     TAG: ClassVar[str | None] = "tool_result"
 
     type: Literal["tool_result"] = "tool_result"
-    tool_use_id: Annotated[str, Field(pattern=r"^tu_[0-9A-Za-z]+$")]
+    tool_use_id: Annotated[Text, Field(pattern=r"^tu_[0-9A-Za-z]+$")]
     """Id of the tool_use block that this answers."""
     content: "list[ContentBlock]"
     """What the tool returned: text, images, audio, video, documents and opaque blocks."""
@@ -330,9 +355,9 @@ class ThinkingBlock(Model):
     TAG: ClassVar[str | None] = "thinking"
 
     type: Literal["thinking"] = "thinking"
-    text: str
+    text: Text
     """The reasoning; it may be empty when only the signature was given."""
-    signature: str | None = None
+    signature: Text | None = None
     """The provider's opaque proof that it wrote this block."""
     cache: Maybe[CacheHint] = None
     """Asks the provider to keep the prompt up to and including this item in its cache."""
@@ -348,7 +373,7 @@ class RedactedThinkingBlock(Model):
     TAG: ClassVar[str | None] = "redacted_thinking"
 
     type: Literal["redacted_thinking"] = "redacted_thinking"
-    data: str
+    data: Text
     """The opaque blob."""
     cache: Maybe[CacheHint] = None
     """Asks the provider to keep the prompt up to and including this item in its cache."""
@@ -367,15 +392,15 @@ class OpaqueBlock(Model):
     TAG: ClassVar[str | None] = "opaque"
 
     type: Literal["opaque"] = "opaque"
-    adapter: str
+    adapter: Text
     """The wire protocol that the item belongs to."""
-    provider: str | None = None
+    provider: Text | None = None
     """The provider that issued it."""
-    origin: Maybe[str] = None
+    origin: Maybe[Text] = None
     """Where exactly it was issued, as in ProviderState."""
-    kind: Maybe[str] = None
+    kind: Maybe[Text] = None
     """The provider's own type word."""
-    value: dict[str, Any]
+    value: FreeObject
     """The item, verbatim."""
     cache: Maybe[CacheHint] = None
     """Asks the provider to keep the prompt up to and including this item in its cache."""
@@ -453,15 +478,15 @@ class RoutingDecisionRecord(Model):
 
     mode: RoutingMode
     """Why this model answered, in short."""
-    chosen_model: str
+    chosen_model: Text
     """Canonical model id; the same as metadata.model."""
-    reason: str
+    reason: Text
     """Why, for a person."""
-    rule_name: str | None = None
+    rule_name: Text | None = None
     """Name of the rule, for mode rule."""
     confidence: Annotated[float, Field(ge=0, le=1)] | None = None
     """Between 0 and 1, for mode pattern."""
-    alternatives_considered: Maybe[list[str]] = None
+    alternatives_considered: Maybe[list[Text]] = None
     """Canonical ids of the candidates that were passed over, in order."""
 
 
@@ -485,51 +510,51 @@ class Usage(Model):
     """The part of output_tokens spent on reasoning."""
     cost_usd: Money | None = None
     """Exact decimal US dollars from the local price table; null when unpriced."""
-    pricing_version: str | None = None
+    pricing_version: Text | None = None
     """Version of the price table that was used."""
     latency_ms: Maybe[Annotated[int, Field(ge=0)]] = None
     """Wall time of the call in milliseconds."""
     estimated: Maybe[bool] = None
     """True when the provider gave no usage and the counts are estimates."""
-    raw: Maybe[dict[str, Any]] = None
+    raw: Maybe[FreeObject] = None
     """The provider's own usage object, verbatim."""
 
 
 class MessageMetadata(Model):
     """What is known about a message beside its content."""
 
-    model: str | None = None
+    model: Text | None = None
     """Canonical model id, provider:name."""
-    provider: str | None = None
+    provider: Text | None = None
     """Provider key, e.g. anthropic."""
     routing: RoutingDecisionRecord | None = None
     """Why this model answered."""
     usage: Usage | None = None
     """Tokens, money and time."""
-    parent_tool_use_id: str | None = None
+    parent_tool_use_id: Text | None = None
     """On tool messages, the id of the call that is answered."""
     status: MessageStatus = "complete"
     """Where the message stands."""
-    provider_raw: dict[str, Any] | None = None
+    provider_raw: FreeObject | None = None
     """The adapter's own data, opaque to everyone else; not part of equality or of the hash."""
-    user_id: str | None = None
+    user_id: Text | None = None
     """Pseudonymous principal, usr_ and a ULID."""
-    team_id: str | None = None
+    team_id: Text | None = None
     """Pseudonymous team, team_ and a ULID."""
 
 
 class Message(MessageMethods, Model):
     """One turn of a conversation."""
 
-    id: Maybe[Annotated[str, Field(pattern=r"^[0-7][0-9A-HJKMNP-TV-Z]{25}$")]] = None
+    id: Maybe[Annotated[Text, Field(pattern=r"^[0-7][0-9A-HJKMNP-TV-Z]{25}$")]] = None
     """ULID, strictly increasing in a session; filled in by the core."""
-    session_id: str | None = None
+    session_id: Text | None = None
     """The session that it belongs to; bound when it is appended."""
     role: Role
     """Who speaks. system and developer hold instructions, tool holds one tool result."""
     content: list[ContentBlock]
     """The blocks, in order; the order has meaning."""
-    name: Maybe[str] = None
+    name: Maybe[Text] = None
     """Name of the participant, where the provider takes one."""
     cache: Maybe[CacheHint] = None
     """Asks the provider to keep the prompt up to and including this item in its cache."""
@@ -540,12 +565,15 @@ class Message(MessageMethods, Model):
     metadata: Maybe[MessageMetadata] = None
     """What is known about a message beside its content."""
     created_at: Maybe[Timestamp] = None
-    """UTC with six fractional digits, e.g. 2026-05-08T12:00:00.000000Z."""
+    """
+    When it was made: RFC 3339 with an offset; canonical is UTC with six fractional digits, e.g.
+    2026-05-08T12:00:00.000000Z.
+    """
     schema_version: Literal[1] = 1
     """Version of the message schema."""
     provider_state: Maybe[ProviderState] = None
     """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
-    extra: Maybe[dict[str, Any]] = None
+    extra: Maybe[FreeObject] = None
     """The user's own data, namespaced keys; never sent."""
 
 
@@ -567,11 +595,11 @@ class Tool(Model):
     function: JSON arguments. custom: free text. provider: run or defined by a provider, kept whole in
     definition.
     """
-    name: Annotated[str, Field(min_length=1)]
+    name: Annotated[Text, Field(min_length=1)]
     """Unique in the request; snake_case in the strict profile."""
-    description: Maybe[str] = None
+    description: Maybe[Text] = None
     """What the tool does, shown to the model."""
-    input_schema: Maybe[dict[str, Any]] = None
+    input_schema: Maybe[FreeObject] = None
     """JSON Schema of the arguments."""
     side_effects: Maybe[SideEffects] = None
     """The worst that a tool can do; a tool that does not say is treated as execute."""
@@ -579,11 +607,11 @@ class Tool(Model):
     """True when the tool needs a workspace."""
     strict: Maybe[bool] = None
     """True when the provider must enforce the schema."""
-    format: Maybe[dict[str, Any]] = None
+    format: Maybe[FreeObject] = None
     """Grammar of a custom tool's text, as the provider defines it."""
-    adapter: Maybe[str] = None
+    adapter: Maybe[Text] = None
     """For kind provider, the wire protocol that it belongs to."""
-    definition: Maybe[dict[str, Any]] = None
+    definition: Maybe[FreeObject] = None
     """For kind provider, the provider's tool object, verbatim."""
     cache: Maybe[CacheHint] = None
     """Asks the provider to keep the prompt up to and including this item in its cache."""
@@ -609,9 +637,9 @@ class ToolChoice(Model):
     auto: as it likes. none: not at all. required: at least one. tool: the named one. allowed: only those in
     names.
     """
-    name: Maybe[str] = None
+    name: Maybe[Text] = None
     """For type tool, the name."""
-    names: Maybe[list[str]] = None
+    names: Maybe[list[Text]] = None
     """For type allowed, the names."""
     mode: Maybe[ToolChoiceMode] = None
     """For type allowed, whether a call is required."""
@@ -628,11 +656,11 @@ class ResponseFormat(Model):
 
     type: ResponseFormatType
     """text: free. json: any JSON object. json_schema: JSON that satisfies schema."""
-    name: Maybe[str] = None
+    name: Maybe[Text] = None
     """Name of the schema."""
-    description: Maybe[str] = None
+    description: Maybe[Text] = None
     """What the schema is for."""
-    schema_: Annotated[Maybe[dict[str, Any]], Field(alias="schema")] = None
+    schema_: Annotated[Maybe[FreeObject], Field(alias="schema")] = None
     """The JSON Schema."""
     strict: bool | None = None
     """Whether the provider must enforce the schema."""
@@ -641,13 +669,13 @@ class ResponseFormat(Model):
 class Reasoning(Model):
     """How much the model may think."""
 
-    mode: Maybe[str] = None
+    mode: Maybe[Text] = None
     """adaptive, enabled, disabled, or a provider's own word."""
-    effort: Maybe[str] = None
+    effort: Maybe[Text] = None
     """none, minimal, low, medium, high, xhigh or max."""
     budget_tokens: Maybe[Annotated[int, Field(ge=0)]] = None
     """Limit of reasoning tokens."""
-    display: Maybe[str] = None
+    display: Maybe[Text] = None
     """How the reasoning is shown: summarized, omitted or a provider's own word."""
 
 
@@ -670,7 +698,7 @@ class LossPolicy(Model):
 class Request(RequestMethods, Model):
     """All that a model is asked, for any provider."""
 
-    model: Maybe[Annotated[str, Field(pattern=r"^[^:]+:.+$")]] = None
+    model: Maybe[Annotated[Text, Field(pattern=r"^[^:]+:.+$")]] = None
     """Canonical model id, provider:name."""
     system: Maybe[list[TextBlock]] = None
     """Instructions placed before all messages; the same as a first system message."""
@@ -698,7 +726,7 @@ class Request(RequestMethods, Model):
     """Penalty on tokens that occurred."""
     seed: Maybe[int] = None
     """Seed of the sampler; any integer."""
-    stop: Maybe[list[str]] = None
+    stop: Maybe[list[Text]] = None
     """Texts that end the answer."""
     n: Maybe[Annotated[int, Field(ge=1)]] = None
     """How many answers."""
@@ -708,19 +736,19 @@ class Request(RequestMethods, Model):
     """How many alternatives per token."""
     reasoning: Maybe[Reasoning] = None
     """How much the model may think."""
-    verbosity: Maybe[str] = None
+    verbosity: Maybe[Text] = None
     """How long the answer should be: low, medium or high."""
-    service_tier: Maybe[str] = None
+    service_tier: Maybe[Text] = None
     """The provider's service class."""
-    user: Maybe[str] = None
+    user: Maybe[Text] = None
     """Stable pseudonymous id of the end user, for abuse detection."""
-    metadata: Maybe[dict[str, Any]] = None
+    metadata: Maybe[FreeObject] = None
     """Data kept with the request by the provider."""
     cache: Maybe[CacheHint] = None
     """Caches the longest possible prefix."""
     stream: Maybe[bool] = None
     """Whether the answer is streamed."""
-    options: Maybe[dict[str, Any]] = None
+    options: Maybe[FreeObject] = None
     """Per adapter, members of its wire request that have no canonical meaning, verbatim."""
     loss_policy: Maybe[LossPolicy] = None
     """What to do with content that the target cannot express."""
@@ -743,20 +771,20 @@ class LossEntry(Model):
 
     op: LossOp
     """What happened to the value at path."""
-    path: Annotated[str, Field(pattern=r"^(/.*)?$")]
+    path: Annotated[Text, Field(pattern=r"^(/.*)?$")]
     """JSON Pointer into the request as written."""
-    to: Maybe[Annotated[str, Field(pattern=r"^(/.*)?$")]] = None
+    to: Maybe[Annotated[Text, Field(pattern=r"^(/.*)?$")]] = None
     """For move and merge, the JSON Pointer of the destination, in the request as written."""
-    value: Any = None
+    value: FreeJson = None
     """For replace, the value that stands there now. For move, what is left behind; nothing when absent."""
-    code: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+    code: Annotated[Text, Field(pattern=r"^[a-z][a-z0-9_]*$")]
     """Reason, from the closed list in spec/registry/loss_codes.json."""
     severity: LossSeverity
     """
     shape: another shape, the same meaning. weakened: the meaning is there but weaker. lost: the meaning is
     gone.
     """
-    message: str
+    message: Text
     """What happened, for a person; it never holds content."""
 
 
@@ -773,11 +801,11 @@ class Choice(Model):
     """One turn of a conversation."""
     finish_reason: FinishReason
     """Why the answer ended. tool_calls whenever the answer holds calls to run."""
-    finish_reason_raw: str | None = None
+    finish_reason_raw: Text | None = None
     """The provider's own word."""
-    stop_sequence: str | None = None
+    stop_sequence: Text | None = None
     """The stop text that ended the answer."""
-    logprobs: Maybe[dict[str, Any]] = None
+    logprobs: Maybe[FreeObject] = None
     """Log probabilities, as the provider gives them."""
     provider_state: Maybe[ProviderState] = None
     """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
@@ -786,19 +814,19 @@ class Choice(Model):
 class Response(ResponseMethods, Model):
     """A model's answer."""
 
-    id: Maybe[str] = None
+    id: Maybe[Text] = None
     """The provider's id of the answer."""
-    model: Maybe[str] = None
+    model: Maybe[Text] = None
     """Canonical id of the model that served the call."""
-    requested_model: Maybe[str] = None
+    requested_model: Maybe[Text] = None
     """Canonical id of the model that was asked for."""
     message: Message
     """One turn of a conversation."""
     finish_reason: FinishReason
     """Why the answer ended. tool_calls whenever the answer holds calls to run."""
-    finish_reason_raw: str | None = None
+    finish_reason_raw: Text | None = None
     """The provider's own word."""
-    stop_sequence: str | None = None
+    stop_sequence: Text | None = None
     """The stop text that ended the answer."""
     usage: Maybe[Usage] = None
     """
@@ -807,7 +835,7 @@ class Response(ResponseMethods, Model):
     """
     alternatives: Maybe[list[Choice]] = None
     """Further answers, when n was above 1."""
-    logprobs: Maybe[dict[str, Any]] = None
+    logprobs: Maybe[FreeObject] = None
     """Log probabilities, as the provider gives them."""
     loss: Maybe[list[LossEntry]] = None
     """What was lost on the way to the provider."""
@@ -817,25 +845,25 @@ class Response(ResponseMethods, Model):
     """Calls that failed before the one that gave this answer, in order."""
     provider_state: Maybe[ProviderState] = None
     """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
-    raw: Maybe[dict[str, Any]] = None
+    raw: Maybe[FreeObject] = None
     """The provider's whole answer, on request."""
 
 
 class SkippedTarget(Model):
     """A target that did not serve the call."""
 
-    model: str
+    model: Text
     """Canonical model id."""
-    reason: str
+    reason: Text
     """Machine word."""
-    message: Maybe[str] = None
+    message: Maybe[Text] = None
     """For a person."""
 
 
 class FailedAttempt(Model):
     """One call to a provider that gave no answer."""
 
-    model: str
+    model: Text
     """Canonical id of the model that was asked."""
     category: "ErrorCategory"
     """Whose fault and what kind."""
@@ -851,11 +879,11 @@ class MessageStartEvent(Model):
     TAG: ClassVar[str | None] = "message_start"
 
     type: Literal["message_start"] = "message_start"
-    message_id: Maybe[str] = None
+    message_id: Maybe[Text] = None
     """The message that the event belongs to."""
-    model: Maybe[str] = None
+    model: Maybe[Text] = None
     """Canonical id of the serving model."""
-    response_id: Maybe[str] = None
+    response_id: Maybe[Text] = None
     """The provider's id of the answer."""
     choice: Maybe[Annotated[int, Field(ge=0)]] = None
     """Which answer, when n was above 1; 0 when absent."""
@@ -867,7 +895,7 @@ class BlockStartEvent(Model):
     TAG: ClassVar[str | None] = "block_start"
 
     type: Literal["block_start"] = "block_start"
-    message_id: Maybe[str] = None
+    message_id: Maybe[Text] = None
     """The message that the event belongs to."""
     index: Annotated[int, Field(ge=0)]
     """Position of the block in the message."""
@@ -883,7 +911,7 @@ class BlockStopEvent(Model):
     TAG: ClassVar[str | None] = "block_stop"
 
     type: Literal["block_stop"] = "block_stop"
-    message_id: Maybe[str] = None
+    message_id: Maybe[Text] = None
     """The message that the event belongs to."""
     index: Annotated[int, Field(ge=0)]
     """Position of the block in the message."""
@@ -899,13 +927,13 @@ class TextDeltaEvent(Model):
     TAG: ClassVar[str | None] = "text_delta"
 
     type: Literal["text_delta"] = "text_delta"
-    message_id: Maybe[str] = None
+    message_id: Maybe[Text] = None
     """The message that the event belongs to."""
     index: Annotated[int, Field(ge=0)]
     """Position of the block in the message."""
     choice: Maybe[Annotated[int, Field(ge=0)]] = None
     """Which answer, when n was above 1; 0 when absent."""
-    text: str
+    text: Text
     """The added text."""
 
 
@@ -915,15 +943,15 @@ class ThinkingDeltaEvent(Model):
     TAG: ClassVar[str | None] = "thinking_delta"
 
     type: Literal["thinking_delta"] = "thinking_delta"
-    message_id: Maybe[str] = None
+    message_id: Maybe[Text] = None
     """The message that the event belongs to."""
     index: Annotated[int, Field(ge=0)]
     """Position of the block in the message."""
     choice: Maybe[Annotated[int, Field(ge=0)]] = None
     """Which answer, when n was above 1; 0 when absent."""
-    text: str
+    text: Text
     """The added reasoning."""
-    signature: str | None = None
+    signature: Text | None = None
     """Only on the last delta of a block."""
 
 
@@ -933,15 +961,15 @@ class ToolUseStartEvent(Model):
     TAG: ClassVar[str | None] = "tool_use_start"
 
     type: Literal["tool_use_start"] = "tool_use_start"
-    message_id: Maybe[str] = None
+    message_id: Maybe[Text] = None
     """The message that the event belongs to."""
     index: Annotated[int, Field(ge=0)]
     """Position of the block in the message."""
     choice: Maybe[Annotated[int, Field(ge=0)]] = None
     """Which answer, when n was above 1; 0 when absent."""
-    id: str
+    id: Text
     """Canonical id."""
-    name: str
+    name: Text
     """Name of the tool."""
 
 
@@ -951,15 +979,15 @@ class ToolUseInputDeltaEvent(Model):
     TAG: ClassVar[str | None] = "tool_use_input_delta"
 
     type: Literal["tool_use_input_delta"] = "tool_use_input_delta"
-    message_id: Maybe[str] = None
+    message_id: Maybe[Text] = None
     """The message that the event belongs to."""
     index: Annotated[int, Field(ge=0)]
     """Position of the block in the message."""
     choice: Maybe[Annotated[int, Field(ge=0)]] = None
     """Which answer, when n was above 1; 0 when absent."""
-    id: str
+    id: Text
     """Canonical id."""
-    text: str
+    text: Text
     """A fragment of the argument text."""
 
 
@@ -969,19 +997,19 @@ class ToolUseEndEvent(Model):
     TAG: ClassVar[str | None] = "tool_use_end"
 
     type: Literal["tool_use_end"] = "tool_use_end"
-    message_id: Maybe[str] = None
+    message_id: Maybe[Text] = None
     """The message that the event belongs to."""
     index: Annotated[int, Field(ge=0)]
     """Position of the block in the message."""
     choice: Maybe[Annotated[int, Field(ge=0)]] = None
     """Which answer, when n was above 1; 0 when absent."""
-    id: str
+    id: Text
     """Canonical id."""
-    name: str
+    name: Text
     """Name of the tool."""
-    input: dict[str, Any]
+    input: FreeObject
     """The whole arguments."""
-    input_raw: Maybe[str] = None
+    input_raw: Maybe[Text] = None
     """The argument text, when it is not a JSON object."""
 
 
@@ -991,7 +1019,7 @@ class UsageUpdateEvent(Model):
     TAG: ClassVar[str | None] = "usage_update"
 
     type: Literal["usage_update"] = "usage_update"
-    message_id: Maybe[str] = None
+    message_id: Maybe[Text] = None
     """The message that the event belongs to."""
     usage: Usage
     """
@@ -1006,7 +1034,7 @@ class MessageCompleteEvent(Model):
     TAG: ClassVar[str | None] = "message_complete"
 
     type: Literal["message_complete"] = "message_complete"
-    message_id: Maybe[str] = None
+    message_id: Maybe[Text] = None
     """The message that the event belongs to."""
     response: Response
     """A model's answer."""
@@ -1023,7 +1051,7 @@ class ErrorEvent(Model):
     TAG: ClassVar[str | None] = "error"
 
     type: Literal["error"] = "error"
-    message_id: Maybe[str] = None
+    message_id: Maybe[Text] = None
     """The message that the event belongs to."""
     error: "Error"
     """What went wrong, where, and whether to try again."""
@@ -1117,9 +1145,14 @@ class Error(Model):
 
     category: ErrorCategory
     """Whose fault and what kind."""
-    message: str
+    message: Text
     """What is wrong and what to do; it holds no content and no secret."""
-    path: Maybe[str] = None
+    provider_message: Maybe[Text] = None
+    """
+    What the provider said, in its own words, at most 2,000 characters without anything that looks like a key.
+    It may hold content of the conversation: it is for whoever made the call, and for no log.
+    """
+    path: Maybe[Text] = None
     """JSON Pointer to the place in the input."""
     retryable: bool = False
     """Whether the same call may succeed later."""
@@ -1127,13 +1160,13 @@ class Error(Model):
     """Seconds to wait before trying again."""
     status: Maybe[Annotated[int, Field(ge=0)]] = None
     """HTTP status of the provider."""
-    code: Maybe[str] = None
+    code: Maybe[Text] = None
     """The provider's own error word."""
-    request_id: Maybe[str] = None
+    request_id: Maybe[Text] = None
     """The provider's id of the call that failed, for whoever asks the provider about it."""
-    provider: Maybe[str] = None
+    provider: Maybe[Text] = None
     """The provider that failed."""
-    adapter: Maybe[str] = None
+    adapter: Maybe[Text] = None
     """The adapter that was at work."""
     loss: Maybe[list[LossEntry]] = None
     """For loss_refused, the whole report."""
@@ -1143,18 +1176,18 @@ class Error(Model):
     """All calls that failed, in order, when there was more than one."""
     skipped: Maybe[list[SkippedTarget]] = None
     """Candidates that could not serve the call, each with the reason, when there were several."""
-    raw: Any = None
+    raw: FreeJson = None
     """The provider's error body, on request."""
 
 
 class Violation(Model):
     """A broken rule."""
 
-    rule: str
+    rule: Text
     """Name of the rule."""
-    path: str
+    path: Text
     """JSON Pointer to the place."""
-    message: str
+    message: Text
     """What is wrong and what to do."""
 
 
@@ -1172,11 +1205,113 @@ class TokenEstimate(Model):
 class WireRequest(Model):
     """An HTTP request in a provider's own format; it holds no secret."""
 
-    method: str
+    method: Text
     """HTTP method."""
-    path: str
+    path: Text
     """Path below the provider's base URL."""
-    headers: Maybe[dict[str, str]] = None
+    headers: Maybe[dict[Text, Text]] = None
     """Headers that belong to the wire format."""
-    body: dict[str, Any]
+    body: FreeObject
     """The JSON body."""
+
+
+EventActor: TypeAlias = Literal["user", "agent", "system", "tool", "worker"]
+"""Who did what an event tells."""
+
+EventSensitivity: TypeAlias = Literal["private", "user_controlled", "pseudonymous", "aggregatable"]
+"""How private an event is, the most private first."""
+
+
+class Event(Model):
+    """
+    Something that happened to a session or to a turn, for programs that observe them. It holds no content of
+    a conversation and no secret.
+    """
+
+    id: Annotated[Text, Field(pattern=r"^[0-7][0-9A-HJKMNP-TV-Z]{25}$")]
+    """ULID."""
+    type: Text
+    """
+    What happened, e.g. route.decided. It says what the payload is; a reader skips types that it does not
+    know.
+    """
+    alias: Maybe[Text] = None
+    """Another name of the type, in the dotted form of event catalogues."""
+    timestamp: Timestamp
+    """When it happened: UTC with six fractional digits, e.g. 2026-05-08T12:00:00.000000Z."""
+    session_id: Text | None = None
+    """The session that it belongs to; null when there is none."""
+    turn_id: Text | None = None
+    """The turn that it belongs to; null when the caller named none."""
+    parent_event_id: Text | None = None
+    """The event that led to it; null when there is none."""
+    actor: EventActor
+    """Who did what an event tells."""
+    sensitivity: EventSensitivity
+    """How private an event is, the most private first."""
+    payload: FreeObject
+    """What there is to say, by type."""
+
+
+RoutingSlot: TypeAlias = Literal[
+    "per_message_override",
+    "manual_sticky",
+    "rule",
+    "pattern",
+    "delegate_request",
+    "workspace_default",
+    "global_default",
+]
+"""The places that may name a model, in the order in which they are asked."""
+
+RoutingVerdict: TypeAlias = Literal["not_applicable", "deferred", "rejected", "chose"]
+"""What became of a candidate, or of a slot without one."""
+
+
+class RoutingChainEntry(Model):
+    """The verdict on one candidate, or on a slot that has none."""
+
+    policy: RoutingSlot
+    """The slot."""
+    verdict: RoutingVerdict
+    """What became of a candidate, or of a slot without one."""
+    candidate_model: Text | None
+    """Canonical model id, or the target that leads to none; null for a slot without a candidate."""
+    reason: Text
+    """Why the slot named it, for a person."""
+    rule_name: Maybe[Text] = None
+    """Name of the rule, for the slot rule."""
+    confidence: Maybe[Annotated[float, Field(ge=0, le=1)]] = None
+    """Between 0 and 1, for the slot pattern."""
+    pattern_alternatives: Maybe[list[Text]] = None
+    """The models behind the proposed one, the best first, for the slot pattern."""
+    validation_failure: Maybe[Text] = None
+    """The first reason for which it was rejected, a machine word."""
+    missing: Maybe[Text] = None
+    """What its provider lacks to be called, for not_configured."""
+
+
+class RouteDecidedPayload(Model):
+    """Payload of the event route.decided: the whole decision of a turn."""
+
+    chosen_model: Text | None
+    """Canonical model id; null when no model can serve the turn."""
+    winner_index: Annotated[int, Field(ge=-1)]
+    """Position of the winner in the chain; -1 when no model can serve the turn."""
+    elapsed_ms: Annotated[float, Field(ge=0)] | None
+    """How long the decision took, in milliseconds; null when it was not measured."""
+    chain: list[RoutingChainEntry]
+    """The verdicts in order, up to the winner and no further."""
+
+
+class RoutingConstraintFailurePayload(Model):
+    """Payload of the event routing_constraint_failure: a change of the session's model that was refused."""
+
+    requested_model: Text
+    """Canonical id of the model that was asked for."""
+    active_model: Text | None
+    """The model that stays; null when the session had none."""
+    failures: list[Text]
+    """Why the conversation cannot go on there, machine words."""
+    message: Text
+    """What the user is told."""

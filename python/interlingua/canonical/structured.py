@@ -4,12 +4,13 @@ The value of an answer whose form was asked for, measured by what was asked (spe
 Whether a provider enforces a form or was merely asked for it is all the same here: the answer is believed when it fits.
 """
 
+from itertools import islice
 from typing import Any, Final
 
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest
-from interlingua.canonical.loss import pointer
-from interlingua.canonical.validate import validate, validator_of
+from interlingua.canonical.measured import UNCHECKED, measured
+from interlingua.canonical.validate import validate
 
 _MOST: Final = 20  # violations in one error
 _FENCE: Final = "```"
@@ -27,7 +28,8 @@ def structured(response: Any, request: Any) -> Any:
 
     Raises `InvalidAnswer` when the answer is no JSON, or does not fit: `path` points into the value, `violations` lists
     all that is wrong, and no text of it holds a word of the answer. It is the model's fault and is not asked again here.
-    Raises `InvalidRequest` when the request asked for no form, or for one by a schema that is none.
+    Raises `InvalidRequest` when the request asked for no form, for one by a schema that is none, or for one that cannot be
+    measured because a regular expression of it cannot be run.
     """
     wanted = _plain(request, "request").get("response_format")
     wanted = wanted if isinstance(wanted, dict) else {}
@@ -82,15 +84,15 @@ def _parsed(text: str, reason: str | None) -> Any:
 
 def _violations(value: Any, schema: Any) -> list[dict[str, str]]:
     try:
-        validator = validator_of(schema)
+        found = list(islice(measured(value, schema), _MOST))
     except ValueError:
         message = "the schema is no JSON Schema, or refers to something outside of itself"
         raise InvalidRequest(message, path="/response_format/schema") from None
-    found: list[dict[str, str]] = []
-    for error in validator.iter_errors(value):
-        rule = error.kind.name
-        where = pointer(tuple(error.instance_path))
-        found.append({"rule": f"schema.{rule}", "path": where, "message": f"breaks the schema's {rule}"})
-        if len(found) == _MOST:
-            break
-    return found
+    unchecked = [message for rule, _, message in found if rule == UNCHECKED]
+    if unchecked and len(unchecked) == len(found):
+        raise InvalidRequest(f"the answer cannot be measured: {unchecked[0]}", path="/response_format/schema")
+    return [
+        {"rule": f"schema.{rule}", "path": where, "message": message}
+        for rule, where, message in found
+        if rule != UNCHECKED
+    ]

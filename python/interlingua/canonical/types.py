@@ -24,6 +24,9 @@ __all__ = [
     "Error",
     "ErrorCategory",
     "ErrorEvent",
+    "Event",
+    "EventActor",
+    "EventSensitivity",
     "FailedAttempt",
     "FinishReason",
     "ImageBlock",
@@ -50,8 +53,13 @@ __all__ = [
     "ResponseFormat",
     "ResponseFormatType",
     "Role",
+    "RouteDecidedPayload",
+    "RoutingChainEntry",
+    "RoutingConstraintFailurePayload",
     "RoutingDecisionRecord",
     "RoutingMode",
+    "RoutingSlot",
+    "RoutingVerdict",
     "SideEffects",
     "SkippedTarget",
     "StreamEvent",
@@ -494,7 +502,10 @@ class Message(TypedDict, total=False):
     metadata: MessageMetadata
     """What is known about a message beside its content."""
     created_at: str
-    """UTC with six fractional digits, e.g. 2026-05-08T12:00:00.000000Z."""
+    """
+    When it was made: RFC 3339 with an offset; canonical is UTC with six fractional digits, e.g.
+    2026-05-08T12:00:00.000000Z.
+    """
     schema_version: Literal[1]
     """Version of the message schema."""
     provider_state: ProviderState
@@ -1033,6 +1044,11 @@ class Error(TypedDict, total=False):
     """Whose fault and what kind."""
     message: Required[str]
     """What is wrong and what to do; it holds no content and no secret."""
+    provider_message: str
+    """
+    What the provider said, in its own words, at most 2,000 characters without anything that looks like a key.
+    It may hold content of the conversation: it is for whoever made the call, and for no log.
+    """
     path: str
     """JSON Pointer to the place in the input."""
     retryable: bool
@@ -1094,3 +1110,105 @@ class WireRequest(TypedDict, total=False):
     """Headers that belong to the wire format."""
     body: Required[dict[str, Any]]
     """The JSON body."""
+
+
+EventActor: TypeAlias = Literal["user", "agent", "system", "tool", "worker"]
+"""Who did what an event tells."""
+
+EventSensitivity: TypeAlias = Literal["private", "user_controlled", "pseudonymous", "aggregatable"]
+"""How private an event is, the most private first."""
+
+
+class Event(TypedDict, total=False):
+    """
+    Something that happened to a session or to a turn, for programs that observe them. It holds no content of
+    a conversation and no secret.
+    """
+
+    id: Required[str]
+    """ULID."""
+    type: Required[str]
+    """
+    What happened, e.g. route.decided. It says what the payload is; a reader skips types that it does not
+    know.
+    """
+    alias: str
+    """Another name of the type, in the dotted form of event catalogues."""
+    timestamp: Required[str]
+    """When it happened: UTC with six fractional digits, e.g. 2026-05-08T12:00:00.000000Z."""
+    session_id: str | None
+    """The session that it belongs to; null when there is none."""
+    turn_id: str | None
+    """The turn that it belongs to; null when the caller named none."""
+    parent_event_id: str | None
+    """The event that led to it; null when there is none."""
+    actor: Required[EventActor]
+    """Who did what an event tells."""
+    sensitivity: Required[EventSensitivity]
+    """How private an event is, the most private first."""
+    payload: Required[dict[str, Any]]
+    """What there is to say, by type."""
+
+
+RoutingSlot: TypeAlias = Literal[
+    "per_message_override",
+    "manual_sticky",
+    "rule",
+    "pattern",
+    "delegate_request",
+    "workspace_default",
+    "global_default",
+]
+"""The places that may name a model, in the order in which they are asked."""
+
+RoutingVerdict: TypeAlias = Literal["not_applicable", "deferred", "rejected", "chose"]
+"""What became of a candidate, or of a slot without one."""
+
+
+class RoutingChainEntry(TypedDict, total=False):
+    """The verdict on one candidate, or on a slot that has none."""
+
+    policy: Required[RoutingSlot]
+    """The slot."""
+    verdict: Required[RoutingVerdict]
+    """What became of a candidate, or of a slot without one."""
+    candidate_model: Required[str | None]
+    """Canonical model id, or the target that leads to none; null for a slot without a candidate."""
+    reason: Required[str]
+    """Why the slot named it, for a person."""
+    rule_name: str
+    """Name of the rule, for the slot rule."""
+    confidence: float
+    """Between 0 and 1, for the slot pattern."""
+    pattern_alternatives: list[str]
+    """The models behind the proposed one, the best first, for the slot pattern."""
+    validation_failure: str
+    """The first reason for which it was rejected, a machine word."""
+    missing: str
+    """What its provider lacks to be called, for not_configured."""
+
+
+class RouteDecidedPayload(TypedDict, total=False):
+    """Payload of the event route.decided: the whole decision of a turn."""
+
+    chosen_model: Required[str | None]
+    """Canonical model id; null when no model can serve the turn."""
+    winner_index: Required[int]
+    """Position of the winner in the chain; -1 when no model can serve the turn."""
+    elapsed_ms: Required[float | None]
+    """How long the decision took, in milliseconds; null when it was not measured."""
+    chain: Required[list[RoutingChainEntry]]
+    """The verdicts in order, up to the winner and no further."""
+
+
+class RoutingConstraintFailurePayload(TypedDict, total=False):
+    """Payload of the event routing_constraint_failure: a change of the session's model that was refused."""
+
+    requested_model: Required[str]
+    """Canonical id of the model that was asked for."""
+    active_model: Required[str | None]
+    """The model that stays; null when the session had none."""
+    failures: Required[list[str]]
+    """Why the conversation cannot go on there, machine words."""
+    message: Required[str]
+    """What the user is told."""

@@ -55,21 +55,6 @@ def _first_arm(definition: dict[str, Any]) -> dict[str, Any]:
     return {**{key: value for key, value in definition.items() if key != "oneOf"}, "anyOf": definition["oneOf"]}
 
 
-def validator_of(given: Any) -> Any:
-    """A validator of a schema that a caller brings. It stands alone: what it refers to outside of itself is not fetched.
-
-    Raises `ValueError` for what is no schema.
-    """
-    try:
-        return jsonschema_rs.validator_for(given, retriever=_nothing)
-    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, TypeError) as problem:
-        raise ValueError("no JSON Schema, or one that refers to something outside of itself") from problem
-
-
-def _nothing(_: str) -> Any:
-    raise ValueError("a schema outside of the one that was given")
-
-
 def validate(value: Any, name: str = "Request") -> None:
     """Raises `InvalidRequest` with every violation unless the value is a canonical `name` (any type of the schema).
 
@@ -173,6 +158,8 @@ PATTERNS: Final = {
     "^(0|[1-9][0-9]*)(\\.[0-9]+)?$": "must be a decimal without sign or exponent, such as 0.65",
     "^(/.*)?$": "must be a JSON Pointer: empty, or with / at the beginning",
     "^[a-z][a-z0-9_]*$": "must be a word in snake case",
+    "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]+)?"
+    "(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$": ("must be a time with its offset, such as 2026-05-08T12:00:00.000000Z"),
     "^[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*( *;.*)?$": (
         "must be a media type, such as image/png"
     ),

@@ -1,5 +1,6 @@
 """
-The command line: a module for each command, a plain function each; what it needs is imported when it runs.
+The command line: a module for each command, a plain function each. The module is imported when its command is asked
+for, and what it needs when it runs: `tests/cli/test_start.py` holds which commands start without pydantic and asyncio.
 
 Exit status: 0 well; 1 the provider or the network failed, no model can answer, or the output cannot be written; 2 the
 input, the command or the configuration is wrong; 3 the loss policy refuses, or something critical cannot be carried. An
@@ -7,7 +8,6 @@ error is one line: what, where (JSON Pointer), and what to do. With `--json` it 
 output, unless events are printed there, of which it is the last.
 """
 
-import asyncio
 import logging
 import sys
 from collections.abc import Sequence
@@ -17,44 +17,58 @@ from typing import Annotated
 import typer
 
 from interlingua.canonical.errors import InterlinguaError, InvalidRequest, too_deep
+from interlingua.cli._command import Command, Group
 from interlingua.cli._shared import report_error, write
 
 COMMANDS = ("adapt", "route", "generate", "serve", "check", "plug", "models", "providers", "cost")
 """The commands in the order of the help. Each is the function of that name in the module of that name."""
 
-app = typer.Typer(
-    name="interlingua",
-    help="Carry conversations with language models between providers, with a complete account of what is lost.",
-    epilog="Keys and addresses come from the environment: OPENAI_API_KEY, OPENAI_BASE_URL and the like, which "
+_EPILOG = (
+    "Keys and addresses come from the environment: OPENAI_API_KEY, OPENAI_BASE_URL and the like, which "
     "`interlingua providers` lists; LLM_<NAME>=scheme://key@host adds a provider. "
     "Exit status: 0 well, 1 a provider failed, 2 wrong input, usage or configuration, "
-    "3 refused because of what would be lost.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    "3 refused because of what would be lost."
 )
 
 
 def _version(asked: bool) -> None:
     if asked:
-        from interlingua import __version__
+        from interlingua.version import version
 
-        write(f"interlingua {__version__}\n".encode())
+        write(f"{version()}\n".encode())
         raise typer.Exit
 
 
-@app.callback()
 def about(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Tell the version and end.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Tell what is installed and end.")
     ] = False,
 ) -> None:
     """Carry conversations with language models between providers, with a complete account of what is lost."""
 
 
-for _name in COMMANDS:
-    app.command(_name)(getattr(import_module(f"interlingua.cli.{_name}"), _name))
+def make_app(names: Sequence[str] = COMMANDS) -> typer.Typer:
+    """The command line with these commands."""
+    app = typer.Typer(
+        name="interlingua",
+        cls=Group,
+        help="Carry conversations with language models between providers, with a complete account of what is lost.",
+        epilog=_EPILOG,
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(about)
+    for name in names:
+        app.command(name, cls=Command)(getattr(import_module(f"interlingua.cli.{name}"), name))
+    return app
+
+
+def _asked_for(arguments: Sequence[str]) -> Sequence[str]:
+    """The commands that arguments may be about: the one that they name, else all, for the help and for suggestions."""
+    first = arguments[0] if arguments else ""
+    return (first,) if first in COMMANDS else COMMANDS
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -62,13 +76,13 @@ def run(arguments: Sequence[str]) -> int:
     # what was dropped is told by the command itself; a command that logs sets up its own handler
     logging.getLogger("interlingua").addHandler(logging.NullHandler())
     try:
-        status = app(args=list(arguments), standalone_mode=False, prog_name="interlingua")
+        status = make_app(_asked_for(arguments))(args=list(arguments), standalone_mode=False, prog_name="interlingua")
         sys.stdout.flush()
     except InterlinguaError as problem:
-        return report_error(problem, as_json="--json" in arguments)
+        return report_error(problem, as_json="--json" in arguments, raw="--raw" in arguments)
     except RecursionError:
         return report_error(too_deep(), as_json="--json" in arguments)
-    except (KeyboardInterrupt, asyncio.CancelledError):
+    except KeyboardInterrupt:
         return 130
     except OSError:
         raise  # the output cannot be written: `main` tells it

@@ -1,6 +1,7 @@
 """What the commands have in common: options, input, output, the client, and how an error ends a command."""
 
 import sys
+from collections.abc import Coroutine
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,6 +16,7 @@ from interlingua.canonical.errors import (
     InvalidWire,
     LossRefused,
     NotConfigured,
+    ProviderError,
 )
 
 Data = dict[str, Any]
@@ -106,7 +108,9 @@ def registry_of(*, replay: bool) -> Any:
     return open_registry()
 
 
-def client_of(*, replay: bool, pace: float = 1.0, retry: str = "standard", health: str = "backoff") -> Any:
+def client_of(
+    *, replay: bool, pace: float = 1.0, retry: str = "standard", health: str = "backoff", **members: Any
+) -> Any:
     from interlingua.client import Client
     from interlingua.client.asking import log_rest
     from interlingua.client.retry import PRESETS
@@ -115,10 +119,20 @@ def client_of(*, replay: bool, pace: float = 1.0, retry: str = "standard", healt
     one_of("--retry", retry, tuple(PRESETS))
     tracker = Health(health, observer=log_rest)
     if not replay:
-        return Client(retry=retry, health=tracker)
+        return Client(retry=retry, health=tracker, **members)
     from interlingua.client.replay import ReplayTransport, open_registry
 
-    return Client(ReplayTransport(pace=pace), registry=open_registry(), retry=retry, health=tracker)
+    return Client(ReplayTransport(pace=pace), registry=open_registry(), retry=retry, health=tracker, **members)
+
+
+def run_async(work: Coroutine[Any, Any, None]) -> None:
+    """Runs what talks to the network. A cancelled run ends like one that was interrupted."""
+    import asyncio
+
+    try:
+        asyncio.run(work)
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None
 
 
 def show_loss(report: list[Data]) -> None:
@@ -127,17 +141,34 @@ def show_loss(report: list[Data]) -> None:
     show.console(stderr=True).print(show.loss_table(report))
 
 
-def report_error(problem: InterlinguaError, *, as_json: bool) -> int:
+def report_error(problem: InterlinguaError, *, as_json: bool, raw: bool = False) -> int:
+    """Shows an error, and gives the exit status. What the provider said is shown as well: it is the person's own call, and
+    their own terminal (spec/8-errors.md#provider-message). `raw`: its whole body besides."""
     if as_json:
-        print_json({"error": problem.to_dict()})
+        print_json({"error": error_object(problem, raw=raw)})
     else:
         say(f"interlingua: {problem}")
+        show_provider_words(problem.error if isinstance(problem, ProviderError) else {}, raw=raw)
         if isinstance(problem, LossRefused):
             show_loss(problem.loss)
         if isinstance(problem, InvalidRequest):
             for one in problem.violations[1:]:
                 say(f"  also {one['path'] or 'the root'}: {one['message']}")
     return exit_status(problem)
+
+
+def error_object(problem: InterlinguaError, *, raw: bool) -> Data:
+    """The canonical error object; with the provider's whole body, where that is asked for."""
+    return problem.error if raw and isinstance(problem, ProviderError) else problem.to_dict()
+
+
+def show_provider_words(error: Data, *, raw: bool = False) -> None:
+    """Shows what the provider said of a failure, in lines of their own."""
+    who = error.get("provider") or error.get("adapter") or "the provider"
+    if words := error.get("provider_message"):
+        say("\n".join(f"  {line}" for line in f"{who}: {words}".splitlines()))
+    if raw and "raw" in error:
+        say(json.dumps(error["raw"]).decode())
 
 
 def exit_status(problem: InterlinguaError) -> int:

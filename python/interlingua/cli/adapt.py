@@ -22,6 +22,7 @@ from interlingua.cli._shared import (
     read,
     say,
     show_loss,
+    show_provider_words,
     write,
 )
 
@@ -235,6 +236,7 @@ def _adapt_stream(
     if events[-1]["type"] == "error":
         # it was carried whole; that what was carried is no whole answer is told beside it
         say(f"interlingua: the stream ends with an error: {events[-1]['error']['message']}")
+        show_provider_words(events[-1]["error"])
         raise typer.Exit(1)
 
 

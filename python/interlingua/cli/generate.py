@@ -1,6 +1,5 @@
 """`interlingua generate`: ask a model."""
 
-import asyncio
 from typing import Annotated, Any
 
 import typer
@@ -18,6 +17,7 @@ from interlingua.cli._shared import (
     json_text,
     print_json,
     registry_of,
+    run_async,
     say,
     write,
 )
@@ -36,6 +36,9 @@ def generate(
     deadline: Annotated[float | None, typer.Option(min=0, help="Seconds for the whole call.")] = None,
     retry: Retries = "standard",
     replay: Replay = False,
+    raw: Annotated[
+        bool, typer.Option("--raw", help="Give the provider's whole body as well: of its answer, or of its error.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """
@@ -55,7 +58,7 @@ def generate(
     client = client_of(replay=replay, retry=retry)
     chain = [str(name) for name in registry_of(replay=replay).expand(model)] if model else []
     members: Data = {"model": chain[0] if chain else None, "fallbacks": chain[1:], "deadline": deadline}
-    asyncio.run(_generate(client, asked, members, stream=stream, as_json=as_json))
+    run_async(_generate(client, asked, members, stream=stream, raw=raw, as_json=as_json))
 
 
 def _asked(prompt: str | None, system: str | None) -> Data:
@@ -65,17 +68,17 @@ def _asked(prompt: str | None, system: str | None) -> Data:
     return {"messages": messages}
 
 
-async def _generate(client: Any, asked: Data, members: Data, *, stream: bool, as_json: bool) -> None:
+async def _generate(client: Any, asked: Data, members: Data, *, stream: bool, raw: bool, as_json: bool) -> None:
     async with client:
         if not stream:
-            response = await client.generate(asked, **members)
+            response = await client.generate(asked, **members, raw=raw)
             if as_json:
                 print_json(response)
                 return
             for block in response["message"]["content"]:
                 _show_block(block)
         else:
-            response = await _stream(client.stream(asked, **members), as_json=as_json)
+            response = await _stream(client.stream(asked, **members), raw=raw, as_json=as_json)
     if not as_json:
         from interlingua import show
 
@@ -84,13 +87,17 @@ async def _generate(client: Any, asked: Data, members: Data, *, stream: bool, as
         say(f"\n{response.get('model')}: {show.usage_line(response['usage'])}")
 
 
-async def _stream(stream: Any, *, as_json: bool) -> Data:
+async def _stream(stream: Any, *, raw: bool, as_json: bool) -> Data:
     """Prints the events as they arrive; gives the response."""
+    from interlingua import translate
+
     event: Data = {}
     try:
         async with stream as events:
             async for event in events:
                 if as_json:
+                    if event["type"] == "error" and not raw:
+                        event = {**event, "error": translate.without_raw(event["error"])}
                     write(json.dumps(event) + b"\n")
                 else:
                     _show_event(event)

@@ -1,7 +1,7 @@
 """`interlingua serve`: serve gRPC."""
 
-import asyncio
 import logging
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +9,7 @@ import typer
 
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest
-from interlingua.cli._shared import AsJson, Data, Replay, Retries, client_of, one_of, registry_of, write
+from interlingua.cli._shared import AsJson, Data, Replay, Retries, client_of, one_of, registry_of, run_async, write
 
 
 def serve(
@@ -24,6 +24,10 @@ def serve(
     policy: Annotated[Path | None, typer.Option(help="Routing policy, a JSON file; read again for each turn.")] = None,
     retry: Retries = "standard",
     health: Annotated[str, typer.Option(help="Who rests after failures: backoff or windows.")] = "backoff",
+    concurrency: Annotated[
+        list[str] | None,
+        typer.Option(help="Calls that a provider has at a time: a number for each, or PROVIDER=NUMBER, repeatable."),
+    ] = None,
     replay: Replay = False,
     pace: Annotated[
         float, typer.Option(min=0, help="With --replay: stretch the recorded times; 0 leaves them out.")
@@ -35,6 +39,7 @@ def serve(
 ) -> None:
     """Serve gRPC: Adapt, Route, Generate, Estimate, Check, ListModels. Keys come from the environment."""
     from interlingua.client.routing import Routing
+    from interlingua.events import Events, log_event
     from interlingua.service import server
 
     one_of("--log-level", log_level, ("debug", "info", "warning", "error"))
@@ -43,16 +48,34 @@ def serve(
         raise InvalidRequest("TLS takes --tls-cert and --tls-key together, and --tls-client-ca beside them")
     logging.basicConfig(level=log_level.upper(), format="%(asctime)s %(levelname)s %(name)s %(message)s")
     address = f"unix:{unix}" if unix is not None else f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    events = Events(log_event)
+    limits = _limits(concurrency or ())
     options: Data = {
-        "client": client_of(replay=replay, pace=pace, retry=retry, health=health),
-        "routing": Routing(registry_of(replay=replay), policy),
+        "client": client_of(replay=replay, pace=pace, retry=retry, health=health, concurrency=limits, events=events),
+        "routing": Routing(registry_of(replay=replay), policy, events=events),
         "max_message_bytes": max_message_mb << 20,
         "credentials": server.tls(tls_cert, tls_key, tls_client_ca) if tls_cert and tls_key else None,
     }
     options["routing"].check()
     about = {"host": host} if unix is None else {"unix": str(unix)}
     about |= {"provider": "replay" if replay else "as configured", "tls": tls_cert is not None}
-    asyncio.run(_serve(address, options, about, grace, as_json=as_json))
+    run_async(_serve(address, options, about, grace, as_json=as_json))
+
+
+def _limits(written: Sequence[str]) -> int | dict[str, int] | None:
+    """How many calls a provider has at a time, as `Client` takes it: 8, or openai=8 for each provider."""
+    from interlingua import registry
+
+    limits: dict[str, int] = {}
+    for word in written:
+        provider, named, number = word.rpartition("=")
+        if not number.isdecimal() or int(number) < 1 or (not named and len(written) > 1):
+            raise InvalidRequest(f"--concurrency takes a number above 0, or PROVIDER=NUMBER; not {word!r}")
+        if not named:
+            return int(number)
+        registry.provider(provider)
+        limits[provider] = int(number)
+    return limits or None
 
 
 async def _serve(address: str, options: Data, about: Data, grace: float, *, as_json: bool) -> None:

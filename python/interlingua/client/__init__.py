@@ -3,16 +3,40 @@ Calling providers: `Client`, the transports that it can stand on, and what a tra
 
     async with Client() as client:
         response = await client.generate(request, model="anthropic:claude-sonnet-5-5")
+
+Each module is imported when a name of it is first used: routing calls nobody and needs neither asyncio nor a transport.
 """
 
-from interlingua.client.call import Limits
-from interlingua.client.client import Client
-from interlingua.client.fake import Bytes, Fail, FakeTransport, Refuse, Say
-from interlingua.client.playing import Sent
-from interlingua.client.replay import Exchange, ReplayTransport
-from interlingua.client.retry import Retry
-from interlingua.client.stream import Stream
-from interlingua.client.transport import Answer, Transport, TransportFailed
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from interlingua.client.call import Limits
+    from interlingua.client.client import Client
+    from interlingua.client.fake import Bytes, Fail, FakeTransport, Refuse, Say
+    from interlingua.client.playing import Sent
+    from interlingua.client.replay import Exchange, ReplayTransport
+    from interlingua.client.retry import Retry
+    from interlingua.client.stream import Stream
+    from interlingua.client.transport import Answer, Transport, TransportFailed
+
+_HOME_OF = {
+    "Answer": "transport",
+    "Bytes": "fake",
+    "Client": "client",
+    "Exchange": "replay",
+    "Fail": "fake",
+    "FakeTransport": "fake",
+    "Limits": "call",
+    "Refuse": "fake",
+    "ReplayTransport": "replay",
+    "Retry": "retry",
+    "Say": "fake",
+    "Sent": "playing",
+    "Stream": "stream",
+    "Transport": "transport",
+    "TransportFailed": "transport",
+}
 
 __all__ = [
     "Answer",
@@ -31,3 +55,9 @@ __all__ = [
     "Transport",
     "TransportFailed",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)

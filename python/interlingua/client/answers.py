@@ -1,10 +1,10 @@
 """
 What came back: answers read, refusals and failures turned into typed errors.
 
-No error holds content or a key: what a provider says is in `raw`, with the key taken out.
+No message holds content or a key: what a provider says is in `provider_message` and `raw`, with the key taken out.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -33,6 +33,15 @@ _ABOUT_KEYS = frozenset(("authentication", "permission"))
 _PASS_OVER = frozenset(("not_found", "unsupported", "context_overflow"))
 
 
+REFUSAL = "refusal"
+"""The cause of fail-over that a caller may ask for (spec/8-errors.md#refusal)."""
+
+
+def refused(response: Mapping[str, Any]) -> bool:
+    """Whether an answer says that the model, or a filter of its provider, declined to give one."""
+    return response["finish_reason"] in (REFUSAL, "content_filter")
+
+
 async def whole(answer: Answer, limit: int, *, cut: bool = False) -> bytes:
     """The body. What is beyond the limit is cut off or refused."""
     body = bytearray()
@@ -52,6 +61,8 @@ def read(call: Call, answer: Answer, body: bytes) -> Response:
         if not isinstance(data, dict):
             raise InvalidWire("the answer must be an object", path="")
         response, _ = translate.from_wire_response(data, call.endpoint)
+    except ProviderError as problem:
+        raise ProviderError(in_band(call, problem.error)) from None
     except (InvalidWire, InvalidRequest) as problem:
         if b'"error"' in body:
             raise ProviderError(refusal(call, answer, body)) from None
@@ -73,7 +84,7 @@ async def refuse_page(call: Call, answer: Answer) -> None:
 
 
 def in_band(call: Call, error: dict[str, Any]) -> dict[str, Any]:
-    """An error that a stream told, as the error of the call."""
+    """An error that came in a stream, or with the status of a success, as the error of the call."""
     if call.endpoint.provider is not None:
         error.setdefault("provider", call.endpoint.provider)
     return _without_secrets(call, error)
@@ -88,8 +99,6 @@ def refusal(call: Call, answer: Answer, body: bytes) -> dict[str, Any]:
         error["message"] = (
             f"{_name(call.endpoint)} answered {answer.status}: redirects are not followed; check its address"
         )
-    elif answer.status >= 400:
-        error["message"] = f"{_name(call.endpoint)} answered {answer.status}: {error['message']}"
     if error["category"] in _ABOUT_KEYS and call.key:
         error["message"] += f"; {call.key}"
     return _without_secrets(call, error)
@@ -97,10 +106,12 @@ def refusal(call: Call, answer: Answer, body: bytes) -> dict[str, Any]:
 
 def _without_secrets(call: Call, error: dict[str, Any]) -> dict[str, Any]:
     text = json.dumps(error).decode()
+    if not any(secret in text for secret in call.secrets):
+        return error
     for secret in call.secrets:
-        if secret in text:
-            text = text.replace(secret, "[secret]")
-    return json.loads(text)
+        text = text.replace(secret, "[secret]")
+    # a key may have been cut in two where the words of the body end
+    return translate.with_provider_message(json.loads(text))
 
 
 def _error(endpoint: Endpoint | None, category: str, message: str, *, retryable: bool = False) -> dict[str, Any]:
@@ -126,6 +137,12 @@ def failure(problem: TransportFailed | Interrupted, call: Call | None) -> Interl
             return Cancelled(
                 "the answer was cancelled before it was complete", adapter=endpoint.adapter if endpoint else None
             )
+
+
+def no_place(call: Call) -> ProviderError:
+    """What it is to the caller that all calls which a provider may have at a time are under way."""
+    message = f"{_name(call.endpoint)} has as many calls as it may have at a time"
+    return ProviderError(_error(call.endpoint, "overloaded", message, retryable=True))
 
 
 def unreached(problem: TransportFailed, call: Call | None) -> ProviderError:
@@ -156,8 +173,10 @@ def served(routing: Mapping[str, Any] | None, model: str, skipped: list[dict[str
     return {**routing, "chosen_model": model, "alternatives_considered": passed_over}
 
 
-def another_may_do(error: InterlinguaError) -> bool:
+def another_may_do(error: InterlinguaError, fail_over_on: Collection[str] = ()) -> bool:
     """Whether the next candidate is worth a try after this failure. A request that is wrong is wrong for all."""
     if isinstance(error, ProviderError):
-        return error.retryable or error.error["category"] in _PASS_OVER
+        category = error.error["category"]
+        refused = category == "content_filter" and REFUSAL in fail_over_on
+        return error.retryable or category in _PASS_OVER or refused
     return isinstance(error, (CannotAdapt, NotConfigured))

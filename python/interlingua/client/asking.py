@@ -4,6 +4,7 @@ Asking: the candidates of a call in turn, and each as often as the policy says, 
 What is sent and how is the client's; here is who is asked, when again, who is passed over, and what is told of it all.
 """
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -11,8 +12,9 @@ from itertools import count
 from typing import Any, TypeVar
 
 from interlingua.canonical.errors import CannotAdapt, NoCandidate, NotConfigured, ProviderError
-from interlingua.client.answers import another_may_do, failure, unreached
+from interlingua.client.answers import REFUSAL, another_may_do, failure, no_place, unreached
 from interlingua.client.call import Call, Limits, Plan, Trail
+from interlingua.client.concurrency import Placed, Places
 from interlingua.client.interrupt import Interrupt, Interrupted
 from interlingua.client.retry import Retry
 from interlingua.client.transport import Answer, TransportFailed
@@ -34,6 +36,7 @@ _CALLED_BACK = "it is called back"
 class Asking:
     """Asks for a client, who gives the first four: the canonical id of a candidate, what its provider lacks to be called
     (nothing: empty), what is sent to it (or `CannotAdapt`), and the sending, which gives an answer whose head says success.
+    `places` limits the calls that a provider has at a time.
 
     `clock` gives seconds, `sleep` passes them, `chance` gives numbers from 0 to 1.
     """
@@ -42,6 +45,7 @@ class Asking:
     lacks: Callable[[Plan, str], str]
     prepare: Callable[[Plan, str], Call]
     send: Callable[[Call], Awaitable[Answer]]
+    places: Places
     retry: Retry
     health: Health
     limits: Limits
@@ -50,12 +54,17 @@ class Asking:
     chance: Callable[[], float]
 
     async def begin(
-        self, plan: Plan, interrupt: Interrupt, deadline: float | None, receive: Receive[T]
+        self,
+        plan: Plan,
+        interrupt: Interrupt,
+        deadline: float | None,
+        receive: Receive[T],
+        refused: Callable[[T], bool],
     ) -> tuple[Call, Answer, T]:
         """The first candidate that answers, and what was received of it.
 
-        A candidate is passed over when the conversation cannot be carried to it, or when it fails in a way that
-        another may not. Until this returns nothing was delivered; afterwards a failure belongs to the caller, who may
+        A candidate is passed over when the conversation cannot be carried to it, when it fails in a way that
+        another may not, and, where the plan asks for that, when its answer is `refused`. Until this returns nothing was delivered; afterwards a failure belongs to the caller, who may
         have shown the first event already. Raises the failure of the last candidate, with all that was tried.
         """
         due = None if deadline is None else self.clock() + deadline
@@ -67,10 +76,15 @@ class Asking:
             try:
                 call = self.prepare(plan, model)
                 call.trail = trail
-                answer, received = await self._persist(call, interrupt, due, receive, others=others)
-                return call, answer, received
+                answer, received = await self._placed(call, interrupt, due, receive, others=others)
+                if not (others and REFUSAL in plan.fail_over_on and refused(received)):
+                    return call, answer, received
+                await answer.aclose()
+                self.health.succeeded(call.model)
+                trail.attempts.append({"model": call.model, "category": "content_filter"})
+                self._pass_over(plan, model, trail, REFUSAL, "it declined to answer", logging.WARNING)
             except (CannotAdapt, NotConfigured, ProviderError) as problem:
-                if not others or not another_may_do(problem):
+                if not others or not another_may_do(problem, plan.fail_over_on):
                     raise trail.told(problem) from None
                 reason = "not_configured" if isinstance(problem, NotConfigured) else problem.to_dict()["category"]
                 self._pass_over(plan, model, trail, reason, problem.message, logging.WARNING)
@@ -113,6 +127,30 @@ class Asking:
         _LOG.log(level, "%s passed over: %s", name, reason, extra={"message_id": plan.message_id})
 
     # ------------------------------------------------------------------------------------------------ and how often
+
+    async def _placed(
+        self, call: Call, interrupt: Interrupt, due: float | None, receive: Receive[T], *, others: bool
+    ) -> tuple[Answer, T]:
+        """What one model answers, in a place of its provider, which the answer holds until it is closed.
+
+        The place is kept through the pauses between attempts: whoever had it meanwhile would meet the same trouble.
+        Raises `ProviderError` when another candidate is left and no place gets free in the time of a detour.
+        """
+        provider = call.endpoint.provider or call.endpoint.adapter
+        place = self.places.of(provider)
+        if place is None:
+            return await self._persist(call, interrupt, due, receive, others=others)
+        try:
+            async with asyncio.timeout(self.retry.detour if others else None):
+                await interrupt.wait(place.acquire())
+        except TimeoutError:
+            raise no_place(call) from None
+        try:
+            answer, received = await self._persist(call, interrupt, due, receive, others=others)
+        except BaseException:
+            place.release()
+            raise
+        return Placed(answer, place), received
 
     async def _persist(
         self, call: Call, interrupt: Interrupt, due: float | None, receive: Receive[T], *, others: bool

@@ -44,7 +44,8 @@ class Answered:
 class Plan:
     """What was asked of the client, checked: one request, the models to ask in turn, over which wire, one message to be.
 
-    `on_answer` is told who answers, before anything of the answer is given.
+    `on_answer` is told who answers, before anything of the answer is given;
+    `fail_over_on` names what else than failures leads to the next model: `refusal`.
     """
 
     request: Request
@@ -55,6 +56,7 @@ class Plan:
     message_id: str
     started: float
     on_answer: Callable[[Answered], None] | None = None
+    fail_over_on: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)

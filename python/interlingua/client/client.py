@@ -9,7 +9,7 @@ import asyncio
 import logging
 import random
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Self
@@ -19,17 +19,20 @@ from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, NotConfigured, ProviderError
 from interlingua.canonical.ids import UlidSource
-from interlingua.client.answers import ERROR_BODY_LIMIT, refusal, served, whole
+from interlingua.client.answers import ERROR_BODY_LIMIT, refusal, refused, served, whole
 from interlingua.client.asking import Asking, log_rest
 from interlingua.client.call import Answered, Call, Limits, Plan
+from interlingua.client.concurrency import Places
 from interlingua.client.interrupt import Interrupt
 from interlingua.client.reading import read_body
 from interlingua.client.retry import PRESETS, Retry
+from interlingua.client.routing import NAMED, named_record, session_of
 from interlingua.client.sigv4 import Wallet, signed
 from interlingua.client.stream import Stream
 from interlingua.client.transport import STREAMS, Answer, Transport, TransportFailed
+from interlingua.events import ROUTE_DECIDED, Events
 from interlingua.registry import Connection, Registry, default
-from interlingua.router import Health
+from interlingua.router import Health, decided, in_turn_order, named_chain, turn_model
 
 Response = dict[str, Any]
 
@@ -46,6 +49,8 @@ class Client:
     `transport` is the network (default: httpx, and recorded exchanges for the provider `replay`).
     `keys` and `base_urls`, by provider, stand over what the `registry` finds in the environment.
     `retry` says when a model is asked again: a policy, or the name of one; `health` keeps who rests (spec/7-routing.md#health).
+    `concurrency` is how many calls a provider has at a time, one number for each or one for all; the row of a provider
+    may say it as well. `events` has the decision of every call that comes without a record of its routing.
     `clock` measures time, in seconds, `sleep` passes it; `now` dates messages; `ulids` numbers them; `chance` gives
     numbers from 0 to 1 for the pauses between attempts.
     """
@@ -60,6 +65,8 @@ class Client:
         limits: Limits | None = None,
         retry: Retry | str = "standard",
         health: Health | None = None,
+        concurrency: int | Mapping[str, int] | None = None,
+        events: Events | None = None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         now: Callable[[], datetime] = _now,
@@ -78,12 +85,16 @@ class Client:
         self.now = now
         """The clock that dates messages."""
         self._ulids = ulids or UlidSource()
+        self.events = events or Events(now=now)
+        """Who observes what happens here."""
+        self._concurrency = concurrency
         self._wallet = Wallet()
         self._asking = Asking(
             self._name,
             self._lacks,
             self._prepare,
             self._send,
+            Places(self._limit),
             PRESETS[retry] if isinstance(retry, str) else retry,
             self.health,
             self._limits,
@@ -116,26 +127,32 @@ class Client:
         fallbacks: Sequence[str] = (),
         deadline: float | None = None,
         routing: Mapping[str, Any] | None = None,
+        fail_over_on: Collection[str] = (),
         raw: bool = False,
         validated: bool = False,
         on_answer: Callable[[Answered], None] | None = None,
     ) -> Response:
         """One answer, whole.
 
-        `request` is canonical: plain data, JSON text or `Request`. `model` (provider:name) stands over its own,
-        `adapter` names the wire to ask over (default: that of the model);
-        `fallbacks` are asked in turn when it cannot serve (`response.skipped` then tells why, `response.attempts` tells
-        every call that failed).
+        `request` is canonical: plain data, JSON text or `Request`. `model` (provider:name, an alias or a chain of them)
+        stands over its own, `adapter` names the wire to ask over (default: that of the model);
+        the later models of a chain, then `fallbacks`, are asked in turn when it cannot serve (`response.skipped` then
+        tells why, `response.attempts` tells every call that failed), and with `refusal` in `fail_over_on` also when it
+        declines to answer. The model that has answered in a turn which goes on is asked first.
         `deadline` is the time for the whole call in seconds, `routing` the record of why this model was chosen.
         `raw` keeps the provider's whole answer in `response.raw`; `validated` says that the request has been through
         the door already. `on_answer` is told which model answers, with the headers of its provider, as soon as it does.
         Raises `InvalidRequest`, `NotConfigured`, `CannotAdapt` and `LossRefused` before anything is sent, `ProviderError`
         after.
         """
-        plan = self._plan(request, model, adapter, fallbacks, routing, on_answer, stream=False, validated=validated)
+        plan = self._plan(
+            request, model, adapter, fallbacks, routing, fail_over_on, on_answer, stream=False, validated=validated
+        )
         interrupt = Interrupt(deadline)
         try:
-            call, answer, (response, body) = await self._asking.begin(plan, interrupt, deadline, self._receive)
+            call, answer, (response, body) = await self._asking.begin(
+                plan, interrupt, deadline, self._receive, lambda received: refused(received[0])
+            )
         finally:
             interrupt.done()
         await answer.aclose()
@@ -160,6 +177,7 @@ class Client:
         fallbacks: Sequence[str] = (),
         deadline: float | None = None,
         routing: Mapping[str, Any] | None = None,
+        fail_over_on: Collection[str] = (),
         validated: bool = False,
         on_answer: Callable[[Answered], None] | None = None,
     ) -> Stream:
@@ -169,7 +187,9 @@ class Client:
         An answer that fails midway gives an `error` event with what had arrived, then raises `StreamTruncated` or
         `Cancelled`. Use `async with`, or call `aclose`, or read to the end.
         """
-        plan = self._plan(request, model, adapter, fallbacks, routing, on_answer, stream=True, validated=validated)
+        plan = self._plan(
+            request, model, adapter, fallbacks, routing, fail_over_on, on_answer, stream=True, validated=validated
+        )
         return Stream(self._asking, self._complete, plan, deadline)
 
     # ------------------------------------------------------------------------------------------------ one call
@@ -181,6 +201,7 @@ class Client:
         adapter: str | None,
         fallbacks: Sequence[str],
         routing: Mapping[str, Any] | None,
+        fail_over_on: Collection[str],
         on_answer: Callable[[Answered], None] | None,
         *,
         stream: bool,
@@ -190,16 +211,39 @@ class Client:
         chosen = model or canonical.get("model")
         if chosen is None:
             raise InvalidRequest("the request names no model; give one as provider:name", path="/model")
-        return Plan(
+        plan = Plan(
             request=canonical,
-            models=(chosen, *fallbacks),
+            models=self._chain((chosen, *fallbacks), adapter, canonical),
             adapter=adapter,
             routing=dict(routing) if routing else None,
             stream=stream,
             message_id=self._ulids.next(),
             started=self._clock(),
             on_answer=on_answer,
+            fail_over_on=frozenset(fail_over_on),
         )
+        return plan if routing else self._decided(plan)
+
+    def _chain(self, specs: Sequence[str], adapter: str | None, request: Mapping[str, Any]) -> tuple[str, ...]:
+        """The models that specs stand for, in the order in which they are asked. Raises `InvalidRequest` for a name that
+        is not known."""
+        models: list[str] = []
+        for spec in specs:
+            if "," in spec or spec in self._registry.aliases:
+                models += map(str, self._registry.expand(spec))
+            else:
+                # a wire that is named beside it says whose a bare name is
+                self._registry.endpoint(model=spec, adapter=adapter)
+                models.append(spec)
+        models = list(dict.fromkeys(models))
+        return tuple(models) if len(models) == 1 else in_turn_order(models, turn_model(request["messages"]))
+
+    def _decided(self, plan: Plan) -> Plan:
+        """A plan whose caller named the models, with the record of that, which is published."""
+        models = [self._name(plan, model) for model in plan.models]
+        payload = decided(models[0], named_chain(models, models, NAMED))
+        self.events.publish(ROUTE_DECIDED, payload, session_id=session_of(plan.request))
+        return replace(plan, routing=named_record(models[0]))
 
     def _name(self, plan: Plan, model: str) -> str:
         """The canonical id of a candidate."""
@@ -253,6 +297,15 @@ class Client:
             key=self._key_from(connection.provider),
             lacks=lacks,
         )
+
+    def _limit(self, provider: str) -> int | None:
+        """How many calls a provider has at a time: as this client was told, else as its row says."""
+        told = self._concurrency
+        if isinstance(told, int):
+            return told
+        if told is not None and provider in told:
+            return told[provider]
+        return self._registry.provider(provider).get("concurrency") if self._registry.is_provider(provider) else None
 
     def _key_from(self, provider: str) -> str:
         """Where the key of a provider comes from, in words; empty when none is ever wanted."""

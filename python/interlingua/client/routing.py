@@ -5,6 +5,7 @@ The router itself is pure and knows neither; here is where its inputs come from.
 """
 
 import logging
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +15,8 @@ from typing import Any
 from interlingua import adapters, router, translate
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidRequest, too_deep
+from interlingua.canonical.errors import InvalidRequest, NoCandidate, too_deep
+from interlingua.events import ROUTE_DECIDED, ROUTING_CONSTRAINT_FAILURE, Events
 from interlingua.registry import Connection, Registry, default
 
 Data = dict[str, Any]
@@ -25,12 +27,28 @@ _LOG = logging.getLogger("interlingua.client")
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Whom to ask: `models` in turn, `request` as it is sent, `record` for the message, `decision` when it was routed."""
+    """Whom to ask: `models` in turn, `request` as it is sent, `record` for the message, `decision` when it was routed.
+
+    `chain` holds the verdicts, `fail_over_on` what else than failures leads to the next model.
+    """
 
     models: tuple[str, ...]
     request: Data
     record: Data
+    chain: list[Data]
     decision: Data | None = None
+    fail_over_on: tuple[str, ...] = ()
+
+
+def named_record(model: str) -> Data:
+    """The record of an answer whose caller named the model."""
+    return {"mode": "manual", "chosen_model": model, "reason": NAMED, "alternatives_considered": []}
+
+
+def session_of(request: Mapping[str, Any]) -> str | None:
+    """The session that a conversation belongs to, by its last message; None when it names none."""
+    messages = request["messages"]
+    return messages[-1].get("session_id") if messages else None
 
 
 class PolicyFile:
@@ -87,7 +105,8 @@ class Routing:
     """Chooses models with one registry and one policy. Keeps nothing between calls but the registry's description.
 
     `policy` is data, or a file that is read again for each turn. `connect` tells how an endpoint is called, where that is
-    not by the environment alone: `Client.connection`.
+    not by the environment alone: `Client.connection`. `events` has every decision of a turn and every refused swap;
+    `clock` measures how long a decision takes, in seconds.
     """
 
     def __init__(
@@ -96,9 +115,14 @@ class Routing:
         policy: Mapping[str, Any] | Path | None = None,
         *,
         connect: Callable[[Endpoint], Connection] | None = None,
+        events: Events | None = None,
+        clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self.registry = registry or default()
         self._connect = connect or self.registry.connection_of
+        self.events = events or Events()
+        """Who observes what is decided here."""
+        self._clock = clock
         self._file = PolicyFile(policy, self._demand) if isinstance(policy, Path) else None
         self._policy: Data = {} if policy is None or isinstance(policy, Path) else dict(policy)
 
@@ -128,9 +152,11 @@ class Routing:
         health: Data | None = None,
         context: Data | None = None,
         adapter: str | None = None,
+        turn_id: str | None = None,
     ) -> Choice:
-        """Whom to ask. A named target, or the request's own model, is asked; else the policy routes.
+        """Whom to ask, for one turn. A named target, or the request's own model, is asked; else the policy routes.
 
+        Publishes the decision as the one event `route.decided` of the turn `turn_id`, also when nothing can take it.
         Of named models those are left out that would lose state which the policy keeps where it belongs; `adapter` is
         the wire over which they are to be asked, when it is not their own.
         Raises `InvalidRequest` for an unknown name and a bad policy or context, `NoCandidate` when nothing can take the
@@ -138,15 +164,60 @@ class Routing:
         """
         named = target or request.get("model")
         rules = self.policy if policy is None else policy
-        if named:
-            models = tuple(str(model) for model in self.registry.expand(named, aliases=rules.get("aliases")))
-            if router.pins(rules):
-                models = router.staying(request, models, self.catalog, rules, adapter)
-            record = {"mode": "manual", "chosen_model": models[0], "reason": NAMED, "alternatives_considered": []}
-            return Choice(models, request, record)
+        begun = self._clock()
+        try:
+            if named:
+                choice = self._named(request, named, rules, adapter)
+            else:
+                choice = self._routed(request, rules, now, health, context)
+        except NoCandidate as problem:
+            self._publish(request, None, problem.chain, begun, turn_id)
+            raise
+        self._publish(request, choice.models[0], choice.chain, begun, turn_id)
+        return choice
+
+    def _named(self, request: Data, spec: str, rules: Data, adapter: str | None) -> Choice:
+        found = [str(model) for model in self.registry.expand(spec, aliases=rules.get("aliases"))]
+        models = left = router.in_turn_order(found, router.turn_model(request["messages"]))
+        if router.pins(rules):
+            try:
+                left = router.staying(request, models, self.catalog, rules, adapter)
+            except NoCandidate as problem:
+                raise NoCandidate(problem.message, router.named_chain(models, (), NAMED)) from None
+        chain = router.named_chain(models, left, NAMED)
+        return Choice(left, request, named_record(left[0]), chain, None, tuple(rules.get("fail_over_on", ())))
+
+    def _routed(self, request: Data, rules: Data, now: str | None, health: Data | None, context: Data | None) -> Choice:
         decision = self.decide(request, policy=rules, health=health, now=now, context=context)
         sent = router.strip_override(request, decision["strip"])
-        return Choice(tuple(decision["targets"]), sent, decision["record"], decision)
+        targets, chain = tuple(decision["targets"]), decision["chain"]
+        return Choice(targets, sent, decision["record"], chain, decision, tuple(rules.get("fail_over_on", ())))
+
+    def _publish(self, request: Data, model: str | None, chain: list[Data], begun: float, turn_id: str | None) -> None:
+        payload = router.decided(model, chain, round((self._clock() - begun) * 1000, 3))
+        self.events.publish(ROUTE_DECIDED, payload, session_id=session_of(request), turn_id=turn_id)
+
+    def swap(
+        self,
+        request: Data,
+        model: str,
+        active: str | None = None,
+        *,
+        policy: Data | None = None,
+        health: Data | None = None,
+        now: str | None = None,
+        session_id: str | None = None,
+    ) -> Data:
+        """Whether a session can go on with another model (`router.check_swap`). A refusal is published as the one event
+        `routing_constraint_failure`; `session_id` is that of the last message unless given.
+        """
+        rules = self.policy if policy is None else policy
+        moment = {} if now is None else {"now": now}
+        verdict = router.check_swap(request, model, self.catalog, active=active, policy=rules, health=health, **moment)
+        if not verdict["allowed"]:
+            session = session_of(request) if session_id is None else session_id
+            self.events.publish(ROUTING_CONSTRAINT_FAILURE, verdict["payload"], session_id=session)
+        return verdict
 
     def decide(
         self,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from interlingua.canonical.errors import Cancelled, InterlinguaError, ProviderError, StreamTruncated
-from interlingua.client.answers import failure, in_band, refuse_page
+from interlingua.client.answers import REFUSAL, failure, in_band, refuse_page, refused
 from interlingua.client.asking import Asking
 from interlingua.client.call import Call, Plan
 from interlingua.client.interrupt import Interrupt, Interrupted
@@ -17,6 +17,9 @@ from interlingua.client.transport import Answer, TransportFailed
 
 Event = dict[str, Any]
 Response = dict[str, Any]
+_EMPTY = ("message_start", "usage_update")
+"""Events that come before anything of an answer is said."""
+
 Complete = Callable[[Response, Call, str], Response]
 """Fills in what only the caller of the provider knows of a response; the text is the status of its message."""
 
@@ -62,7 +65,9 @@ class Stream:
         answer: Answer | None = None
         event: Event = {}
         try:
-            call, answer, begun = await self._asking.begin(self._plan, interrupt, self._deadline, self._receive)
+            call, answer, begun = await self._asking.begin(
+                self._plan, interrupt, self._deadline, self._receive, _refused
+            )
             call.begun(answer.status, answer.headers)
             try:
                 events = begun.events
@@ -93,11 +98,15 @@ class Stream:
                 await answer.aclose()
 
     async def _receive(self, call: Call, answer: Answer, interrupt: Interrupt) -> "_Begun":
-        """The first events. An error that comes before any other event is the error of the call."""
+        """The first events. An error that comes before any other event is the error of the call.
+
+        Where a refusal leads to another candidate, events that say nothing yet wait for the first one that does.
+        """
+        saying_nothing = _EMPTY if REFUSAL in call.plan.fail_over_on else ()
         await refuse_page(call, answer)
         begun = _Begun(reader(call, answer), answer.chunks(), [])
-        while not begun.events and not begun.reader.done:
-            begun.events = await self._pull(begun, interrupt)
+        while not begun.reader.done and all(event["type"] in saying_nothing for event in begun.events):
+            begun.events = [*begun.events, *await self._pull(begun, interrupt)]
         if begun.events[0]["type"] == "error":
             raise ProviderError(in_band(call, begun.events[0]["error"]))
         return begun
@@ -154,3 +163,9 @@ class _Begun:
     reader: Reader
     chunks: AsyncIterator[bytes]
     events: list[Event]
+
+
+def _refused(begun: _Begun) -> bool:
+    """Whether the first events hold a whole answer that is a refusal. One that comes later was begun to be delivered."""
+    last = begun.events[-1]
+    return last["type"] == "message_complete" and refused(last["response"])

@@ -6,18 +6,18 @@ each candidate would cost and lose, `check_swap` refuses a change of model that 
 Everything that goes in and comes out is plain data; a recorded input can be decided again with `decide_json`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.loss import pointer
 from interlingua.router.capable import REASONS, failures, incapable, moment
-from interlingua.router.decide import MODES, SLOTS, decide
+from interlingua.router.decide import MODES, SLOTS, decide, named_chain
 from interlingua.router.facts import Turn, strip_override, turn
 from interlingua.router.health import PRESETS, Backoff, Health, Windows
 from interlingua.router.policy import check as check_policy
 from interlingua.router.preview import cost_range, preview, worst
-from interlingua.router.state import pins, staying
+from interlingua.router.state import in_turn_order, pins, staying, turn_model
 from interlingua.router.swap import check_swap, sticky
 
 __all__ = [
@@ -34,16 +34,19 @@ __all__ = [
     "cost_range",
     "decide",
     "decide_json",
+    "decided",
     "demand_policy",
-    "event",
     "failures",
+    "in_turn_order",
     "incapable",
+    "named_chain",
     "pins",
     "preview",
     "staying",
     "sticky",
     "strip_override",
     "turn",
+    "turn_model",
     "worst",
 ]
 
@@ -90,19 +93,13 @@ def demand_policy(policy: Any, catalog: Mapping[str, Any]) -> None:
         raise InvalidRequest(f"the policy is not valid: {found[0]['message']}", path=found[0]["path"], violations=found)
 
 
-def event(
-    decision: Mapping[str, Any], *, session_id: str | None = None, elapsed_ms: float | None = None
-) -> dict[str, Any]:
-    """The one `route.decided` event of a turn: the chosen model and the chain up to it."""
+def decided(model: str | None, chain: Sequence[Mapping[str, Any]], elapsed_ms: float | None = None) -> dict[str, Any]:
+    """The payload of the one event `route.decided` of a turn: the chosen model, if any, and the chain up to it."""
     return {
-        "type": "route.decided",
-        "session_id": session_id,
-        "payload": {
-            "chosen_model": decision["chosen_model"],
-            "winner_index": decision["winner_index"],
-            "elapsed_ms": elapsed_ms,
-            "chain": decision["chain"],
-        },
+        "chosen_model": model,
+        "winner_index": -1 if model is None else len(chain) - 1,
+        "elapsed_ms": elapsed_ms,
+        "chain": list(chain),
     }
 
 

@@ -6,7 +6,7 @@ every candidate is checked, also behind the winner, so that the account is whole
 serve is named. Inputs and outputs are plain data: the same input gives the same output, today and in a replay.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from math import inf
@@ -98,10 +98,11 @@ def decide(
             checked[model] = (*found, *state.against(model, pinned, catalog))
         return checked[model]
 
+    current = turn.get("turn_model") if policy.get("turn_lock") else None
     candidates: list[Candidate] = []
     for slot in SLOTS:
         for proposal in _PROPOSERS[slot](turn, policy, at):
-            candidates += _candidates(slot, proposal, catalog, aliases, check)
+            candidates += _candidates(slot, proposal, catalog, aliases, check, current)
     if pinned is not None and not any(candidate.serves for candidate in candidates):
         _surface(candidates, health or {}, at)
     return _decision(turn, candidates)
@@ -189,6 +190,7 @@ def _candidates(
     catalog: Mapping[str, Any],
     aliases: Mapping[str, str],
     check: Callable[[str], tuple[str, ...]],
+    current: str | None,
 ) -> list[Candidate]:
     if proposal.spec is None:
         return [Candidate(slot, proposal, None, ("unknown_target",))]
@@ -199,8 +201,8 @@ def _candidates(
     if proposal.single and len(targets) > 1:
         return [Candidate(slot, proposal, proposal.spec, ("chain_not_allowed",))]
     return [
-        Candidate(slot, proposal, str(target), check(str(target)), capable.missing(target.provider, catalog))
-        for target in targets
+        Candidate(slot, proposal, model, check(model), capable.missing(model.partition(":")[0], catalog))
+        for model in state.in_turn_order([str(target) for target in targets], current)
     ]
 
 
@@ -300,9 +302,7 @@ def _entries(candidates: list[Candidate], winner: int | None) -> list[dict[str, 
         here = [(position, candidate) for position, candidate in enumerate(candidates) if candidate.slot == slot]
         entries += [_entry(candidate, _verdict(candidate, won=position == winner)) for position, candidate in here]
         if not here:
-            entries.append(
-                {"policy": slot, "verdict": "not_applicable", "candidate_model": None, "reason": "nothing set"}
-            )
+            entries.append(_nothing_set(slot))
     return entries
 
 
@@ -324,6 +324,27 @@ def _entry(candidate: Candidate, verdict: str) -> dict[str, Any]:
         if candidate.missing and candidate.failures[0] == "not_configured":
             entry["missing"] = candidate.missing
     return entry
+
+
+def named_chain(models: Sequence[str], left: Sequence[str], reason: str) -> list[dict[str, Any]]:
+    """The chain of a call whose caller named the models, of which those `left` may be asked.
+
+    It is that of `manual_sticky`, up to the first model that is left; of all models when none is.
+    """
+    chain: list[dict[str, Any]] = [_nothing_set("per_message_override")]
+    for model in models:
+        entry: dict[str, Any] = {"policy": "manual_sticky", "verdict": "chose", "candidate_model": model}
+        entry["reason"] = reason
+        chain.append(entry)
+        if model in left:
+            return chain
+        entry["verdict"] = "rejected"
+        entry["validation_failure"] = state.PINNED
+    return chain + [_nothing_set(slot) for slot in SLOTS[2:]]
+
+
+def _nothing_set(slot: str) -> dict[str, Any]:
+    return {"policy": slot, "verdict": "not_applicable", "candidate_model": None, "reason": "nothing set"}
 
 
 def _slots(candidates: list[Candidate], winner: int) -> list[dict[str, Any]]:

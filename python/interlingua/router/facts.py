@@ -10,7 +10,7 @@ from typing import Any, TypedDict
 
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.router.rules import amount
-from interlingua.router.state import Held, held
+from interlingua.router.state import Held, held, turn_model
 
 _MEDIA_TOKENS = {"image": 1_600, "document": 3_000, "audio": 1_500, "video": 10_000}
 _CHARACTERS_PER_TOKEN = 4
@@ -47,6 +47,8 @@ class Turn(TypedDict, total=False):
     has_tool_calls_in_history: bool
     state: list[Held]
     """The state of providers that the conversation holds, one entry for each origin, the latest last."""
+    turn_model: str
+    """The model that has answered in the turn that goes on; absent at the beginning of a turn."""
     sticky: str | None
     """The spec that the user chose for the session."""
     delegate: dict[str, str] | None
@@ -115,6 +117,8 @@ def turn(request: Mapping[str, Any], context: Mapping[str, Any] | None = None) -
         "state": held(messages),
         "sticky": request.get("model"),
     }
+    if (current := turn_model(messages)) is not None:
+        facts["turn_model"] = current
     facts.update(context)  # type: ignore[typeddict-item]
     return facts
 

@@ -6,12 +6,17 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.patterns import MOST_INSTRUCTIONS, NOT_RUN, pattern
 from interlingua.registry import names
 from interlingua.router import rules, served, state
 
 VERSION = 1
 TIERS = ("fast", "balanced", "deep")
-_MEMBERS = frozenset(("version", "chains", "state", "aliases", "serve", "workspace", "global", "pattern"))
+FAIL_OVER_ON = ("refusal",)
+"""What else than failures may lead to the next candidate."""
+_MEMBERS = frozenset(
+    ("version", "chains", "state", "turn_lock", "fail_over_on", "aliases", "serve", "workspace", "global", "pattern")
+)
 _SCOPE_MEMBERS = frozenset(("default", "rules", "tiers"))
 _RULE_MEMBERS = frozenset(("name", "when", "use"))
 _PATTERN_RANGES = {"min_confidence": (0, 1), "cost_weight": (0, 1), "min_sample": (1, 1_000_000), "k": (1, 10_000)}
@@ -30,10 +35,14 @@ def _check(policy: dict[str, Any], catalog: Mapping[str, Any]) -> Found:
     yield from _unknown_members(policy, _MEMBERS, "")
     if policy.get("version", VERSION) != VERSION:
         yield "version", "/version", f"the version must be {VERSION}"
-    if not isinstance(policy.get("chains", False), bool):
-        yield "form", "/chains", "must be true or false"
+    for name in ("chains", "turn_lock"):
+        if not isinstance(policy.get(name, False), bool):
+            yield "form", f"/{name}", "must be true or false"
     if policy.get("state", state.STRIP) not in state.WORDS:
         yield "form", "/state", f"must be one of {', '.join(state.WORDS)}"
+    causes = policy.get("fail_over_on", [])
+    if not isinstance(causes, list) or not all(cause in FAIL_OVER_ON for cause in causes):
+        yield "form", "/fail_over_on", f"must be a list of {', '.join(FAIL_OVER_ON)}"
     aliases = policy.get("aliases", {})
     if not isinstance(aliases, dict) or not all(isinstance(spec, str) for spec in aliases.values()):
         yield "form", "/aliases", "must be an object of texts"
@@ -42,8 +51,9 @@ def _check(policy: dict[str, Any], catalog: Mapping[str, Any]) -> Found:
     for alias in aliases:
         yield from _check_spec(alias, f"/aliases/{_escape(alias)}", known, catalog)
     yield from _check_served(policy.get("serve", {}), known, catalog)
+    patterns = _Patterns()
     for scope in ("workspace", "global"):
-        yield from _check_scope(policy.get(scope, {}), f"/{scope}", policy, known, catalog)
+        yield from _check_scope(policy.get(scope, {}), f"/{scope}", policy, known, catalog, patterns)
     yield from _check_pattern(policy.get("pattern", {}))
 
 
@@ -60,8 +70,34 @@ def _check_served(entries: Any, aliases: Mapping[str, str], catalog: Mapping[str
             yield from _check_spec(spec, path, aliases, catalog)
 
 
+class _Patterns:
+    """The regular expressions of a policy. Each is run for each turn, so what they cost together has a limit."""
+
+    def __init__(self) -> None:
+        self._left = MOST_INSTRUCTIONS
+
+    def problem(self, text: str) -> str | None:
+        """What is wrong with one more."""
+        if self._left <= 0:
+            return "is not looked at: the regular expressions before it are as many as a policy may hold"
+        found = pattern(text)
+        # to find out that one cannot be run takes time too
+        self._left -= _REFUSED_SIZE if found is None else found.size
+        if found is None:
+            return NOT_RUN
+        return None if self._left >= 0 else "makes the regular expressions of the policy too large together"
+
+
+_REFUSED_SIZE = MOST_INSTRUCTIONS // 10
+
+
 def _check_scope(
-    scope: Any, path: str, policy: dict[str, Any], aliases: Mapping[str, str], catalog: Mapping[str, Any]
+    scope: Any,
+    path: str,
+    policy: dict[str, Any],
+    aliases: Mapping[str, str],
+    catalog: Mapping[str, Any],
+    patterns: _Patterns,
 ) -> Found:
     if not isinstance(scope, dict):
         yield "form", path, "must be an object"
@@ -82,7 +118,7 @@ def _check_scope(
         return
     seen: set[str] = set()
     for position, rule in enumerate(entries):
-        yield from _check_rule(rule, f"{path}/rules/{position}", position, seen, policy, aliases, catalog)
+        yield from _check_rule(rule, f"{path}/rules/{position}", position, seen, policy, aliases, catalog, patterns)
 
 
 def _check_rule(
@@ -93,6 +129,7 @@ def _check_rule(
     policy: dict[str, Any],
     aliases: Mapping[str, str],
     catalog: Mapping[str, Any],
+    patterns: _Patterns,
 ) -> Found:
     if not isinstance(rule, dict):
         yield "form", path, "must be an object"
@@ -103,7 +140,7 @@ def _check_rule(
         yield "unique_names", f"{path}/name", "must be a text that no other rule of this scope has"
     else:
         seen.add(name)
-    yield from check_condition(rule.get("when", {}), f"{path}/when")
+    yield from check_condition(rule.get("when", {}), f"{path}/when", patterns)
     if "use" not in rule:
         yield "form", f"{path}/use", "must name a model, an alias or a tier"
     else:
@@ -153,8 +190,9 @@ _TOKENS = ("estimated_input_tokens_gt", "estimated_input_tokens_lt")
 _MONEY = ("cost_today_exceeds_usd", "team_budget_remaining_lt")
 
 
-def check_condition(condition: Any, path: str) -> Found:
-    """What is wrong with the condition of a rule."""
+def check_condition(condition: Any, path: str, patterns: _Patterns | None = None) -> Found:
+    """What is wrong with the condition of a rule; `patterns` are those of the policy before it."""
+    patterns = patterns or _Patterns()
     if not isinstance(condition, dict):
         yield "predicates", path, "a condition is an object"
         return
@@ -165,23 +203,20 @@ def check_condition(condition: Any, path: str) -> Found:
                 yield "predicates", where, "must be a list of conditions"
             else:
                 for position, inner in enumerate(argument):
-                    yield from check_condition(inner, f"{where}/{position}")
+                    yield from check_condition(inner, f"{where}/{position}", patterns)
         elif name == "not":
-            yield from check_condition(argument, where)
-        elif problem := _argument_problem(name, argument):
+            yield from check_condition(argument, where, patterns)
+        elif problem := _argument_problem(name, argument, patterns):
             yield problem[0], where, problem[1]
 
 
-def _argument_problem(name: str, argument: Any) -> tuple[str, str] | None:
+def _argument_problem(name: str, argument: Any, patterns: _Patterns) -> tuple[str, str] | None:
     match name:
         case _ if name in _TEXT:
             if not isinstance(argument, str):
                 return "predicates", "must be a text"
-            return (
-                None
-                if rules.pattern(argument)
-                else ("patterns", "is not a regular expression, or looks around or back")
-            )
+            wrong = patterns.problem(argument)
+            return None if wrong is None else ("patterns", wrong)
         case _ if name in _WORDS:
             words = argument if isinstance(argument, list) else [argument]
             return (

@@ -10,13 +10,12 @@ import re
 from collections.abc import Callable, Mapping
 from datetime import datetime, time
 from decimal import Decimal, InvalidOperation
-from functools import lru_cache
 from typing import Any
 
-import jsonschema_rs
+from interlingua.canonical.patterns import pattern
 
 Turn = Mapping[str, Any]
-_LONGEST_TEXT = 20_000  # a pattern is run over no more than this, so that a decision stays fast
+_LONGEST_TEXT = 20_000  # characters: a pattern is run over no more than this, so that a decision stays fast
 
 
 def holds(condition: Any, turn: Turn, now: datetime) -> bool:
@@ -39,18 +38,6 @@ def holds(condition: Any, turn: Turn, now: datetime) -> bool:
         if not found:
             return False
     return True
-
-
-@lru_cache(maxsize=1_024)
-def pattern(text: str) -> Callable[[str], bool] | None:
-    """Whether a text holds a match of a regular expression; None when it is none.
-
-    A policy may come with a call. So the engine is one that takes time in proportion to the text, whatever the pattern.
-    """
-    try:
-        return jsonschema_rs.validator_for({"pattern": text}, pattern_options=jsonschema_rs.RegexOptions()).is_valid
-    except (jsonschema_rs.ValidationError, ValueError):
-        return None
 
 
 def clock_time(text: Any) -> time | None:
@@ -85,7 +72,7 @@ def _time_of_day_between(argument: Any, now: datetime) -> bool:
 def _matches(argument: Any, text: Any) -> bool:
     found = pattern(argument) if isinstance(argument, str) else None
     try:
-        return found is not None and isinstance(text, str) and found(text[:_LONGEST_TEXT])
+        return found is not None and isinstance(text, str) and found.found_in(text[:_LONGEST_TEXT])
     except ValueError:  # half a character
         return False
 

@@ -11,6 +11,7 @@ from typing import Any, TypedDict
 
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import NoCandidate
+from interlingua.registry import names
 from interlingua.router.capable import capabilities
 
 STRIP, PIN, PIN_LOOP = "strip", "pin", "pin_loop"
@@ -82,6 +83,28 @@ def loop_begin(messages: Sequence[Mapping[str, Any]]) -> int:
         elif role == "tool":
             previous = "tool"
     return begin if results or previous == "assistant" else len(messages)
+
+
+def turn_model(messages: Sequence[Mapping[str, Any]]) -> str | None:
+    """The model that answered last in the turn that goes on; None at the beginning of a turn."""
+    for message in reversed(messages[loop_begin(messages) :]):
+        if message["role"] == "assistant":
+            model = (message.get("metadata") or {}).get("model")
+            return model if isinstance(model, str) else None
+    return None
+
+
+def in_turn_order(models: Sequence[str], current: str | None) -> tuple[str, ...]:
+    """The models of a chain in the order in which they are asked: the one that has answered in this turn comes first.
+
+    A dated snapshot counts as its model: providers answer with the snapshot that served.
+    """
+    if current is None:
+        return tuple(models)
+    found = next((model for model in models if model == current), None)
+    if found is None:
+        found = next((model for model in models if names.undated(model) == names.undated(current)), None)
+    return tuple(models) if found is None else (found, *(model for model in models if model != found))
 
 
 def pins(policy: Mapping[str, Any]) -> bool:

@@ -11,8 +11,6 @@ from interlingua.registry import names
 from interlingua.router import capable, facts, state
 from interlingua.router.decide import MANUAL_REASON
 
-EVENT = "routing_constraint_failure"
-
 _CLAUSES = {
     "not_configured": "its provider has no key or no address here",
     "provider_unavailable": "it is not available at the moment",
@@ -42,14 +40,13 @@ def check_swap(
     policy: Mapping[str, Any] | None = None,
     health: Mapping[str, Any] | None = None,
     now: str | datetime = "1970-01-01T00:00:00Z",
-    session_id: str | None = None,
 ) -> dict[str, Any]:
     """Whether a session can go on with another model, before it is asked to.
 
     `request` holds the conversation so far, `model` is an id or an alias, `active` the model that would be left;
     `policy` says whether state is kept where it belongs.
-    When the answer is no, `active_model` is unchanged, `message` says so to the user, and `event` is the one event to
-    emit. When it is yes, `record` is the routing record of the next answer. Raises `InvalidRequest` for an unknown model.
+    When the answer is no, `active_model` is unchanged, `message` says so to the user, and `payload` is that of the one
+    event `routing_constraint_failure` to publish. When it is yes, `record` is the routing record of the next answer. Raises `InvalidRequest` for an unknown model.
     """
     targets = names.expand(model, catalog.get("aliases", {}), catalog["providers"].__contains__)
     if len(targets) != 1:
@@ -79,16 +76,11 @@ def check_swap(
         "active_model": active,
         "failures": failures,
         "message": message,
-        "event": {
-            "type": EVENT,
-            "alias": "routing.constraint_failure",
-            "session_id": session_id,
-            "payload": {
-                "requested_model": target,
-                "active_model": active,
-                "failures": failures,
-                "message": message,
-            },
+        "payload": {
+            "requested_model": target,
+            "active_model": active,
+            "failures": list(failures),
+            "message": message,
         },
     }
 

@@ -15,8 +15,9 @@ from google.protobuf.message import Message as ProtoMessage
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.service.convert_base import (
     Data,
-    are_int64,
+    are_int32,
     is_double,
+    is_int32,
     is_int64,
     is_text,
     is_text_map,
@@ -29,6 +30,7 @@ from interlingua.service.convert_base import (
     read_number,
     read_object,
     read_one,
+    read_rest,
     read_time,
     read_unknown,
     write_each,
@@ -193,6 +195,42 @@ _ERROR_CATEGORY: dict[str, int] = {
 }
 _ERROR_CATEGORY_WORDS = {number: word for word, number in _ERROR_CATEGORY.items()}
 
+_EVENT_ACTOR: dict[str, int] = {
+    "user": pb.EVENT_ACTOR_USER,
+    "agent": pb.EVENT_ACTOR_AGENT,
+    "system": pb.EVENT_ACTOR_SYSTEM,
+    "tool": pb.EVENT_ACTOR_TOOL,
+    "worker": pb.EVENT_ACTOR_WORKER,
+}
+_EVENT_ACTOR_WORDS = {number: word for word, number in _EVENT_ACTOR.items()}
+
+_EVENT_SENSITIVITY: dict[str, int] = {
+    "private": pb.EVENT_SENSITIVITY_PRIVATE,
+    "user_controlled": pb.EVENT_SENSITIVITY_USER_CONTROLLED,
+    "pseudonymous": pb.EVENT_SENSITIVITY_PSEUDONYMOUS,
+    "aggregatable": pb.EVENT_SENSITIVITY_AGGREGATABLE,
+}
+_EVENT_SENSITIVITY_WORDS = {number: word for word, number in _EVENT_SENSITIVITY.items()}
+
+_ROUTING_SLOT: dict[str, int] = {
+    "per_message_override": pb.ROUTING_SLOT_PER_MESSAGE_OVERRIDE,
+    "manual_sticky": pb.ROUTING_SLOT_MANUAL_STICKY,
+    "rule": pb.ROUTING_SLOT_RULE,
+    "pattern": pb.ROUTING_SLOT_PATTERN,
+    "delegate_request": pb.ROUTING_SLOT_DELEGATE_REQUEST,
+    "workspace_default": pb.ROUTING_SLOT_WORKSPACE_DEFAULT,
+    "global_default": pb.ROUTING_SLOT_GLOBAL_DEFAULT,
+}
+_ROUTING_SLOT_WORDS = {number: word for word, number in _ROUTING_SLOT.items()}
+
+_ROUTING_VERDICT: dict[str, int] = {
+    "not_applicable": pb.ROUTING_VERDICT_NOT_APPLICABLE,
+    "deferred": pb.ROUTING_VERDICT_DEFERRED,
+    "rejected": pb.ROUTING_VERDICT_REJECTED,
+    "chose": pb.ROUTING_VERDICT_CHOSE,
+}
+_ROUTING_VERDICT_WORDS = {number: word for word, number in _ROUTING_VERDICT.items()}
+
 
 def _read_provider_state(message: pb.ProviderState) -> Data:
     data: Data = {"adapter": message.adapter}
@@ -209,7 +247,7 @@ def _read_provider_state(message: pb.ProviderState) -> Data:
     if message.form_json:
         data["form"] = read_object(message.form_json, "form")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"adapter"})
     return data
 
 
@@ -244,7 +282,7 @@ def _read_cache_hint(message: pb.CacheHint) -> Data:
     if message.HasField("ttl"):
         data["ttl"] = message.ttl
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data)
     return data
 
 
@@ -270,7 +308,7 @@ def _read_media_source(message: pb.MediaSource) -> Data:
     if message.HasField("provider"):
         data["provider"] = message.provider
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data)
     return data
 
 
@@ -309,7 +347,7 @@ def _read_citation(message: pb.Citation) -> Data:
     if message.HasField("provider_state"):
         data["provider_state"] = read_one(_read_provider_state, message.provider_state, "provider_state")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"type"})
     return data
 
 
@@ -327,9 +365,9 @@ def _write_citation(data: Data, message: pb.Citation) -> None:
                 message.title = value
             case "cited_text" if is_text(value):
                 message.cited_text = value
-            case "start_index" if is_int64(value):
+            case "start_index" if is_int32(value):
                 message.start_index = value
-            case "end_index" if is_int64(value):
+            case "end_index" if is_int32(value):
                 message.end_index = value
             case "provider_state" if type(value) is dict:
                 write_one(_write_provider_state, value, message.provider_state, "provider_state")
@@ -352,7 +390,7 @@ def _read_text_block(message: pb.TextBlock) -> Data:
     if message.HasField("provider_state"):
         data["provider_state"] = read_one(_read_provider_state, message.provider_state, "provider_state")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"text"})
     return data
 
 
@@ -398,7 +436,7 @@ def _read_image_block(message: pb.ImageBlock) -> Data:
     if message.HasField("provider_state"):
         data["provider_state"] = read_one(_read_provider_state, message.provider_state, "provider_state")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data)
     return data
 
 
@@ -444,7 +482,7 @@ def _read_audio_block(message: pb.AudioBlock) -> Data:
     if message.HasField("provider_state"):
         data["provider_state"] = read_one(_read_provider_state, message.provider_state, "provider_state")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data)
     return data
 
 
@@ -488,7 +526,7 @@ def _read_video_block(message: pb.VideoBlock) -> Data:
     if message.HasField("provider_state"):
         data["provider_state"] = read_one(_read_provider_state, message.provider_state, "provider_state")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data)
     return data
 
 
@@ -538,7 +576,7 @@ def _read_document_block(message: pb.DocumentBlock) -> Data:
     if message.HasField("provider_state"):
         data["provider_state"] = read_one(_read_provider_state, message.provider_state, "provider_state")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data)
     return data
 
 
@@ -588,7 +626,7 @@ def _read_tool_use_block(message: pb.ToolUseBlock) -> Data:
     if message.HasField("provider_state"):
         data["provider_state"] = read_one(_read_provider_state, message.provider_state, "provider_state")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"id", "name"})
     return data
 
 
@@ -638,7 +676,7 @@ def _read_tool_result_block(message: pb.ToolResultBlock) -> Data:
     if message.HasField("provider_state"):
         data["provider_state"] = read_one(_read_provider_state, message.provider_state, "provider_state")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"tool_use_id", "content"})
     return data
 
 
@@ -681,7 +719,7 @@ def _read_thinking_block(message: pb.ThinkingBlock) -> Data:
     if message.HasField("provider_state"):
         data["provider_state"] = read_one(_read_provider_state, message.provider_state, "provider_state")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"text"})
     return data
 
 
@@ -718,7 +756,7 @@ def _read_redacted_thinking_block(message: pb.RedactedThinkingBlock) -> Data:
     if message.HasField("provider_state"):
         data["provider_state"] = read_one(_read_provider_state, message.provider_state, "provider_state")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"data"})
     return data
 
 
@@ -760,7 +798,7 @@ def _read_opaque_block(message: pb.OpaqueBlock) -> Data:
     if message.HasField("provider_state"):
         data["provider_state"] = read_one(_read_provider_state, message.provider_state, "provider_state")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"adapter"})
     return data
 
 
@@ -855,7 +893,7 @@ def _read_routing_decision_record(message: pb.RoutingDecisionRecord) -> Data:
     if message.alternatives_considered:
         data["alternatives_considered"] = list(message.alternatives_considered)
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"chosen_model", "reason"})
     return data
 
 
@@ -908,7 +946,7 @@ def _read_usage(message: pb.Usage) -> Data:
     if message.raw_json:
         data["raw"] = read_object(message.raw_json, "raw")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"input_tokens", "output_tokens"})
     return data
 
 
@@ -920,23 +958,23 @@ def _write_usage(data: Data, message: pb.Usage) -> None:
     rest: Data = {}
     for name, value in data.items():
         match name:
-            case "input_tokens" if is_int64(value):
+            case "input_tokens" if is_int32(value):
                 message.input_tokens = value
-            case "output_tokens" if is_int64(value):
+            case "output_tokens" if is_int32(value):
                 message.output_tokens = value
-            case "cached_input_tokens" if is_int64(value):
+            case "cached_input_tokens" if is_int32(value):
                 message.cached_input_tokens = value
-            case "cache_creation_input_tokens" if is_int64(value):
+            case "cache_creation_input_tokens" if is_int32(value):
                 message.cache_creation_input_tokens = value
-            case "cache_creation_1h_input_tokens" if is_int64(value):
+            case "cache_creation_1h_input_tokens" if is_int32(value):
                 message.cache_creation_1h_input_tokens = value
-            case "reasoning_tokens" if is_int64(value):
+            case "reasoning_tokens" if is_int32(value):
                 message.reasoning_tokens = value
             case "cost_usd" if is_text(value):
                 message.cost_usd = value
             case "pricing_version" if is_text(value):
                 message.pricing_version = value
-            case "latency_ms" if is_int64(value):
+            case "latency_ms" if is_int32(value):
                 message.latency_ms = value
             case "estimated" if type(value) is bool:
                 message.estimated = value
@@ -969,7 +1007,7 @@ def _read_message_metadata(message: pb.MessageMetadata) -> Data:
     if message.HasField("team_id"):
         data["team_id"] = message.team_id
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data)
     return data
 
 
@@ -1028,7 +1066,7 @@ def _read_message(message: pb.Message) -> Data:
     if message.extra_json:
         data["extra"] = read_object(message.extra_json, "extra")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"content"})
     return data
 
 
@@ -1052,7 +1090,7 @@ def _write_message(data: Data, message: pb.Message) -> None:
                 message.name = value
             case "cache" if type(value) is dict:
                 write_one(_write_cache_hint, value, message.cache, "cache")
-            case "priority" if is_int64(value):
+            case "priority" if is_int32(value):
                 message.priority = value
             case "critical" if type(value) is bool:
                 message.critical = value
@@ -1060,7 +1098,7 @@ def _write_message(data: Data, message: pb.Message) -> None:
                 write_one(_write_message_metadata, value, message.metadata, "metadata")
             case "created_at" if write_time(value, message.created_at):
                 pass
-            case "schema_version" if is_int64(value):
+            case "schema_version" if is_int32(value):
                 message.schema_version = value
             case "provider_state" if type(value) is dict:
                 write_one(_write_provider_state, value, message.provider_state, "provider_state")
@@ -1097,7 +1135,7 @@ def _read_tool(message: pb.Tool) -> Data:
     if message.HasField("provider_state"):
         data["provider_state"] = read_one(_read_provider_state, message.provider_state, "provider_state")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"name"})
     return data
 
 
@@ -1149,7 +1187,7 @@ def _read_tool_choice(message: pb.ToolChoice) -> Data:
     if message.kind:
         data["kind"] = read_enum(_TOOL_KIND_WORDS, message.kind, None, "kind")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data)
     return data
 
 
@@ -1187,7 +1225,7 @@ def _read_response_format(message: pb.ResponseFormat) -> Data:
     if message.HasField("strict"):
         data["strict"] = message.strict
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data)
     return data
 
 
@@ -1224,7 +1262,7 @@ def _read_reasoning(message: pb.Reasoning) -> Data:
     if message.HasField("display"):
         data["display"] = message.display
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data)
     return data
 
 
@@ -1236,7 +1274,7 @@ def _write_reasoning(data: Data, message: pb.Reasoning) -> None:
                 message.mode = value
             case "effort" if is_text(value):
                 message.effort = value
-            case "budget_tokens" if is_int64(value):
+            case "budget_tokens" if is_int32(value):
                 message.budget_tokens = value
             case "display" if is_text(value):
                 message.display = value
@@ -1253,7 +1291,7 @@ def _read_loss_policy(message: pb.LossPolicy) -> Data:
     if message.strict:
         data["strict"] = read_enum(_LOSS_SEVERITY_WORDS, message.strict, None, "strict")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data)
     return data
 
 
@@ -1329,7 +1367,7 @@ def _read_request(message: pb.Request) -> Data:
     if message.HasField("provider_state"):
         data["provider_state"] = read_one(_read_provider_state, message.provider_state, "provider_state")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"messages"})
     return data
 
 
@@ -1353,7 +1391,7 @@ def _write_request(data: Data, message: pb.Request) -> None:
                 message.parallel_tool_calls = value
             case "response_format" if type(value) is dict:
                 write_one(_write_response_format, value, message.response_format, "response_format")
-            case "max_output_tokens" if is_int64(value):
+            case "max_output_tokens" if is_int32(value):
                 message.max_output_tokens = value
             case "temperature" if is_double(value):
                 message.temperature = value
@@ -1369,11 +1407,11 @@ def _write_request(data: Data, message: pb.Request) -> None:
                 message.seed = value
             case "stop" if is_texts(value) and value:
                 message.stop.extend(value)
-            case "n" if is_int64(value):
+            case "n" if is_int32(value):
                 message.n = value
             case "logprobs" if type(value) is bool:
                 message.logprobs = value
-            case "top_logprobs" if is_int64(value):
+            case "top_logprobs" if is_int32(value):
                 message.top_logprobs = value
             case "reasoning" if type(value) is dict:
                 write_one(_write_reasoning, value, message.reasoning, "reasoning")
@@ -1410,7 +1448,7 @@ def _read_loss_entry(message: pb.LossEntry) -> Data:
         data["value"] = read_json(message.value_json, "value")
     data["severity"] = read_enum(_LOSS_SEVERITY_WORDS, message.severity, None, "severity")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"path", "code", "message"})
     return data
 
 
@@ -1463,7 +1501,7 @@ def _read_choice(message: pb.Choice) -> Data:
     if message.HasField("provider_state"):
         data["provider_state"] = read_one(_read_provider_state, message.provider_state, "provider_state")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data)
     return data
 
 
@@ -1526,7 +1564,7 @@ def _read_response(message: pb.Response) -> Data:
     if message.raw_json:
         data["raw"] = read_object(message.raw_json, "raw")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data)
     return data
 
 
@@ -1579,7 +1617,7 @@ def _read_skipped_target(message: pb.SkippedTarget) -> Data:
     if message.HasField("message"):
         data["message"] = message.message
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"model", "reason"})
     return data
 
 
@@ -1611,7 +1649,7 @@ def _read_failed_attempt(message: pb.FailedAttempt) -> Data:
     if message.HasField("waited"):
         data["waited"] = read_number(message.waited, "waited")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"model"})
     return data
 
 
@@ -1627,7 +1665,7 @@ def _write_failed_attempt(data: Data, message: pb.FailedAttempt) -> None:
                 message.model = value
             case "category":
                 message.category = write_enum(_ERROR_CATEGORY, value, pb.ERROR_CATEGORY_OTHER, "category")
-            case "status" if is_int64(value):
+            case "status" if is_int32(value):
                 message.status = value
             case "waited" if is_double(value):
                 message.waited = value
@@ -1648,7 +1686,7 @@ def _read_message_start_event(message: pb.MessageStartEvent) -> Data:
     if message.HasField("choice"):
         data["choice"] = message.choice
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data)
     return data
 
 
@@ -1664,7 +1702,7 @@ def _write_message_start_event(data: Data, message: pb.MessageStartEvent) -> Non
                 message.model = value
             case "response_id" if is_text(value):
                 message.response_id = value
-            case "choice" if is_int64(value):
+            case "choice" if is_int32(value):
                 message.choice = value
             case _:
                 rest[name] = value
@@ -1682,7 +1720,7 @@ def _read_block_start_event(message: pb.BlockStartEvent) -> Data:
         raise missing("block")
     data["block"] = read_one(_read_content_block, message.block, "block")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"index"})
     return data
 
 
@@ -1698,9 +1736,9 @@ def _write_block_start_event(data: Data, message: pb.BlockStartEvent) -> None:
                 pass
             case "message_id" if is_text(value):
                 message.message_id = value
-            case "index" if is_int64(value):
+            case "index" if is_int32(value):
                 message.index = value
-            case "choice" if is_int64(value):
+            case "choice" if is_int32(value):
                 message.choice = value
             case "block" if type(value) is dict:
                 write_one(_write_content_block, value, message.block, "block")
@@ -1720,7 +1758,7 @@ def _read_block_stop_event(message: pb.BlockStopEvent) -> Data:
         raise missing("block")
     data["block"] = read_one(_read_content_block, message.block, "block")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"index"})
     return data
 
 
@@ -1736,9 +1774,9 @@ def _write_block_stop_event(data: Data, message: pb.BlockStopEvent) -> None:
                 pass
             case "message_id" if is_text(value):
                 message.message_id = value
-            case "index" if is_int64(value):
+            case "index" if is_int32(value):
                 message.index = value
-            case "choice" if is_int64(value):
+            case "choice" if is_int32(value):
                 message.choice = value
             case "block" if type(value) is dict:
                 write_one(_write_content_block, value, message.block, "block")
@@ -1755,7 +1793,7 @@ def _read_text_delta_event(message: pb.TextDeltaEvent) -> Data:
     if message.HasField("choice"):
         data["choice"] = message.choice
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"index", "text"})
     return data
 
 
@@ -1771,9 +1809,9 @@ def _write_text_delta_event(data: Data, message: pb.TextDeltaEvent) -> None:
                 pass
             case "message_id" if is_text(value):
                 message.message_id = value
-            case "index" if is_int64(value):
+            case "index" if is_int32(value):
                 message.index = value
-            case "choice" if is_int64(value):
+            case "choice" if is_int32(value):
                 message.choice = value
             case "text" if is_text(value):
                 message.text = value
@@ -1792,7 +1830,7 @@ def _read_thinking_delta_event(message: pb.ThinkingDeltaEvent) -> Data:
     if message.HasField("signature"):
         data["signature"] = message.signature
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"index", "text"})
     return data
 
 
@@ -1808,9 +1846,9 @@ def _write_thinking_delta_event(data: Data, message: pb.ThinkingDeltaEvent) -> N
                 pass
             case "message_id" if is_text(value):
                 message.message_id = value
-            case "index" if is_int64(value):
+            case "index" if is_int32(value):
                 message.index = value
-            case "choice" if is_int64(value):
+            case "choice" if is_int32(value):
                 message.choice = value
             case "text" if is_text(value):
                 message.text = value
@@ -1829,7 +1867,7 @@ def _read_tool_use_start_event(message: pb.ToolUseStartEvent) -> Data:
     if message.HasField("choice"):
         data["choice"] = message.choice
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"index", "id", "name"})
     return data
 
 
@@ -1847,9 +1885,9 @@ def _write_tool_use_start_event(data: Data, message: pb.ToolUseStartEvent) -> No
                 pass
             case "message_id" if is_text(value):
                 message.message_id = value
-            case "index" if is_int64(value):
+            case "index" if is_int32(value):
                 message.index = value
-            case "choice" if is_int64(value):
+            case "choice" if is_int32(value):
                 message.choice = value
             case "id" if is_text(value):
                 message.id = value
@@ -1868,7 +1906,7 @@ def _read_tool_use_input_delta_event(message: pb.ToolUseInputDeltaEvent) -> Data
     if message.HasField("choice"):
         data["choice"] = message.choice
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"index", "id", "text"})
     return data
 
 
@@ -1886,9 +1924,9 @@ def _write_tool_use_input_delta_event(data: Data, message: pb.ToolUseInputDeltaE
                 pass
             case "message_id" if is_text(value):
                 message.message_id = value
-            case "index" if is_int64(value):
+            case "index" if is_int32(value):
                 message.index = value
-            case "choice" if is_int64(value):
+            case "choice" if is_int32(value):
                 message.choice = value
             case "id" if is_text(value):
                 message.id = value
@@ -1910,7 +1948,7 @@ def _read_tool_use_end_event(message: pb.ToolUseEndEvent) -> Data:
     if message.HasField("input_raw"):
         data["input_raw"] = message.input_raw
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"index", "id", "name"})
     return data
 
 
@@ -1930,9 +1968,9 @@ def _write_tool_use_end_event(data: Data, message: pb.ToolUseEndEvent) -> None:
                 pass
             case "message_id" if is_text(value):
                 message.message_id = value
-            case "index" if is_int64(value):
+            case "index" if is_int32(value):
                 message.index = value
-            case "choice" if is_int64(value):
+            case "choice" if is_int32(value):
                 message.choice = value
             case "id" if is_text(value):
                 message.id = value
@@ -1956,7 +1994,7 @@ def _read_usage_update_event(message: pb.UsageUpdateEvent) -> Data:
         raise missing("usage")
     data["usage"] = read_one(_read_usage, message.usage, "usage")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data)
     return data
 
 
@@ -1988,7 +2026,7 @@ def _read_message_complete_event(message: pb.MessageCompleteEvent) -> Data:
     if message.places:
         data["places"] = list(message.places)
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data)
     return data
 
 
@@ -2004,7 +2042,7 @@ def _write_message_complete_event(data: Data, message: pb.MessageCompleteEvent) 
                 message.message_id = value
             case "response" if type(value) is dict:
                 write_one(_write_response, value, message.response, "response")
-            case "places" if are_int64(value) and value:
+            case "places" if are_int32(value) and value:
                 message.places.extend(value)
             case _:
                 rest[name] = value
@@ -2022,7 +2060,7 @@ def _read_error_event(message: pb.ErrorEvent) -> Data:
     if message.HasField("response"):
         data["response"] = read_one(_read_response, message.response, "response")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data)
     return data
 
 
@@ -2100,6 +2138,8 @@ def _write_stream_event(data: Data, message: pb.StreamEvent) -> None:
 def _read_error(message: pb.Error) -> Data:
     data: Data = {"message": message.message}
     data["category"] = read_enum(_ERROR_CATEGORY_WORDS, message.category, "other", "category")
+    if message.HasField("provider_message"):
+        data["provider_message"] = message.provider_message
     if message.HasField("path"):
         data["path"] = message.path
     if message.HasField("retryable"):
@@ -2127,7 +2167,7 @@ def _read_error(message: pb.Error) -> Data:
     if message.raw_json:
         data["raw"] = read_json(message.raw_json, "raw")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"message"})
     return data
 
 
@@ -2143,13 +2183,15 @@ def _write_error(data: Data, message: pb.Error) -> None:
                 message.category = write_enum(_ERROR_CATEGORY, value, pb.ERROR_CATEGORY_OTHER, "category")
             case "message" if is_text(value):
                 message.message = value
+            case "provider_message" if is_text(value):
+                message.provider_message = value
             case "path" if is_text(value):
                 message.path = value
             case "retryable" if type(value) is bool:
                 message.retryable = value
             case "retry_after" if is_double(value):
                 message.retry_after = value
-            case "status" if is_int64(value):
+            case "status" if is_int32(value):
                 message.status = value
             case "code" if is_text(value):
                 message.code = value
@@ -2178,7 +2220,7 @@ def _write_error(data: Data, message: pb.Error) -> None:
 def _read_violation(message: pb.Violation) -> Data:
     data: Data = {"rule": message.rule, "path": message.path, "message": message.message}
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"rule", "path", "message"})
     return data
 
 
@@ -2207,7 +2249,7 @@ def _write_violation(data: Data, message: pb.Violation) -> None:
 def _read_token_estimate(message: pb.TokenEstimate) -> Data:
     data: Data = {"low": message.low, "likely": message.likely, "high": message.high}
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"low", "likely", "high"})
     return data
 
 
@@ -2221,11 +2263,11 @@ def _write_token_estimate(data: Data, message: pb.TokenEstimate) -> None:
     rest: Data = {}
     for name, value in data.items():
         match name:
-            case "low" if is_int64(value):
+            case "low" if is_int32(value):
                 message.low = value
-            case "likely" if is_int64(value):
+            case "likely" if is_int32(value):
                 message.likely = value
-            case "high" if is_int64(value):
+            case "high" if is_int32(value):
                 message.high = value
             case _:
                 rest[name] = value
@@ -2239,7 +2281,7 @@ def _read_wire_request(message: pb.WireRequest) -> Data:
         data["headers"] = dict(message.headers)
     data["body"] = read_object(message.body_json, "body")
     if message.rest_json:
-        data.update(read_object(message.rest_json, "rest_json"))
+        read_rest(message.rest_json, data, {"method", "path"})
     return data
 
 
@@ -2261,6 +2303,195 @@ def _write_wire_request(data: Data, message: pb.WireRequest) -> None:
                 message.headers.update(value)
             case "body" if type(value) is dict:
                 message.body_json = write_json(value, "body")
+            case _:
+                rest[name] = value
+    if rest:
+        message.rest_json = write_rest(rest)
+
+
+def _read_event(message: pb.Event) -> Data:
+    data: Data = {"id": message.id, "type": message.type}
+    if message.HasField("alias"):
+        data["alias"] = message.alias
+    data["timestamp"] = read_time(message.timestamp, "timestamp")
+    if message.HasField("session_id"):
+        data["session_id"] = message.session_id
+    if message.HasField("turn_id"):
+        data["turn_id"] = message.turn_id
+    if message.HasField("parent_event_id"):
+        data["parent_event_id"] = message.parent_event_id
+    data["actor"] = read_enum(_EVENT_ACTOR_WORDS, message.actor, None, "actor")
+    data["sensitivity"] = read_enum(_EVENT_SENSITIVITY_WORDS, message.sensitivity, None, "sensitivity")
+    data["payload"] = read_object(message.payload_json, "payload")
+    if message.rest_json:
+        read_rest(message.rest_json, data, {"id", "type"})
+    return data
+
+
+def _write_event(data: Data, message: pb.Event) -> None:
+    if "id" not in data:
+        raise missing("id")
+    if "type" not in data:
+        raise missing("type")
+    if "timestamp" not in data:
+        raise missing("timestamp")
+    if "actor" not in data:
+        raise missing("actor")
+    if "sensitivity" not in data:
+        raise missing("sensitivity")
+    if "payload" not in data:
+        raise missing("payload")
+    rest: Data = {}
+    for name, value in data.items():
+        match name:
+            case "id" if is_text(value):
+                message.id = value
+            case "type" if is_text(value):
+                message.type = value
+            case "alias" if is_text(value):
+                message.alias = value
+            case "timestamp" if write_time(value, message.timestamp):
+                pass
+            case "session_id" if is_text(value):
+                message.session_id = value
+            case "turn_id" if is_text(value):
+                message.turn_id = value
+            case "parent_event_id" if is_text(value):
+                message.parent_event_id = value
+            case "actor":
+                message.actor = write_enum(_EVENT_ACTOR, value, None, "actor")
+            case "sensitivity":
+                message.sensitivity = write_enum(_EVENT_SENSITIVITY, value, None, "sensitivity")
+            case "payload" if type(value) is dict:
+                message.payload_json = write_json(value, "payload")
+            case _:
+                rest[name] = value
+    if rest:
+        message.rest_json = write_rest(rest)
+
+
+def _read_routing_chain_entry(message: pb.RoutingChainEntry) -> Data:
+    data: Data = {"candidate_model": message.candidate_model, "reason": message.reason}
+    data["policy"] = read_enum(_ROUTING_SLOT_WORDS, message.policy, None, "policy")
+    data["verdict"] = read_enum(_ROUTING_VERDICT_WORDS, message.verdict, None, "verdict")
+    if message.HasField("rule_name"):
+        data["rule_name"] = message.rule_name
+    if message.HasField("confidence"):
+        data["confidence"] = read_number(message.confidence, "confidence")
+    if message.pattern_alternatives:
+        data["pattern_alternatives"] = list(message.pattern_alternatives)
+    if message.HasField("validation_failure"):
+        data["validation_failure"] = message.validation_failure
+    if message.HasField("missing"):
+        data["missing"] = message.missing
+    if message.rest_json:
+        read_rest(message.rest_json, data, {"candidate_model", "reason"})
+    return data
+
+
+def _write_routing_chain_entry(data: Data, message: pb.RoutingChainEntry) -> None:
+    if "policy" not in data:
+        raise missing("policy")
+    if "verdict" not in data:
+        raise missing("verdict")
+    if "candidate_model" not in data:
+        raise missing("candidate_model")
+    if "reason" not in data:
+        raise missing("reason")
+    rest: Data = {}
+    for name, value in data.items():
+        match name:
+            case "policy":
+                message.policy = write_enum(_ROUTING_SLOT, value, None, "policy")
+            case "verdict":
+                message.verdict = write_enum(_ROUTING_VERDICT, value, None, "verdict")
+            case "candidate_model" if is_text(value):
+                message.candidate_model = value
+            case "reason" if is_text(value):
+                message.reason = value
+            case "rule_name" if is_text(value):
+                message.rule_name = value
+            case "confidence" if is_double(value):
+                message.confidence = value
+            case "pattern_alternatives" if is_texts(value) and value:
+                message.pattern_alternatives.extend(value)
+            case "validation_failure" if is_text(value):
+                message.validation_failure = value
+            case "missing" if is_text(value):
+                message.missing = value
+            case _:
+                rest[name] = value
+    if rest:
+        message.rest_json = write_rest(rest)
+
+
+def _read_route_decided_payload(message: pb.RouteDecidedPayload) -> Data:
+    data: Data = {"chosen_model": message.chosen_model, "winner_index": message.winner_index}
+    data["elapsed_ms"] = read_number(message.elapsed_ms, "elapsed_ms")
+    data["chain"] = read_each(_read_routing_chain_entry, message.chain, "chain")
+    if message.rest_json:
+        read_rest(message.rest_json, data, {"chosen_model", "winner_index", "elapsed_ms", "chain"})
+    return data
+
+
+def _write_route_decided_payload(data: Data, message: pb.RouteDecidedPayload) -> None:
+    if "chosen_model" not in data:
+        raise missing("chosen_model")
+    if "winner_index" not in data:
+        raise missing("winner_index")
+    if "elapsed_ms" not in data:
+        raise missing("elapsed_ms")
+    if "chain" not in data:
+        raise missing("chain")
+    rest: Data = {}
+    for name, value in data.items():
+        match name:
+            case "chosen_model" if is_text(value):
+                message.chosen_model = value
+            case "winner_index" if is_int32(value):
+                message.winner_index = value
+            case "elapsed_ms" if is_double(value):
+                message.elapsed_ms = value
+            case "chain" if type(value) is list:
+                write_each(_write_routing_chain_entry, value, message.chain, "chain")
+            case _:
+                rest[name] = value
+    if rest:
+        message.rest_json = write_rest(rest)
+
+
+def _read_routing_constraint_failure_payload(message: pb.RoutingConstraintFailurePayload) -> Data:
+    data: Data = {
+        "requested_model": message.requested_model,
+        "active_model": message.active_model,
+        "failures": list(message.failures),
+        "message": message.message,
+    }
+    if message.rest_json:
+        read_rest(message.rest_json, data, {"requested_model", "active_model", "failures", "message"})
+    return data
+
+
+def _write_routing_constraint_failure_payload(data: Data, message: pb.RoutingConstraintFailurePayload) -> None:
+    if "requested_model" not in data:
+        raise missing("requested_model")
+    if "active_model" not in data:
+        raise missing("active_model")
+    if "failures" not in data:
+        raise missing("failures")
+    if "message" not in data:
+        raise missing("message")
+    rest: Data = {}
+    for name, value in data.items():
+        match name:
+            case "requested_model" if is_text(value):
+                message.requested_model = value
+            case "active_model" if is_text(value):
+                message.active_model = value
+            case "failures" if is_texts(value):
+                message.failures.extend(value)
+            case "message" if is_text(value):
+                message.message = value
             case _:
                 rest[name] = value
     if rest:
@@ -2314,6 +2545,10 @@ _READ: dict[type, Callable[[Any], Data]] = {
     pb.Violation: _read_violation,
     pb.TokenEstimate: _read_token_estimate,
     pb.WireRequest: _read_wire_request,
+    pb.Event: _read_event,
+    pb.RoutingChainEntry: _read_routing_chain_entry,
+    pb.RouteDecidedPayload: _read_route_decided_payload,
+    pb.RoutingConstraintFailurePayload: _read_routing_constraint_failure_payload,
 }
 
 _WRITE: dict[type, Callable[[Any, Any], None]] = {
@@ -2363,4 +2598,8 @@ _WRITE: dict[type, Callable[[Any, Any], None]] = {
     pb.Violation: _write_violation,
     pb.TokenEstimate: _write_token_estimate,
     pb.WireRequest: _write_wire_request,
+    pb.Event: _write_event,
+    pb.RoutingChainEntry: _write_routing_chain_entry,
+    pb.RouteDecidedPayload: _write_route_decided_payload,
+    pb.RoutingConstraintFailurePayload: _write_routing_constraint_failure_payload,
 }

@@ -2,8 +2,8 @@
 What the generated converter is made of.
 
 Strategy of writing: a field takes a value only when it can give the same value back. Everything else (members of a
-later version, an explicit null, an empty list that is written out, an integer beyond 64 bits) goes into `rest_json`.
-So nothing is lost, and a value of the wrong type is found by the validation at the other door, as it would be in JSON.
+later version, an explicit null, an empty list that is written out, an integer beyond the bits of its field) goes into `rest_json`.
+So nothing is lost, and a value of the wrong type is found by the validation at the other side, as it would be in JSON.
 
 Strategy of reading: whatever a client can send is turned into plain data or into an `InvalidRequest` that points at it.
 A function below knows nothing of where it stands; those above put their part of the pointer in front.
@@ -11,6 +11,7 @@ A function below knows nothing of where it stands; those above put their part of
 
 import math
 from collections.abc import Callable, Iterable
+from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime
 from typing import Any, TypeGuard
 
@@ -22,6 +23,7 @@ from interlingua.canonical.errors import InvalidRequest
 Data = dict[str, Any]
 
 _LARGEST, _SMALLEST = 2**63 - 1, -(2**63)
+_LARGEST_32, _SMALLEST_32 = 2**31 - 1, -(2**31)
 _EXACT = 2**53
 
 
@@ -93,6 +95,23 @@ def read_enum(words: dict[int, str], number: int, other: str | None, name: str) 
         problem = f"the enum value {number} is not known to this version" if number else "the enum value is missing"
         raise InvalidRequest(f"{problem}; use one of {', '.join(words.values())}", path=f"/{name}")
     return word
+
+
+def read_rest(text: str, data: Data, bare: AbstractSet[str] = frozenset()) -> None:
+    """Adds the members of `rest_json` to those that were read from fields (spec/9-service.md#rest-json).
+
+    A field that is set has the word: null and an empty list or object give way to it, any other value that differs is an
+    `InvalidRequest`. Of the fields in `bare`, which cannot tell unset from zero, zero is unset.
+    """
+    for name, value in read_object(text, "rest_json").items():
+        if name not in data or (name in bare and not data[name]):
+            data[name] = value
+        elif value not in (None, [], {}) and value != data[name]:
+            raise under(
+                InvalidRequest("the member differs from its field, which is set; remove it from rest_json", path=""),
+                "rest_json",
+                name,
+            )
 
 
 def read_unknown(message: Any) -> Data:
@@ -186,9 +205,14 @@ def is_int64(value: Any) -> TypeGuard[int]:
     return type(value) is int and _SMALLEST <= value <= _LARGEST
 
 
-def are_int64(value: Any) -> TypeGuard[list[int]]:
-    """Whether it is a list of integers that int64 fields take."""
-    return type(value) is list and all(is_int64(item) for item in value)
+def is_int32(value: Any) -> TypeGuard[int]:
+    """Whether an int32 field takes it."""
+    return type(value) is int and _SMALLEST_32 <= value <= _LARGEST_32
+
+
+def are_int32(value: Any) -> TypeGuard[list[int]]:
+    """Whether it is a list of integers that int32 fields take."""
+    return type(value) is list and all(is_int32(item) for item in value)
 
 
 def is_double(value: Any) -> TypeGuard[float]:

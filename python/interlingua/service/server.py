@@ -24,6 +24,7 @@ from grpc_reflection.v1alpha import reflection
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.client import Client
 from interlingua.client.routing import Routing
+from interlingua.events import Events
 from interlingua.service.servicer import Servicer, handlers
 from interlingua.v1 import service_pb2
 
@@ -136,6 +137,8 @@ class Running:
     health: Any
     port: int
     client: Client
+    events: Events
+    """Who observes the turns of this server."""
 
     async def stop(self, grace: float = 10.0) -> None:
         """Ends gracefully: says NOT_SERVING, takes no new calls, lets running ones finish for `grace` seconds."""
@@ -159,6 +162,7 @@ async def start(
     if (why := _refused(address)) is not None:
         raise OSError(f"cannot listen on {address}: {why}")
     client = client or Client()
+    routing = routing or Routing(connect=client.connection, events=client.events)
     server: Any = grpc.aio.server(options=server_options(max_message_bytes))
     methods = handlers(Servicer(client, routing))
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, methods),))
@@ -181,7 +185,7 @@ async def start(
             "no TLS on %s: conversations travel in the clear, and anyone who reaches it spends your keys", address
         )
     _LOG.info("listening on %s", address if address.startswith("unix") else f"port {port}")
-    return Running(server, checks, port, client)
+    return Running(server, checks, port, client, routing.events)
 
 
 async def run(running: Running, grace: float = 10.0) -> None:

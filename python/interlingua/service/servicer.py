@@ -19,7 +19,7 @@ import grpc
 import grpc.aio
 from google.protobuf.message import DecodeError
 
-from interlingua import adapters, translate
+from interlingua import adapters
 from interlingua.canonical import json
 from interlingua.canonical.check import check
 from interlingua.canonical.errors import InterlinguaError, InvalidRequest, too_deep
@@ -29,7 +29,7 @@ from interlingua.client import Client
 from interlingua.client.routing import Choice, Routing
 from interlingua.registry import Registry
 from interlingua.service import adapting, convert, estimating, routing
-from interlingua.service.status import status_of
+from interlingua.service.status import shown, status_of
 from interlingua.v1 import service_pb2 as service
 from interlingua.v1 import types_pb2 as types
 
@@ -84,7 +84,7 @@ def _parser(kind: Any) -> Callable[[bytes], Any]:
     return parse
 
 
-async def _fail(context: Context, problem: Exception) -> NoReturn:
+async def _fail(context: Context, problem: Exception, request: Any) -> NoReturn:
     """Ends a call with the status of an error. What is not one of ours is a defect: logged without its text."""
     if isinstance(problem, RecursionError):
         problem = too_deep()
@@ -93,7 +93,7 @@ async def _fail(context: Context, problem: Exception) -> NoReturn:
         where = "".join(traceback.format_tb(problem.__traceback__))
         _LOG.error("%s in a method of the service\n%s", type(problem).__name__, where)
         problem = InterlinguaError("a defect of the server; its log tells where")
-    code, message, trailer = status_of(problem)
+    code, message, trailer = status_of(problem, include_raw=getattr(request, "include_raw", False))
     await context.abort(code, message, trailer)
 
 
@@ -105,7 +105,7 @@ def _unary(method: Callable[[S, I, Context], Awaitable[O]]) -> Callable[[S, I, C
                 raise request.error()
             return await method(self, request, context)
         except Exception as problem:  # noqa: BLE001
-            await _fail(context, problem)
+            await _fail(context, problem, request)
 
     return guarded
 
@@ -120,7 +120,7 @@ def _stream(method: Callable[[S, I, Context], AsyncIterator[O]]) -> Callable[[S,
             async for answer in answers:
                 yield answer
         except Exception as problem:  # noqa: BLE001
-            await _fail(context, problem)
+            await _fail(context, problem, request)
         finally:
             await answers.aclose()
 
@@ -145,7 +145,7 @@ class Servicer:
 
     def __init__(self, client: Client, chooser: Routing | None = None) -> None:
         self._client = client
-        self._routing = chooser or Routing(connect=client.connection)
+        self._routing = chooser or Routing(connect=client.connection, events=client.events)
         self._registry = self._routing.registry
 
     @_unary
@@ -197,6 +197,7 @@ class Servicer:
             fallbacks=choice.models[1:],
             deadline=context.time_remaining(),
             routing=choice.record,
+            fail_over_on=choice.fail_over_on,
             raw=request.include_raw,
             validated=True,
         )
@@ -224,14 +225,15 @@ class Servicer:
             fallbacks=choice.models[1:],
             deadline=context.time_remaining(),
             routing=choice.record,
+            fail_over_on=choice.fail_over_on,
             validated=True,
         )
         try:
             async for event in stream:
                 if request.buffered and not any(buffered([event])):
                     continue
-                if event["type"] == "error" and not request.include_raw:
-                    event = {**event, "error": translate.without_raw(event["error"])}
+                if event["type"] == "error":
+                    event = {**event, "error": shown(event["error"], include_raw=request.include_raw)}
                 if request.json_output:
                     yield service.GenerateStreamResponse(event_json=json.dumps(event).decode())
                 else:

@@ -5,8 +5,12 @@ violation), `RetryInfo`, and the canonical `Error`.
 
 Details travel in the trailing metadata, which clients cap at 8 KiB by default. So what is long is cut: the counts in
 `ErrorInfo` tell how much there was.
+
+What the provider said goes to the client whose call it was, except where it speaks to whoever holds the key, which is
+this server's operator (spec/9-service.md#provider-words).
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import grpc
@@ -14,7 +18,7 @@ from google.protobuf.any_pb2 import Any as AnyMessage
 from google.protobuf.message import Message
 from google.rpc import error_details_pb2, status_pb2
 
-from interlingua.canonical.errors import InterlinguaError
+from interlingua.canonical.errors import OPERATOR_CATEGORIES, InterlinguaError, ProviderError
 from interlingua.service import convert
 from interlingua.v1 import types_pb2
 
@@ -24,6 +28,9 @@ DETAILS_KEY = "grpc-status-details-bin"
 _BUDGET = 6_000  # bytes of details, base64 not counted; below the 8 KiB at which clients refuse metadata
 _LONGEST = 500  # characters of one text
 _MOST_TRIED = 12  # attempts and candidates that are told
+_FEWER = (1_000, 500, 200)  # characters of the provider's words, where there is no room for all
+_WHOLE = ("provider_message", "raw")  # whole, or cut by the room there is
+_FRAME = 4  # bytes around a detail
 _LONGEST_WAIT_S = 315_576_000_000  # what a google.protobuf.Duration holds; the canonical error has the number itself
 
 CODES: dict[str, grpc.StatusCode] = {
@@ -53,23 +60,58 @@ CODES: dict[str, grpc.StatusCode] = {
 Trailer = tuple[tuple[str, bytes], ...]
 
 
-def status_of(error: InterlinguaError) -> tuple[grpc.StatusCode, str, Trailer]:
-    """What a call that fails with this error ends with: code, message, trailing metadata."""
-    data = error.to_dict()
+def shown(error: dict[str, Any], *, include_raw: bool) -> dict[str, Any]:
+    """A canonical error as the client of a call to a provider sees it."""
+    if include_raw:
+        return error
+    hidden = ("raw", "provider_message") if error["category"] in OPERATOR_CATEGORIES else ("raw",)
+    return {name: value for name, value in error.items() if name not in hidden}
+
+
+def status_of(error: InterlinguaError, *, include_raw: bool = False) -> tuple[grpc.StatusCode, str, Trailer]:
+    """What a call that fails with this error ends with: code, message, trailing metadata.
+
+    `include_raw`: the provider's whole body comes along, where there is room.
+    """
+    data = shown(error.error if isinstance(error, ProviderError) else error.to_dict(), include_raw=include_raw)
     code = CODES.get(data["category"], grpc.StatusCode.INTERNAL)
     message = _cut(str(error))
     number: int = code.value[0]
     status = status_pb2.Status(code=number, message=message)
     for detail in _details(data):
-        packed = AnyMessage()
-        packed.Pack(detail)
-        if status.ByteSize() + packed.ByteSize() <= _BUDGET:
-            status.details.append(packed)
+        _append(status, detail)
+    # with the provider's body, else with as many of its words as there is room for
+    for fitting in _shorter_and_shorter(data):
+        if _append(status, _canonical(fitting)):
+            break
     return code, message, ((DETAILS_KEY, status.SerializeToString()),)
 
 
+def _append(status: status_pb2.Status, detail: Message) -> bool:
+    """Adds a detail, where there is room for it."""
+    packed = AnyMessage()
+    packed.Pack(detail)
+    # beside the detail itself, a tag and its length
+    if status.ByteSize() + packed.ByteSize() + _FRAME > _BUDGET:
+        return False
+    status.details.append(packed)
+    return True
+
+
+def _shorter_and_shorter(data: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The error as it is, without the provider's body, with ever fewer of the provider's words, and at last with none."""
+    yield data
+    without_body = {name: value for name, value in data.items() if name != "raw"}
+    yield without_body
+    words = data.get("provider_message", "")
+    for length in _FEWER:
+        if len(words) > length:
+            yield {**without_body, "provider_message": f"{words[: length - 1]}…"}
+    yield {name: value for name, value in without_body.items() if name != "provider_message"}
+
+
 def _details(data: dict[str, Any]) -> list[Message]:
-    """The details, what matters most first: when there is no room for all, the last ones are left out."""
+    """The details of Google's types, what matters most first: when there is no room for all, the last ones are left out."""
     details: list[Message] = [_info(data)]
     if data["category"] == "invalid_request":
         violations = data.get("violations") or [{"path": data.get("path", ""), "message": data["message"], "rule": ""}]
@@ -78,7 +120,6 @@ def _details(data: dict[str, Any]) -> list[Message]:
         retry = error_details_pb2.RetryInfo()
         retry.retry_delay.FromMilliseconds(round(min(data["retry_after"], _LONGEST_WAIT_S) * 1000))
         details.append(retry)
-    details.append(_canonical(data))
     return details
 
 
@@ -113,7 +154,7 @@ def _bad_request(violations: list[dict[str, str]]) -> error_details_pb2.BadReque
 
 def _canonical(data: dict[str, Any]) -> Message:
     """The canonical error, its lists as long as there is room for."""
-    short = {key: _cut(value) if isinstance(value, str) else value for key, value in data.items() if key != "raw"}
+    short = {key: _cut(value) if isinstance(value, str) and key not in _WHOLE else value for key, value in data.items()}
     short.pop("violations", None)  # they stand in BadRequest
     for name in ("attempts", "skipped"):
         if name in short:

@@ -150,6 +150,42 @@ class ErrorCategory(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     ERROR_CATEGORY_NO_CANDIDATE: _ClassVar[ErrorCategory]
     ERROR_CATEGORY_INTERNAL: _ClassVar[ErrorCategory]
     ERROR_CATEGORY_OTHER: _ClassVar[ErrorCategory]
+
+class EventActor(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    EVENT_ACTOR_UNSPECIFIED: _ClassVar[EventActor]
+    EVENT_ACTOR_USER: _ClassVar[EventActor]
+    EVENT_ACTOR_AGENT: _ClassVar[EventActor]
+    EVENT_ACTOR_SYSTEM: _ClassVar[EventActor]
+    EVENT_ACTOR_TOOL: _ClassVar[EventActor]
+    EVENT_ACTOR_WORKER: _ClassVar[EventActor]
+
+class EventSensitivity(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    EVENT_SENSITIVITY_UNSPECIFIED: _ClassVar[EventSensitivity]
+    EVENT_SENSITIVITY_PRIVATE: _ClassVar[EventSensitivity]
+    EVENT_SENSITIVITY_USER_CONTROLLED: _ClassVar[EventSensitivity]
+    EVENT_SENSITIVITY_PSEUDONYMOUS: _ClassVar[EventSensitivity]
+    EVENT_SENSITIVITY_AGGREGATABLE: _ClassVar[EventSensitivity]
+
+class RoutingSlot(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    ROUTING_SLOT_UNSPECIFIED: _ClassVar[RoutingSlot]
+    ROUTING_SLOT_PER_MESSAGE_OVERRIDE: _ClassVar[RoutingSlot]
+    ROUTING_SLOT_MANUAL_STICKY: _ClassVar[RoutingSlot]
+    ROUTING_SLOT_RULE: _ClassVar[RoutingSlot]
+    ROUTING_SLOT_PATTERN: _ClassVar[RoutingSlot]
+    ROUTING_SLOT_DELEGATE_REQUEST: _ClassVar[RoutingSlot]
+    ROUTING_SLOT_WORKSPACE_DEFAULT: _ClassVar[RoutingSlot]
+    ROUTING_SLOT_GLOBAL_DEFAULT: _ClassVar[RoutingSlot]
+
+class RoutingVerdict(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    ROUTING_VERDICT_UNSPECIFIED: _ClassVar[RoutingVerdict]
+    ROUTING_VERDICT_NOT_APPLICABLE: _ClassVar[RoutingVerdict]
+    ROUTING_VERDICT_DEFERRED: _ClassVar[RoutingVerdict]
+    ROUTING_VERDICT_REJECTED: _ClassVar[RoutingVerdict]
+    ROUTING_VERDICT_CHOSE: _ClassVar[RoutingVerdict]
 ROLE_UNSPECIFIED: Role
 ROLE_SYSTEM: Role
 ROLE_DEVELOPER: Role
@@ -246,6 +282,30 @@ ERROR_CATEGORY_CANCELLED: ErrorCategory
 ERROR_CATEGORY_NO_CANDIDATE: ErrorCategory
 ERROR_CATEGORY_INTERNAL: ErrorCategory
 ERROR_CATEGORY_OTHER: ErrorCategory
+EVENT_ACTOR_UNSPECIFIED: EventActor
+EVENT_ACTOR_USER: EventActor
+EVENT_ACTOR_AGENT: EventActor
+EVENT_ACTOR_SYSTEM: EventActor
+EVENT_ACTOR_TOOL: EventActor
+EVENT_ACTOR_WORKER: EventActor
+EVENT_SENSITIVITY_UNSPECIFIED: EventSensitivity
+EVENT_SENSITIVITY_PRIVATE: EventSensitivity
+EVENT_SENSITIVITY_USER_CONTROLLED: EventSensitivity
+EVENT_SENSITIVITY_PSEUDONYMOUS: EventSensitivity
+EVENT_SENSITIVITY_AGGREGATABLE: EventSensitivity
+ROUTING_SLOT_UNSPECIFIED: RoutingSlot
+ROUTING_SLOT_PER_MESSAGE_OVERRIDE: RoutingSlot
+ROUTING_SLOT_MANUAL_STICKY: RoutingSlot
+ROUTING_SLOT_RULE: RoutingSlot
+ROUTING_SLOT_PATTERN: RoutingSlot
+ROUTING_SLOT_DELEGATE_REQUEST: RoutingSlot
+ROUTING_SLOT_WORKSPACE_DEFAULT: RoutingSlot
+ROUTING_SLOT_GLOBAL_DEFAULT: RoutingSlot
+ROUTING_VERDICT_UNSPECIFIED: RoutingVerdict
+ROUTING_VERDICT_NOT_APPLICABLE: RoutingVerdict
+ROUTING_VERDICT_DEFERRED: RoutingVerdict
+ROUTING_VERDICT_REJECTED: RoutingVerdict
+ROUTING_VERDICT_CHOSE: RoutingVerdict
 
 class ProviderState(_message.Message):
     __slots__ = ("adapter", "provider", "origin", "id", "signature", "fields_json", "form_json", "rest_json")
@@ -1074,9 +1134,10 @@ class StreamEvent(_message.Message):
     def __init__(self, message_start: _Optional[_Union[MessageStartEvent, _Mapping]] = ..., block_start: _Optional[_Union[BlockStartEvent, _Mapping]] = ..., text_delta: _Optional[_Union[TextDeltaEvent, _Mapping]] = ..., thinking_delta: _Optional[_Union[ThinkingDeltaEvent, _Mapping]] = ..., tool_use_start: _Optional[_Union[ToolUseStartEvent, _Mapping]] = ..., tool_use_input_delta: _Optional[_Union[ToolUseInputDeltaEvent, _Mapping]] = ..., tool_use_end: _Optional[_Union[ToolUseEndEvent, _Mapping]] = ..., block_stop: _Optional[_Union[BlockStopEvent, _Mapping]] = ..., usage_update: _Optional[_Union[UsageUpdateEvent, _Mapping]] = ..., message_complete: _Optional[_Union[MessageCompleteEvent, _Mapping]] = ..., error: _Optional[_Union[ErrorEvent, _Mapping]] = ..., unknown: _Optional[_Union[UnknownEvent, _Mapping]] = ...) -> None: ...
 
 class Error(_message.Message):
-    __slots__ = ("category", "message", "path", "retryable", "retry_after", "status", "code", "request_id", "provider", "adapter", "loss", "violations", "attempts", "skipped", "raw_json", "rest_json")
+    __slots__ = ("category", "message", "provider_message", "path", "retryable", "retry_after", "status", "code", "request_id", "provider", "adapter", "loss", "violations", "attempts", "skipped", "raw_json", "rest_json")
     CATEGORY_FIELD_NUMBER: _ClassVar[int]
     MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    PROVIDER_MESSAGE_FIELD_NUMBER: _ClassVar[int]
     PATH_FIELD_NUMBER: _ClassVar[int]
     RETRYABLE_FIELD_NUMBER: _ClassVar[int]
     RETRY_AFTER_FIELD_NUMBER: _ClassVar[int]
@@ -1093,6 +1154,7 @@ class Error(_message.Message):
     REST_JSON_FIELD_NUMBER: _ClassVar[int]
     category: ErrorCategory
     message: str
+    provider_message: str
     path: str
     retryable: bool
     retry_after: float
@@ -1107,7 +1169,7 @@ class Error(_message.Message):
     skipped: _containers.RepeatedCompositeFieldContainer[SkippedTarget]
     raw_json: str
     rest_json: str
-    def __init__(self, category: _Optional[_Union[ErrorCategory, str]] = ..., message: _Optional[str] = ..., path: _Optional[str] = ..., retryable: _Optional[bool] = ..., retry_after: _Optional[float] = ..., status: _Optional[int] = ..., code: _Optional[str] = ..., request_id: _Optional[str] = ..., provider: _Optional[str] = ..., adapter: _Optional[str] = ..., loss: _Optional[_Iterable[_Union[LossEntry, _Mapping]]] = ..., violations: _Optional[_Iterable[_Union[Violation, _Mapping]]] = ..., attempts: _Optional[_Iterable[_Union[FailedAttempt, _Mapping]]] = ..., skipped: _Optional[_Iterable[_Union[SkippedTarget, _Mapping]]] = ..., raw_json: _Optional[str] = ..., rest_json: _Optional[str] = ...) -> None: ...
+    def __init__(self, category: _Optional[_Union[ErrorCategory, str]] = ..., message: _Optional[str] = ..., provider_message: _Optional[str] = ..., path: _Optional[str] = ..., retryable: _Optional[bool] = ..., retry_after: _Optional[float] = ..., status: _Optional[int] = ..., code: _Optional[str] = ..., request_id: _Optional[str] = ..., provider: _Optional[str] = ..., adapter: _Optional[str] = ..., loss: _Optional[_Iterable[_Union[LossEntry, _Mapping]]] = ..., violations: _Optional[_Iterable[_Union[Violation, _Mapping]]] = ..., attempts: _Optional[_Iterable[_Union[FailedAttempt, _Mapping]]] = ..., skipped: _Optional[_Iterable[_Union[SkippedTarget, _Mapping]]] = ..., raw_json: _Optional[str] = ..., rest_json: _Optional[str] = ...) -> None: ...
 
 class Violation(_message.Message):
     __slots__ = ("rule", "path", "message", "rest_json")
@@ -1153,3 +1215,81 @@ class WireRequest(_message.Message):
     body_json: str
     rest_json: str
     def __init__(self, method: _Optional[str] = ..., path: _Optional[str] = ..., headers: _Optional[_Mapping[str, str]] = ..., body_json: _Optional[str] = ..., rest_json: _Optional[str] = ...) -> None: ...
+
+class Event(_message.Message):
+    __slots__ = ("id", "type", "alias", "timestamp", "session_id", "turn_id", "parent_event_id", "actor", "sensitivity", "payload_json", "rest_json")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    TYPE_FIELD_NUMBER: _ClassVar[int]
+    ALIAS_FIELD_NUMBER: _ClassVar[int]
+    TIMESTAMP_FIELD_NUMBER: _ClassVar[int]
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    TURN_ID_FIELD_NUMBER: _ClassVar[int]
+    PARENT_EVENT_ID_FIELD_NUMBER: _ClassVar[int]
+    ACTOR_FIELD_NUMBER: _ClassVar[int]
+    SENSITIVITY_FIELD_NUMBER: _ClassVar[int]
+    PAYLOAD_JSON_FIELD_NUMBER: _ClassVar[int]
+    REST_JSON_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    type: str
+    alias: str
+    timestamp: _timestamp_pb2.Timestamp
+    session_id: str
+    turn_id: str
+    parent_event_id: str
+    actor: EventActor
+    sensitivity: EventSensitivity
+    payload_json: str
+    rest_json: str
+    def __init__(self, id: _Optional[str] = ..., type: _Optional[str] = ..., alias: _Optional[str] = ..., timestamp: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., session_id: _Optional[str] = ..., turn_id: _Optional[str] = ..., parent_event_id: _Optional[str] = ..., actor: _Optional[_Union[EventActor, str]] = ..., sensitivity: _Optional[_Union[EventSensitivity, str]] = ..., payload_json: _Optional[str] = ..., rest_json: _Optional[str] = ...) -> None: ...
+
+class RoutingChainEntry(_message.Message):
+    __slots__ = ("policy", "verdict", "candidate_model", "reason", "rule_name", "confidence", "pattern_alternatives", "validation_failure", "missing", "rest_json")
+    POLICY_FIELD_NUMBER: _ClassVar[int]
+    VERDICT_FIELD_NUMBER: _ClassVar[int]
+    CANDIDATE_MODEL_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    RULE_NAME_FIELD_NUMBER: _ClassVar[int]
+    CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
+    PATTERN_ALTERNATIVES_FIELD_NUMBER: _ClassVar[int]
+    VALIDATION_FAILURE_FIELD_NUMBER: _ClassVar[int]
+    MISSING_FIELD_NUMBER: _ClassVar[int]
+    REST_JSON_FIELD_NUMBER: _ClassVar[int]
+    policy: RoutingSlot
+    verdict: RoutingVerdict
+    candidate_model: str
+    reason: str
+    rule_name: str
+    confidence: float
+    pattern_alternatives: _containers.RepeatedScalarFieldContainer[str]
+    validation_failure: str
+    missing: str
+    rest_json: str
+    def __init__(self, policy: _Optional[_Union[RoutingSlot, str]] = ..., verdict: _Optional[_Union[RoutingVerdict, str]] = ..., candidate_model: _Optional[str] = ..., reason: _Optional[str] = ..., rule_name: _Optional[str] = ..., confidence: _Optional[float] = ..., pattern_alternatives: _Optional[_Iterable[str]] = ..., validation_failure: _Optional[str] = ..., missing: _Optional[str] = ..., rest_json: _Optional[str] = ...) -> None: ...
+
+class RouteDecidedPayload(_message.Message):
+    __slots__ = ("chosen_model", "winner_index", "elapsed_ms", "chain", "rest_json")
+    CHOSEN_MODEL_FIELD_NUMBER: _ClassVar[int]
+    WINNER_INDEX_FIELD_NUMBER: _ClassVar[int]
+    ELAPSED_MS_FIELD_NUMBER: _ClassVar[int]
+    CHAIN_FIELD_NUMBER: _ClassVar[int]
+    REST_JSON_FIELD_NUMBER: _ClassVar[int]
+    chosen_model: str
+    winner_index: int
+    elapsed_ms: float
+    chain: _containers.RepeatedCompositeFieldContainer[RoutingChainEntry]
+    rest_json: str
+    def __init__(self, chosen_model: _Optional[str] = ..., winner_index: _Optional[int] = ..., elapsed_ms: _Optional[float] = ..., chain: _Optional[_Iterable[_Union[RoutingChainEntry, _Mapping]]] = ..., rest_json: _Optional[str] = ...) -> None: ...
+
+class RoutingConstraintFailurePayload(_message.Message):
+    __slots__ = ("requested_model", "active_model", "failures", "message", "rest_json")
+    REQUESTED_MODEL_FIELD_NUMBER: _ClassVar[int]
+    ACTIVE_MODEL_FIELD_NUMBER: _ClassVar[int]
+    FAILURES_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    REST_JSON_FIELD_NUMBER: _ClassVar[int]
+    requested_model: str
+    active_model: str
+    failures: _containers.RepeatedScalarFieldContainer[str]
+    message: str
+    rest_json: str
+    def __init__(self, requested_model: _Optional[str] = ..., active_model: _Optional[str] = ..., failures: _Optional[_Iterable[str]] = ..., message: _Optional[str] = ..., rest_json: _Optional[str] = ...) -> None: ...

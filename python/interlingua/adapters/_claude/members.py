@@ -70,7 +70,7 @@ def wanted_schema(wanted: Item, writing: Writing) -> Item | None:
                 writing.loss.drop((*path, name), "unsupported_field", "shape", "free text has no such member")
     elif kind != "json_schema" or "schema" not in wanted:
         writing.loss.drop(path, "unsupported_value", "lost", "the target only takes a format that has a schema")
-    elif writing.lacks("supports_structured_output"):
+    elif writing.lacks("supports_structured_output", "response_format"):
         writing.loss.drop(path, "unsupported_model", "lost", "the model does not enforce schemas")
     else:
         return wanted["schema"]
@@ -104,7 +104,7 @@ def options_to_wire(body: Item, read: Read, settings: tuple[str, ...], writing: 
         if value is None:
             continue
         where = ("options", writing.endpoint.adapter, name)
-        if name in settings and name not in body and not writing.keeps("options", "combination"):
+        if name in settings and name not in body and not writing.keeps(f"options/{name}", "combination"):
             writing.loss.drop(where, "combination", "lost", "what this stood beside is gone")
             continue
         made = _laid_over(body.get(name), value)
@@ -150,9 +150,9 @@ def sampling(name: str, value: Any, budgeted: bool, tempered: bool, writing: Wri
 
 
 def _refused(name: str, value: Any, budgeted: bool, tempered: bool, writing: Writing) -> tuple[str, str] | None:
-    if writing.lacks("sampling"):
+    if writing.lacks("sampling", name):
         return "unsupported_model", f"the model takes no {name}"
-    if name == "top_p" and tempered and writing.says("temperature_or_top_p"):
+    if name == "top_p" and tempered and writing.says("temperature_or_top_p", "temperature", "top_p"):
         return "combination", "the model takes temperature or top_p"
     taken = name != "top_k" and (value == 1 if name == "temperature" else value >= _TOP_P)
     if budgeted and not taken and not writing.keeps(name, "combination"):

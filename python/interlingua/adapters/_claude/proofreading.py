@@ -7,6 +7,7 @@ An oddity is kept where it was read and repaired where it was made.
 from collections.abc import Callable
 from typing import Any, Final
 
+from interlingua.adapters._as_read import imprint, note_member
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import (
     ASSISTANT,
@@ -15,8 +16,6 @@ from interlingua.adapters._claude.values import (
     THINKING_TYPES,
     USER,
     Item,
-    imprint,
-    member_imprint,
 )
 from interlingua.adapters._kit import within
 from interlingua.adapters._order import oddities
@@ -33,7 +32,8 @@ def proofread(
     """Notes in a request that was just read what a writer would repair in it; most requests hold nothing of that.
 
     A writer leaves alone what is so noted and still as it was read (`form.odd` of an item, in that of the request by
-    member and code; `form.names` of tools; `form.misplaced` and `form.unpaired` of a message), and nothing else.
+    member and code, `form.whole` of all of it; `form.names` of tools; `form.misplaced` and `form.unpaired` of a message),
+    and nothing else.
     """
     if _is_usual(request, reading):
         return
@@ -62,7 +62,7 @@ def proofread(
             if _layer(entry["path"]) == layer:
                 _note_entry(entry, request, endpoint)
     # there is no other way to write it than as it was
-    request["provider_state"]["form"]["odd"] = imprint(request, "request")
+    request["provider_state"]["form"]["whole"] = imprint(request, "request")
 
 
 _MOST_READINGS: Final = 6  # what is left alone may bring to light what its repair had hidden
@@ -143,9 +143,10 @@ def _note_entry(entry: dict[str, Any], request: Item, endpoint: Endpoint) -> Non
             _note(request["tools"][int(position)], "tools", endpoint)
         case ["messages", _, *_]:
             pass
+        case ["options", _, name, *_]:
+            note_member(request, form, f"options/{name}", entry["code"], endpoint.adapter)
         case [member, *_]:
-            codes = form.setdefault("odd", {}).setdefault(member, [member_imprint(request, member)])
-            codes.append(entry["code"])
+            note_member(request, form, member, entry["code"], endpoint.adapter)
         case _:
             pass
 

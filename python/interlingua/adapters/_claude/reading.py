@@ -50,6 +50,10 @@ class Reading:
         """Whether a call was read."""
         return bool(self._calls)
 
+    def has_marks(self) -> bool:
+        """Whether a mark for the cache was read."""
+        return self._marks > 0
+
     def has_odd_names(self) -> bool:
         """Whether the name of a tool, where it is defined or called, may be one that a wire does not take."""
         whole = "_".join(self.names).replace("-", "_")  # much faster than the grammar of each

@@ -76,7 +76,7 @@ def fitted_choice(choice: Item, writing: Writing, provided: bool) -> Item:
     `provided`: tools of the provider can be chosen too.
     """
     kind: str = choice["type"]
-    forced = not writing.lacks("forced_tool_choice")
+    forced = not writing.lacks("forced_tool_choice", "tool_choice")
     if kind == "allowed":
         return _fitted_allowed(choice, forced, provided, writing)
     if kind in ("required", "tool") and not forced:

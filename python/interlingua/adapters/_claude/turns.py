@@ -8,6 +8,7 @@ instructions stand in `system`, in a native system message, or marked in a user 
 
 from typing import Final, Generic, TypeVar
 
+from interlingua.adapters._as_read import PREFILL
 from interlingua.adapters._claude.blocks import can_replay
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import (
@@ -374,7 +375,7 @@ def settle_prefill(blocks: list[Item], content: list[Item], position: int, writi
 
     Raises `CannotAdapt` where the model does not go on with an answer that was begun.
     """
-    if writing.lacks("prefill"):
+    if writing.lacks("prefill", PREFILL):
         raise CannotAdapt(
             "the model does not continue an answer that was begun; end with a user message",
             path=pointer(("messages", position)),

@@ -1,10 +1,7 @@
 """Words, and values that the other sections share."""
 
-import hashlib
 import re
 from typing import Any, Final
-
-from interlingua.canonical import json
 
 Item = dict[str, Any]
 
@@ -39,28 +36,6 @@ def named(value: Any) -> str:
     if type(value) is not str or not value:
         raise TypeError("not a name")
     return value
-
-
-def imprint(value: Any, place: str) -> str:
-    """What an oddity is known by: a value as it was read, and where. What is not that any more is written like any other."""
-    if isinstance(value, dict):
-        value = {name: member for name, member in value.items() if name != "provider_state"}
-    return hashlib.sha256(json.dumps_sorted([place, value])).hexdigest()[:16]
-
-
-def member_imprint(request: Item, member: str) -> str:
-    """What the oddity of a member of a request is known by: that member, and the one that it is judged by."""
-    judge = _JUDGED_BY.get(member)
-    return imprint(request.get(member) if judge is None else [request.get(member), request.get(judge)], member)
-
-
-_JUDGED_BY: Final = {
-    "reasoning": "tool_choice",
-    "parallel_tool_calls": "tool_choice",
-    "temperature": "reasoning",
-    "top_p": "reasoning",
-    "top_k": "reasoning",
-}
 
 
 def wire_model(model: str | None) -> str | None:

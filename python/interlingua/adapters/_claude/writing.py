@@ -4,14 +4,12 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from interlingua.adapters._as_read import MARKS, AsRead, imprint
 from interlingua.adapters._claude.values import (
     ASSISTANT,
     FILLER,
     MAX_CACHE_MARKS,
     Item,
-    imprint,
-    member_imprint,
-    wire_model,
 )
 from interlingua.adapters._kit import UnusedNames, is_plain_name, plain_name, report_unknown
 from interlingua.adapters._order import Oddities
@@ -33,7 +31,7 @@ class Writing:
     """What a writer carries: the target, the report, wire ids and names.
 
     `own`: the whole came from this wire, so it is spelt as it was read.
-    `exact`: and it goes to the model that it was written for, so what is known of the model is not held against it.
+    `exact`: and it goes to the model that it was written for. What is known of that is held against what was edited alone.
     `as_read`: what is being written was read so, odd as it is (`proofread`), and is not repaired.
     `tool_id` is the grammar of wire ids, `longest_name` how long the name of a tool may be, `mark_name` the member that
     is a mark for the cache. What is not in place yet stands in `marks` (of the cache), `merges` and `moves` (of messages).
@@ -45,7 +43,7 @@ class Writing:
         "_mark_name",
         "_most_marks",
         "_names",
-        "_odd",
+        "_read",
         "_taken",
         "_tool_id",
         "_unused",
@@ -78,10 +76,9 @@ class Writing:
         self.endpoint = endpoint
         self.capabilities = endpoint.capabilities
         self.loss = loss
-        state = source.get("provider_state")
-        self.own = state is not None and endpoint.owns(state)
-        asked = source.get("model")
-        self.exact = self.own and (asked is None or endpoint.model in (None, asked, wire_model(asked)))
+        self._read = AsRead(source, endpoint)
+        self.own = self._read.own
+        self.exact = self._read.exact
         self.message: Item = {}  # of the model, that is being written
         self.merges: list[tuple[Path, Path]] = []
         self.moves: list[Move] = []
@@ -97,44 +94,39 @@ class Writing:
         self._unused: UnusedNames | None = None
         self.as_read = self._whole = False
         self._most_marks = MAX_CACHE_MARKS
-        self._odd: Mapping[str, Any] = {}
         if self.own and (form := self.form_of(source)):
-            odd, names, marks = form.get("odd"), form.get("names"), form.get("marks")
-            if isinstance(odd, str) and odd == imprint(source, "request"):
+            whole, names, marks = form.get("whole"), form.get("names"), form.get("marks")
+            if whole is not None and whole == imprint(source, "request"):
                 self.take_as_read()
-            elif isinstance(odd, dict):
-                self._odd = {
-                    member: codes
-                    for member, codes in odd.items()
-                    if isinstance(codes, list) and member_imprint(source, member) in codes
-                }
             if type(marks) is int:
                 self._most_marks = max(marks, MAX_CACHE_MARKS)
             if isinstance(names, list):
                 self._names.update((name, name) for name in names if isinstance(name, str))
 
-    def lacks(self, capability: str) -> bool:
-        """Whether the model is known not to take something. What was written for it is not measured by it."""
-        return not self.exact and self.capabilities.get(capability) is False
+    def lacks(self, capability: str, *members: str) -> bool:
+        """Whether the model is known not to take something. Members that were written for it, and are as they were read,
+        are not measured by it."""
+        return self.capabilities.get(capability) is False and not self.verbatim(*members)
+
+    def verbatim(self, *members: str) -> bool:
+        """Whether members go as they were read to the model for which they were written."""
+        return self._whole or self._read.verbatim(*members)
 
     def take_as_read(self) -> None:
         """Repairs nothing of the whole: of answers, and of requests that have no other wire than the one they came in."""
         self.as_read = self._whole = True
 
-    def says(self, capability: str) -> bool:
+    def says(self, capability: str, *members: str) -> bool:
         """Whether the model is known to have a trait that forbids something."""
-        return not self.exact and self.capabilities.get(capability) is True
+        return self.capabilities.get(capability) is True and not self.verbatim(*members)
 
-    def known(self) -> Mapping[str, Any]:
-        """What is known of the model; nothing for what was written for it."""
-        return {} if self.exact else self.capabilities
+    def known(self, *members: str) -> Mapping[str, Any]:
+        """What is known of the model; nothing for members that were written for it."""
+        return {} if self.verbatim(*members) else self.capabilities
 
     def keeps(self, member: str, code: str | None = None) -> bool:
         """Whether a member of the request is written as it is, because it was as odd (by `code`) when it was read."""
-        if self._whole:
-            return True
-        codes = self._odd.get(member)
-        return codes is not None and (code is None or code in codes)
+        return self._whole or self._read.keeps(member, code)
 
     def is_odd(self, item: Item, place: str) -> bool:
         """Whether an item is written as it is, because it was read so in that place, odd as it is."""
@@ -234,7 +226,7 @@ class Writing:
 
     def cache_mark(self, kind: str, hint: Item, where: Path) -> Item | None:
         """What a mark for the cache says; None for a model that keeps none. `where` is the path of the hint."""
-        if self.lacks("supports_prompt_caching"):
+        if self.lacks("supports_prompt_caching", MARKS):
             self.loss.drop(where, "cache_hint", "weakened", "the model keeps no cache marks")
             return None
         mark: Item = {"type": kind}

@@ -8,7 +8,7 @@ kept apart from a form (`reserved`).
 """
 
 from interlingua.adapters._structured.answers import Told, answered, text_of
-from interlingua.adapters._structured.asking import ANYWHERE, CONVERSATION, written
+from interlingua.adapters._structured.asking import ANYWHERE, CONVERSATION, says_json, written
 from interlingua.adapters._structured.finding import recognised
 from interlingua.adapters._structured.form import NAME
 from interlingua.adapters._structured.reserved import guarded
@@ -21,6 +21,7 @@ __all__ = [
     "answered",
     "guarded",
     "recognised",
+    "says_json",
     "text_of",
     "written",
 ]

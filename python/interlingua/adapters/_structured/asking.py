@@ -6,6 +6,7 @@ else in the instructions.
 from collections.abc import Callable, Container
 from typing import Any, Final
 
+from interlingua.adapters._as_read import UNSAID, AsRead
 from interlingua.adapters._kit import Wire
 from interlingua.adapters._structured.form import (
     CHOICE,
@@ -95,10 +96,12 @@ def written(request: Request, endpoint: Endpoint, write: Writer, word: str = "")
 
 
 def _says_json(request: Request, endpoint: Endpoint, word: str) -> bool:
-    """Whether the word JSON stands where the target demands it; of what was read there, it is the judge itself."""
-    state = request.get("provider_state")
-    if not word or (state is not None and endpoint.owns(state)):
-        return True
+    """Whether the word JSON stands where the target demands it, or the target was asked so when the request was read."""
+    return not word or says_json(request, word) or AsRead(request, endpoint).same(UNSAID, "response_format")
+
+
+def says_json(request: Request, word: str) -> bool:
+    """Whether the word JSON stands `ANYWHERE`, or in the `CONVERSATION` behind the instructions."""
     messages: list[Any] = request["messages"]
     contents: list[list[Block]] = [message["content"] for message in messages]
     contents = (

@@ -52,7 +52,7 @@ _FILTERED: Final = re.compile(r"blocked by content filtering|content filtering p
 def error(status: int, headers: Mapping[str, str] | None, body: Any, endpoint: Endpoint) -> dict[str, Any]:
     """The canonical error of a failed call. `body` may be parsed JSON, text, bytes or nothing.
 
-    The message holds nothing of what the provider said; that is in `raw`.
+    The message holds nothing of the provider's sentence; that is in `raw`.
     """
     lower = {name.lower(): value for name, value in (headers or {}).items()}
     parsed = error_body(body)
@@ -66,10 +66,9 @@ def error(status: int, headers: Mapping[str, str] | None, body: Any, endpoint: E
             retryable = False
         case _:
             pass
-    name = endpoint.provider or endpoint.adapter
     found: dict[str, Any] = {
         "category": category,
-        "message": failures.message(name, status, code),
+        "message": failures.message(endpoint, status, category, code),
         "retryable": retryable,
         "status": status,
         "adapter": endpoint.adapter,

@@ -97,7 +97,7 @@ _DOCUMENT: Final = BLOCK_MEMBERS | {"source", "media_type", "name", "title", "co
 
 def image_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
     """An image; None when the target does not take it, which is reported."""
-    if writing.lacks("supports_images"):
+    if writing.lacks("supports_images", "image"):
         return writing.instead(block, path, "unsupported_model", "the model takes no images")
     source = _media_source(block, _fit_image, writing, path)
     if source is None:
@@ -188,7 +188,7 @@ def _drop_media_type(media_type: str | None, writing: Writing, path: Path) -> No
 
 def document_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
     """A document; None when the target does not take it, which is reported."""
-    if writing.lacks("supports_documents"):
+    if writing.lacks("supports_documents", "document"):
         return writing.instead(block, path, "unsupported_model", "the model takes no documents")
     source = _document_source(block, writing, path)
     if source is None:

@@ -17,7 +17,7 @@ def reasoning_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> 
     if not writing.keeps("reasoning", code):
         # between tools reasoning has the budget of many answers, where it was asked for so
         limit = None if writing.own and body.get("tools") else body.get("max_tokens")
-        chosen = claude.fitted(reasoning, limit, MODES, writing.known())
+        chosen = claude.fitted(reasoning, limit, MODES, writing.known("reasoning"))
     forced = body.get("tool_choice", {}).get("type") in ("any", "tool")
     refused = chosen.get("mode") == "enabled" and claude.refuses_budget(forced, body["messages"])
     if refused and not writing.keeps("reasoning", "combination"):

@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
+from interlingua.adapters._as_read import MARKS, keep_read, note_member
 from interlingua.adapters._claude.members import (
     kept_stops,
     options_to_wire,
@@ -14,7 +15,7 @@ from interlingua.adapters._claude.members import (
 )
 from interlingua.adapters._claude.proofreading import proofread
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._claude.values import UNREADABLE, member_imprint, string, wire_model
+from interlingua.adapters._claude.values import UNREADABLE, string, wire_model
 from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
 from interlingua.adapters._structured import guarded, recognised, written
 from interlingua.adapters.anthropic_messages.reasoning import reasoning_to_wire
@@ -72,7 +73,8 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     if options:
         request["options"] = {endpoint.adapter: options}
     if not body["messages"]:
-        form["odd"] = {"messages": [member_imprint(request, "messages")]}
+        note_member(request, form, "messages", "empty_content", endpoint.adapter)
+    keep_read(request, form, *((MARKS,) if reading.has_marks() else ()))
     reading.unusual = reading.unusual or "max_output_tokens" not in request
     request["provider_state"] = reading.state(form=form)
     proofread(request, reading, endpoint, _with_format)
@@ -367,7 +369,7 @@ def _limit_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     limit = request.get("max_output_tokens")
     most = writing.capabilities.get("max_output_tokens")
     if limit is not None:
-        if most is not None and limit > most and not writing.exact:
+        if most is not None and limit > most and not writing.verbatim("max_output_tokens"):
             writing.loss.replace(("max_output_tokens",), most, "limit_exceeded", "weakened", "the model's own limit")
             limit = most
         body["max_tokens"] = limit

@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from interlingua.adapters._as_read import STRICT
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.tools import (
     TOOL,
@@ -125,13 +126,13 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
     wires: list[Wire] = []
     names: set[str] = set()
     strict: Demands | None = None
-    taken = not writing.lacks("supports_tools")
+    taken = not writing.lacks("supports_tools", "tools")
     whole = writing.as_read
     for position, tool in enumerate(tools):
         path = ("tools", position)
         writing.as_read = whole
         writing.as_read = writing.is_odd(tool, "tools")
-        if not writing.own and not taken:
+        if not taken:
             writing.loss.drop(path, "unsupported_model", "lost", "the model takes no tools")
             continue
         try:
@@ -158,7 +159,7 @@ def _strict_to_wire(wire: Wire, others: Demands, writing: Writing, path: Path) -
     """Brings the schema of a strict tool into the enforced dialect; gives what is demanded with it or without it."""
     optional, unions = demands(wire["input_schema"])
     together = (others[0] + 1, others[1] + optional, others[2] + unions)
-    if writing.lacks("supports_structured_output"):
+    if writing.lacks("supports_structured_output", STRICT):
         code, message = "unsupported_model", "the model does not enforce schemas"
     elif not can_be_enforced(wire["input_schema"]):
         code, message = "unsupported_value", "the target does not enforce schemas that refer to themselves"

@@ -79,10 +79,9 @@ def described(
     category = _category(status, code, text)
     # a model's own error is worth another try unless the model blames the request
     blamed = category == "server_error" and type(origin) is int and origin < _FIRST_SERVER_STATUS
-    name = endpoint.provider or endpoint.adapter
     found: dict[str, Any] = {
         "category": category,
-        "message": failures.message(name, status, code),
+        "message": failures.message(endpoint, status, category, code),
         "retryable": category in _RETRYABLE and not blamed,
         "status": status,
         "adapter": endpoint.adapter,

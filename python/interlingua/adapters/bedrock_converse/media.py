@@ -122,7 +122,7 @@ def medium_to_wire(
 ) -> Wire | None:
     """An image, a video or sound; None when the target does not take it, which is reported."""
     kind: str = block["type"]
-    if writing.lacks(capability):
+    if writing.lacks(capability, kind):
         return writing.instead(block, path, "unsupported_model", f"the model takes no {kind}")
     media_type = _fitted_type(block, formats)
     source = _source_to_wire(block, writing, path) if media_type is not None else None
@@ -195,7 +195,7 @@ def _source_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
 
 def document_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
     """A document; None when the target does not take it, which is reported."""
-    if writing.lacks("supports_documents"):
+    if writing.lacks("supports_documents", "document"):
         return writing.instead(block, path, "unsupported_model", "the model takes no documents")
     inner: Wire = {}
     media_type = block.get("media_type") if writing.as_read else _document_type(block)

@@ -57,7 +57,11 @@ def reasoning_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> 
     if not writing.keeps("reasoning", code):
         # between tools reasoning has the budget of many answers, where it was asked for so
         limit = None if writing.own and "toolConfig" in body else request.get("max_output_tokens")
-        chosen = _fitted_nova(reasoning) if spelt == NOVA else claude.fitted(reasoning, limit, MODES, writing.known())
+        chosen = (
+            _fitted_nova(reasoning)
+            if spelt == NOVA
+            else claude.fitted(reasoning, limit, MODES, writing.known("reasoning"))
+        )
     forced = not (body.get("toolConfig") or {}).get("toolChoice", {}).keys().isdisjoint(("any", "tool"))
     refused = "budget_tokens" in chosen and claude.refuses_budget(forced, body.get("messages") or [])
     if refused and not writing.keeps("reasoning", "combination"):

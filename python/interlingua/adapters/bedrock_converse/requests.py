@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
+from interlingua.adapters._as_read import MARKS, keep_read, note_member
 from interlingua.adapters._claude.members import (
     kept_stops,
     options_to_wire,
@@ -15,7 +16,7 @@ from interlingua.adapters._claude.members import (
 )
 from interlingua.adapters._claude.proofreading import proofread
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._claude.values import UNMARKED_TYPES, UNREADABLE, member_imprint, wire_model
+from interlingua.adapters._claude.values import UNMARKED_TYPES, UNREADABLE, wire_model
 from interlingua.adapters._kit import (
     Wire,
     arguments_text,
@@ -69,7 +70,8 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     if options:
         request["options"] = {endpoint.adapter: options}
     if not wires:
-        form["odd"] = {"messages": [member_imprint(request, "messages")]}
+        note_member(request, form, "messages", "empty_content", endpoint.adapter)
+    keep_read(request, form, *((MARKS,) if reading.has_marks() else ()))
     request["provider_state"] = reading.state(form=form)
     proofread(request, reading, endpoint, _with_format)
     return recognised(request), []
@@ -372,7 +374,7 @@ def _toolless(request: Request, endpoint: Endpoint) -> CannotAdapt:
 
 def _tool_config_to_wire(request: Request, tools: list[Wire] | None, body: Wire, writing: Writing) -> None:
     if not tools and writing.tools_used and not writing.keeps("tools"):
-        if writing.lacks("supports_tools"):
+        if writing.lacks("supports_tools", "tools"):
             raise _toolless(request, writing.endpoint)
         schema: Wire = {"type": "object", "properties": {}}
         named = [{"name": name, "input_schema": schema} for name in writing.tools_used]
@@ -472,11 +474,11 @@ def _inference_to_wire(request: Request, inference: Wire, additional: Wire, writ
 
 
 def _fitted_limit(limit: int, writing: Writing) -> int:
-    return max(min(limit, writing.known().get("max_output_tokens", limit)), 1)
+    return max(min(limit, writing.known("max_output_tokens").get("max_output_tokens", limit)), 1)
 
 
 def _top_k_to_wire(value: Any, additional: Wire, budgeted: bool, writing: Writing) -> None:
-    if writing.endpoint.dialect.get("top_k") is False and not writing.exact:
+    if writing.endpoint.dialect.get("top_k") is False and not writing.verbatim("top_k"):
         writing.loss.drop(("top_k",), "unsupported_model", "weakened", "the model takes no top_k")
         return
     taken = sampling("top_k", value, budgeted, False, writing)

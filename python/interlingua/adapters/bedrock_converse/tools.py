@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from interlingua.adapters._as_read import STRICT
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.tools import (
     TOOL,
@@ -148,7 +149,7 @@ def tools_to_wire(request: dict[str, Any], writing: Writing) -> list[Wire] | Non
         path: Path = ("tools", position)
         writing.as_read = whole
         writing.as_read = writing.is_odd(tool, "tools")
-        if not writing.own and writing.lacks("supports_tools"):
+        if writing.lacks("supports_tools", "tools"):
             writing.loss.drop(path, "unsupported_model", "lost", "the model takes no tools")
             continue
         try:
@@ -227,7 +228,7 @@ def _with_state(tool: Tool, wire: Wire, writing: Writing, path: Path) -> Wire:
 
 
 def _never_strict(tool: Tool, writing: Writing) -> bool:
-    return not writing.as_read and writing.lacks("supports_structured_output")
+    return not writing.as_read and writing.lacks("supports_structured_output", STRICT)
 
 
 def _strict_to_wire(tool: Tool, schema: dict[str, Any], writing: Writing, path: Path) -> dict[str, Any]:

@@ -47,6 +47,8 @@ def contents_from_wire(contents: list[Any], reading: Reading, messages: list[Mes
         if role == MODEL:
             if previous != MODEL:
                 reading.turn()
+            if not parts:
+                form["blank"] = MODEL
             message: Message = {"role": "assistant", "content": blocks_from_parts(parts, MODEL, reading)}
             messages.append(message)
             if not begun and (call := _first_call(message["content"])) is not None:

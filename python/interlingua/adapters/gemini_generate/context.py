@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from interlingua.adapters._as_read import RESULT_MEDIA, AsRead, imprint
 from interlingua.adapters._kit import NOTHING, UnusedNames, Wire
 from interlingua.adapters._order import Oddities
 from interlingua.adapters.gemini_generate.tables import LONGEST_TOOL_NAME, MODEL_MAJOR, camelised, fits_name
@@ -114,13 +115,13 @@ class Writing:
     """What a writer carries: the target, the report, the calls written so far, and the names of tools.
 
     `own`: the whole came from this wire, so it is spelt as it was read. `exact`: and it goes to the model that it was
-    written for, so what is known of the model is not held against it. `as_read`: nothing of it is repaired. Of a request
-    that is not so, what was odd when it was read is left alone (`keeps`, `noted`), and nothing else.
+    written for. What is known of that is held against what was edited alone. `as_read`: nothing of it is repaired. Of a
+    request that is not so, what was odd when it was read, and is so still, is left alone (`keeps`, `noted`).
     `spelt`: its generationConfig came in another spelling, which is put back at the end when it still says the same.
     `paired`: results that are spelt otherwise than their calls are read as those of their calls.
     """
 
-    __slots__ = ("_names", "_odd", "_unused", "as_read", "calls", "capabilities", "dialect", "endpoint", "exact", "form", "loss", "message", "model", "moves", "outside", "own", "paired", "source", "spelt")  # fmt: skip
+    __slots__ = ("_names", "_read", "_unused", "as_read", "calls", "capabilities", "dialect", "endpoint", "exact", "form", "loss", "message", "model", "moves", "outside", "own", "paired", "source", "spelt")  # fmt: skip
 
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss, model: str | None = None) -> None:
         self.source = source
@@ -128,15 +129,13 @@ class Writing:
         self.dialect = endpoint.dialect
         self.loss = loss
         self.model = model or ""
-        state = source.get("provider_state")
-        self.own = state is not None and endpoint.owns(state)
-        asked: str | None = source.get("model")
-        self.exact = self.own and (asked is None or endpoint.model in (None, asked, asked.partition(":")[2]))
-        self.capabilities: Mapping[str, Any] = NOTHING if self.exact else endpoint.capabilities
+        self._read = AsRead(source, endpoint)
+        self.own = self._read.own
+        self.exact = self._read.exact
+        self.capabilities = endpoint.capabilities
         self.form: Wire = self.owned(source).get("form") or {}
-        odd: Any = self.form.get("odd")
-        self.as_read = self.own and ("message" in source or odd is True)
-        self._odd: Mapping[str, Any] = odd if isinstance(odd, dict) else NOTHING
+        whole: Any = self.form.get("whole")
+        self.as_read = self.own and ("message" in source or (whole is not None and whole == imprint(source, "request")))
         self.spelt = False
         self.paired = self.own
         self.message: dict[str, Any] = {}
@@ -148,22 +147,29 @@ class Writing:
         self._names: dict[str, str] = {name: name for name in kept if isinstance(name, str)}
         self._unused: UnusedNames | None = None
 
-    def lacks(self, capability: str) -> bool:
-        """Whether the model is known not to take something."""
-        return self.capabilities.get(capability) is False
+    def lacks(self, capability: str, *members: str) -> bool:
+        """Whether the model is known not to take something. Members that were written for it, and are as they were read,
+        are not measured by it."""
+        return self.capabilities.get(capability) is False and not self.verbatim(*members)
+
+    def verbatim(self, *members: str) -> bool:
+        """Whether members go as they were read to the model for which they were written."""
+        return self.as_read or self._read.verbatim(*members)
+
+    def known(self, *members: str) -> Mapping[str, Any]:
+        """What is known of the model; nothing for members that were written for it."""
+        return NOTHING if self.verbatim(*members) else self.capabilities
 
     def keeps(self, member: str, what: str | None = None) -> bool:
         """Whether a member of the request is written as it is, because it was as odd (`what`) when it was read."""
-        if self.as_read:
-            return True
-        noted = self._odd.get(member)
-        return noted is not None and (what is None or what in noted)
+        return self.as_read or self._read.keeps(member, what)
 
     def noted(self, item: dict[str, Any], place: str) -> bool:
-        """Whether an item is written as it is, because it was as odd in this place when it was read."""
-        if self.as_read:
-            return True
-        return self.own and self.form_of(item).get("odd") == place
+        """Whether an item is written as it is, because it was read so in this place, odd as it is."""
+        if self.as_read or not self.own or "provider_state" not in item:
+            return self.as_read
+        odd = self.form_of(item).get("odd")
+        return odd is not None and odd == imprint(item, place)
 
     def had_twice(self, name: str) -> bool:
         """Whether two tools had this name when they were read."""
@@ -193,13 +199,14 @@ class Writing:
         """How an item of this wire was spelt, and what was odd about it."""
         return self.owned(item).get("form") or NOTHING if "provider_state" in item else NOTHING
 
-    def generation(self, unknown: int) -> int:
+    def generation(self, unknown: int, *members: str) -> int:
         """The family of the model by its name: 2 for gemini-2.5-flash. What was written for it is not measured by it."""
-        return unknown if self.exact else generation(self.model, unknown)
+        return unknown if self.verbatim(*members) else generation(self.model, unknown)
 
     def takes_media_in_results(self) -> bool:
         """Whether media stand in results themselves."""
-        return self.exact or (self.capabilities.get("tool_result_media") is not False and self.generation(3) > 2)
+        taken = self.capabilities.get("tool_result_media") is not False and generation(self.model, 3) > 2
+        return taken or self.verbatim(RESULT_MEDIA)
 
     def call(self, block: dict[str, Any], path: Path, wire_id: str | None) -> str:
         """The wire name of a call, remembered for its result together with the id that the wire gave it, if any."""

@@ -52,7 +52,7 @@ _DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)s")
 def error(status: int, headers: Mapping[str, str] | None, body: Any, endpoint: Endpoint) -> dict[str, Any]:
     """The canonical error of a failed call. `body` may be parsed JSON, text, bytes or nothing.
 
-    The message holds nothing of what the provider said; that is in `raw`.
+    The message holds nothing of the provider's sentence; that is in `raw`.
     """
     lower = {name.lower(): value for name, value in (headers or {}).items()}
     parsed = error_body(body)
@@ -63,10 +63,9 @@ def error(status: int, headers: Mapping[str, str] | None, body: Any, endpoint: E
         status = inner["code"]  # an error inside an answer that began well
     details = [item for item in _list(inner.get("details")) if isinstance(item, dict)]
     category = _own_word(details) or _category(status, code, inner.get("message"), details)
-    name = endpoint.provider or endpoint.adapter
     found: dict[str, Any] = {
         "category": category,
-        "message": failures.message(name, status, code),
+        "message": failures.message(endpoint, status, category, code, *_facts(details)),
         "retryable": category in _RETRYABLE and not _is_daily(details),
         "status": status,
         "adapter": endpoint.adapter,
@@ -83,6 +82,21 @@ def error(status: int, headers: Mapping[str, str] | None, body: Any, endpoint: E
     if parsed is not None and parsed != "":
         found["raw"] = parsed
     return found
+
+
+def _facts(details: list[dict[str, Any]]) -> list[str]:
+    """What the details say in words and numbers of their own: the reason, and the quota with its limit."""
+    found: list[str] = []
+    for detail in details:
+        if isinstance(reason := detail.get("reason"), str):
+            found.append(reason)
+        for violation in _list(detail.get("violations")):
+            if isinstance(violation, dict) and isinstance(quota := violation.get("quotaId"), str):
+                found.append(f"{quota} {violation.get('quotaValue', '')}".strip())
+    return found[:_MOST_FACTS]
+
+
+_MOST_FACTS: Final = 4
 
 
 def _list(value: Any) -> list[Any]:

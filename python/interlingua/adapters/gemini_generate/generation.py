@@ -136,7 +136,7 @@ def _within(name: str, value: Any, writing: Writing) -> Any:
     low, high = RANGES.get(name, (None, None))
     code = "unsupported_value"
     if name == "max_output_tokens":
-        low, high, code = 1, writing.capabilities.get("max_output_tokens"), "limit_exceeded"
+        low, high, code = 1, writing.known(name).get("max_output_tokens"), "limit_exceeded"
     if name == "top_k":
         low = 1
     fitted_value = value
@@ -173,7 +173,7 @@ def format_to_wire(wanted: dict[str, Any], config: Wire, writing: Writing) -> No
         return
     if kind == "json_schema" and "schema" not in wanted:
         writing.loss.replace((*path, "type"), "json", "unsupported_value", "shape", "JSON without a schema")
-    if writing.lacks("supports_structured_output"):
+    if writing.lacks("supports_structured_output", "response_format"):
         writing.loss.drop(path, "unsupported_model", "lost", "the model does not enforce schemas")
         return
     config["responseMimeType"] = "application/json"

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from interlingua.adapters._as_read import DETAIL as DETAIL_IS_SAID
 from interlingua.adapters._kit import BLOCK_MEMBERS, Wire, parse_data_uri, report_unknown
 from interlingua.adapters._media import WORKSPACE, may_be_base64
 from interlingua.adapters.gemini_generate.context import Reading, Writing
@@ -74,7 +75,7 @@ def inline_from_wire(inner: Any, fields: dict[str, Any], form: dict[str, Any], p
         else:
             reading.unusual = True
     if not _is_usual(media_type, place):
-        form["odd"] = place
+        form["odd"] = True
     left_over(inner, ("mimeType", "data"), "inlineData", fields)
     source = {"kind": "base64", "data": data}
     return {"type": _block_type(media_type), "source": source, "media_type": media_type}
@@ -157,7 +158,7 @@ def _takes(media_type: str, place: str, writing: Writing) -> bool:
     """Whether the target takes a medium of this type in this place."""
     kind = _block_type(media_type)
     if kind == "image":
-        return media_type in writing.capabilities.get("accepted_image_media_types", _IMAGES)
+        return media_type in writing.known("image").get("accepted_image_media_types", _IMAGES)
     if kind == "document":
         return media_type in _DOCUMENTS or media_type.startswith("text/")
     return place != RESULT
@@ -166,7 +167,8 @@ def _takes(media_type: str, place: str, writing: Writing) -> bool:
 def medium_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
     """A medium as a part; None when it is not carried, which is reported."""
     source, block_type = block["source"], block["type"]
-    if writing.lacks(f"supports_{block_type}s" if block_type in ("image", "document") else f"supports_{block_type}"):
+    capability = f"supports_{block_type}s" if block_type in ("image", "document") else f"supports_{block_type}"
+    if writing.lacks(capability, block_type):
         return instead(block, writing, path, "unsupported_model", f"the model takes no {block_type}")
     data = source.get("data") or ""
     kind, media_type = source["kind"], block.get("media_type")
@@ -223,7 +225,9 @@ def _is_read(source: Mapping[str, Any], media_type: str | None) -> bool:
 def _takes_detail(place: str, writing: Writing) -> bool:
     """Whether a part says how closely to look at it."""
     taken = writing.capabilities.get("media_resolution")
-    return writing.exact or (place != RESULT and (writing.generation(0) > 2 if taken is None else taken is True))
+    if place != RESULT and (writing.generation(0) > 2 if taken is None else taken is True):
+        return True
+    return writing.verbatim(DETAIL_IS_SAID)
 
 
 def _source_refused(kind: str, data: str, source: Mapping[str, Any], writing: Writing) -> str | None:

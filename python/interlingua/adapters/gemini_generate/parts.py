@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from interlingua.adapters._as_read import imprint
 from interlingua.adapters._kit import BLOCK_MEMBERS, THINKING_MEMBERS, Wire
 from interlingua.adapters.gemini_generate.calls import (
     call_from_wire,
@@ -158,6 +159,8 @@ def _known_part(part: Wire, place: str, reading: Reading) -> Block | None:
         form["snake"] = snake
     if nulls:
         form["null"] = nulls
+    if "odd" in form:  # known by what the block is in the end
+        form["odd"] = imprint(block, place)
     return kept(block, signature, fields, form, state, reading)
 
 

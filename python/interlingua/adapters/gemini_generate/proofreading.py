@@ -9,13 +9,14 @@ where anything unusual stands in it.
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+from interlingua.adapters._as_read import imprint, note_member
 from interlingua.adapters._kit import within
 from interlingua.adapters._order import oddities
 from interlingua.adapters.gemini_generate.contents import INSTRUCTIONS
 from interlingua.adapters.gemini_generate.context import Reading, shape_of, turns
 from interlingua.adapters.gemini_generate.order import begins_with_call, demands_signatures
 from interlingua.adapters.gemini_generate.reasoning import is_usual_reasoning
-from interlingua.adapters.gemini_generate.state import MODEL, RESULT
+from interlingua.adapters.gemini_generate.state import RESULT
 from interlingua.adapters.gemini_generate.tables import MOST_STOPS, RANGES, SEEDS, TIERS, fits_name
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
@@ -35,7 +36,7 @@ def proofread(request: Request, reading: Reading, endpoint: Endpoint, to_wire: W
     _note_tools(request, reading, form)
     if reading.unsigned and demands_signatures(endpoint, (request.get("model") or "").partition(":")[2]):
         for call in reading.unsigned:
-            _note(call, MODEL, endpoint)
+            _note(call, True, endpoint, "unsigned")
     for message in messages[:2]:
         if message["role"] == "assistant":
             if begins_with_call(messages, range(len(messages))):
@@ -75,7 +76,7 @@ def _note_tools(request: Request, reading: Reading, form: Item) -> None:
     if choice is None or "tools" in ((request.get("options") or {}).get(reading.adapter) or {}):
         return
     if not names:
-        form.setdefault("odd", {})["tool_choice"] = ["combination"]
+        note_member(request, form, "tool_choice", "combination", reading.adapter)
     chosen: Iterable[str] = [choice["name"]] if "name" in choice else choice.get("names") or ()
     if undeclared := [name for name in chosen if name not in names]:
         form["undeclared"] = undeclared
@@ -114,7 +115,8 @@ def _reread(written: Request, request: Request, endpoint: Endpoint, to_wire: Wri
             return
         for entry in entries:
             _note_entry(entry, request, endpoint)
-    request["provider_state"].setdefault("form", {})["odd"] = True  # there is no other way to write it
+    # there is no other way to write it than as it was
+    request["provider_state"].setdefault("form", {})["whole"] = imprint(request, "request")
 
 
 _NO_REPAIR: Final = ("envelope",)  # said wherever it stands, and read back
@@ -124,23 +126,27 @@ def _note_entry(entry: dict[str, Any], request: Request, endpoint: Endpoint) -> 
     match entry["path"].split("/")[1:]:
         case ["messages", position, "content", number, *inner]:
             message = request["messages"][int(position)]
-            block, place = message["content"][int(number)], _PLACES.get(message["role"], message["role"])
+            if inner == _SIGNATURE:
+                _note(message["content"][int(number)], True, endpoint, "unsigned")
+                return
+            role: str = message["role"]
+            block, place = message["content"][int(number)], _PLACES.get(role, role)
             if block["type"] == "tool_result" and len(inner) > 1 and inner[0] == "content":
                 block, place = block["content"][int(inner[1])], RESULT
-            _note(block, place, endpoint)
+            _note(block, imprint(block, place), endpoint)
         case ["options", _, *names]:
-            _note_member(request, "options", "/".join(names[:2]))
+            _note_member(request, "/".join(("options", *names[:2])), entry["code"], endpoint)
         case [member, *_] if member != "messages":
-            _note_member(request, member, entry["code"])
+            _note_member(request, member, entry["code"], endpoint)
         case _:
             pass
 
 
-def _note_member(request: Request, member: str, what: str) -> None:
-    odd = request["provider_state"].setdefault("form", {}).setdefault("odd", {})
-    noted = odd.setdefault(member, [])
-    if what not in noted:
-        noted.append(what)
+_SIGNATURE: Final = ["provider_state", "signature"]
+
+
+def _note_member(request: Request, member: str, code: str, endpoint: Endpoint) -> None:
+    note_member(request, request["provider_state"].setdefault("form", {}), member, code, endpoint.adapter)
 
 
 # ---------------------------------------------------------------------------------------------- what needs no repair

@@ -50,7 +50,7 @@ def is_usual_reasoning(reasoning: Reasoning) -> bool:
 
 def reasoning_to_wire(reasoning: Reasoning, config: Wire, writing: Writing) -> None:
     """Writes the thinkingConfig; what is fitted to the model is reported."""
-    if writing.lacks("supports_thinking"):
+    if writing.lacks("supports_thinking", "reasoning"):
         severity = "shape" if reasoning.get("mode") == "disabled" else "weakened"
         writing.loss.drop(("reasoning",), "unsupported_model", severity, "the model does not think")
         return
@@ -96,11 +96,12 @@ def _fitted(reasoning: Reasoning, writing: Writing) -> Reasoning:
             fitted["mode"] = mode
         return fitted
     off = mode == "disabled" or effort == "none" or budget == 0
-    levels = writing.capabilities.get("thinking_levels", writing.generation(3) > 2)
+    known = writing.known("reasoning")
+    levels = known.get("thinking_levels", writing.generation(3, "reasoning") > 2)
     if off:
-        if levels and writing.generation(0) > 2:
+        if levels and writing.generation(0, "reasoning") > 2:
             return fitted | {"effort": _nearest("minimal", writing)}
-        least = writing.capabilities.get("min_thinking_budget")
+        least = known.get("min_thinking_budget")
         return fitted | ({"budget_tokens": least} if least else {"mode": "disabled"})
     word = "xhigh" if effort == "max" else effort if effort in EFFORTS else None
     if word is not None and levels:
@@ -114,7 +115,9 @@ def _fitted(reasoning: Reasoning, writing: Writing) -> Reasoning:
 
 def _nearest(word: str, writing: Writing) -> str:
     """The strongest level that the model takes and that asks for no more, else the weakest."""
-    taken = [level for level in EFFORTS if level in (writing.capabilities.get("reasoning_efforts") or EFFORTS[:4])]
+    taken = [
+        level for level in EFFORTS if level in (writing.known("reasoning").get("reasoning_efforts") or EFFORTS[:4])
+    ]
     if not taken:
         return word
     weaker = [level for level in taken if EFFORTS.index(level) <= EFFORTS.index(word)]

@@ -4,6 +4,7 @@ import re
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
+from interlingua.adapters._as_read import keep_read, note_member
 from interlingua.adapters._kit import (
     Wire,
     expect,
@@ -89,7 +90,8 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     if spelling:
         form["members"] = spelling
     if not contents:
-        form["odd"] = {"messages": ["empty_content"]}
+        note_member(request, form, "messages", "empty_content", endpoint.adapter)
+    keep_read(request, form)
     request["provider_state"] = reading.state(form=form) if form else reading.state()
     proofread(request, reading, endpoint, _with_format)
     return recognised(request), []
@@ -226,7 +228,7 @@ def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
 
 def _same_tools(request: Request, spelling: Wire, body: Wire, writing: Writing) -> bool:
     """Writes the tools as they came, when they still say what the request says."""
-    if "tools" not in spelling or "tools" not in request or writing.lacks("supports_tools"):
+    if "tools" not in spelling or "tools" not in request or writing.lacks("supports_tools", "tools"):
         return False
     if not all(writing.fits(tool["name"]) or tool.get("kind") == "provider" for tool in request["tools"]):
         return False
@@ -416,7 +418,7 @@ def _is_option(member: Wire, place: str, writing: Writing) -> bool:
     """Whether this member, read from the wire, would be an option again, or was one when it was read."""
     if not member.keys().isdisjoint(_NOT_MEMBERS):
         return False
-    if writing.keeps("options", place):
+    if writing.keeps(f"options/{place}"):
         return True
     if "model" in member:
         return False

@@ -144,7 +144,7 @@ CHOICE: Final = ("mode", "allowedFunctionNames")
 def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
     """Writes the tools: all functions in one object, each tool of the provider's own in another."""
     tools: list[Tool] = request.get("tools") or []
-    if tools and writing.lacks("supports_tools"):
+    if tools and writing.lacks("supports_tools", "tools"):
         for position in range(len(tools)):
             writing.loss.drop(("tools", position), "unsupported_model", "lost", "the model takes no tools")
         return

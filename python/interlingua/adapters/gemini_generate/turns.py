@@ -185,13 +185,11 @@ class _Contents:
             before += parts
             report_joined(message, writing, path)
             return
-        if not parts and role == USER and not came_blank(message, USER, writing):
+        if not parts and not came_blank(message, role, writing):
             filler = [{"type": "text", "text": FILLER}]
             writing.loss.replace((*path, "content"), filler, "filler", "shape", "the target takes no empty turn")
             parts = [{"text": FILLER}]
         wire: Wire = {"role": role, "parts": parts}
-        if not parts and role == MODEL and not writing.own:
-            del wire["parts"]  # an answer that says nothing comes without parts, and is taken back so
         self.wires.append(wire)
         if "provider_state" in message:
             members_to_wire(message, wire, CONTENT, writing, path)
@@ -229,7 +227,7 @@ class _Contents:
             self.step_begun = True
             part = next(part for part in parts if "functionCall" in part or "function_call" in part)
             signed = "thoughtSignature" in part or "thought_signature" in part
-            if not signed and not self.writing.noted(block, MODEL):
+            if not signed and not (self.writing.own and self.writing.form_of(block).get("unsigned")):
                 part["thoughtSignature"] = SENTINEL
                 where = (*path, "content", index, "provider_state", "signature")
                 message = "the target demands a signature here, and there is none: a stand-in is sent"

@@ -40,13 +40,11 @@ _BY_TEXT: Final = (
 )
 """What a text says more exactly than the status 400 or 500 with which it comes."""
 
-_NOT_FOUND: Final = "the provider does not know the model or address; pull the model or check its name"
-
 
 def error(status: int, headers: Mapping[str, str], body: bytes | str | None, endpoint: Endpoint) -> Error:
     """The canonical error for an error answer: any status, any body, HTML and nothing included.
 
-    The provider's own text may hold content, so it is only in `raw`.
+    The provider's own text may hold content, so it is not in `message`.
     """
     number = status if status >= 300 else None  # a failure that came as a success
     return error_from_body(number, headers, error_body(body) if body else None, endpoint)
@@ -58,7 +56,9 @@ def error_from_body(status: int | None, headers: Mapping[str, str], body: Any, e
     category, retryable = _by_status(status)
     if category in ("invalid_request", "server_error"):
         category, retryable = next((what for hint, what in _BY_TEXT if hint in text), (category, retryable))
-    message = _NOT_FOUND if category == "not_found" else failures.TEXTS[category]
+    message = failures.message(endpoint, status, category) + (
+        "; pull it, or check its name" if category == "not_found" else ""
+    )
     found: Error = {"category": category, "message": message, "retryable": retryable, "adapter": NAME}
     if status is not None:
         found["status"] = status

@@ -18,9 +18,9 @@ _SOURCE: Final = frozenset(("kind", "data", "provider"))
 
 def image_refused(block: Block, writing: Writing) -> tuple[str, str] | None:
     """Code and message when an image cannot be written."""
-    if writing.refuses("images"):
+    if writing.refuses("images", "image"):
         return "unsupported_model", "the model takes no image"
-    if refuses_image(block, writing.capabilities):
+    if refuses_image(block, writing.capabilities) and not writing.verbatim("image"):
         return "unsupported_source", "the model does not take this media type"
     source = block["source"]
     data = source.get("data", "")

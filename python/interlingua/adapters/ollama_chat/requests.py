@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from interlingua.adapters._as_read import AsRead, keep_read, note_member
 from interlingua.adapters._kit import (
     NOTHING,
     STRUCTURE,
@@ -71,9 +72,8 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
     if named is not None:
         named = named.partition(":")[2] or named
     model = endpoint.model or named
-    writing = Writing(endpoint, loss, own=own, other_model=model != named)
+    writing = Writing(endpoint, loss, own=own, read=AsRead(request, endpoint))
     form: Mapping[str, Any] = (state.get("form") or NOTHING) if state is not None and own else NOTHING
-    writing.odd = tuple(form.get("odd") or ())
     body: Wire = {} if model is None else {"model": model}
     body["messages"] = messages_to_wire(request, writing)
     if not body["messages"] and not own:
@@ -138,21 +138,21 @@ def _report_refused(name: str, value: Any, writing: Writing) -> None:
 def _sampling(name: str, option: str, value: Any, sampling: Wire, writing: Writing) -> None:
     if value == []:
         return
-    if writing.refuses(name):
+    if writing.refuses(name, name):
         _report_refused(name, value, writing)
         return
     highest = writing.capabilities.get(name) if name == "max_output_tokens" else None
-    if highest is not None and value > highest:
+    if highest is not None and value > highest and not writing.verbatim(name):
         writing.loss.replace((name,), highest, "limit_exceeded", "weakened", "the model gives fewer tokens")
         value = highest
     sampling[option] = value
 
 
 def _logprobs(name: str, value: Any, body: Wire, writing: Writing) -> None:
-    if writing.refuses("logprobs"):
+    if writing.refuses("logprobs", name):
         _report_refused(name, value, writing)
         return
-    if name == "top_logprobs" and value > _MOST_LOGPROBS and not writing.keeps(name):
+    if name == "top_logprobs" and value > _MOST_LOGPROBS and not writing.keeps(name, "limit_exceeded"):
         value = _MOST_LOGPROBS
         writing.loss.replace((name,), value, "limit_exceeded", "weakened", f"the wire gives {value} alternatives")
     body[name] = value
@@ -165,7 +165,7 @@ def _reasoning(name: str, value: dict[str, Any], body: Wire, writing: Writing) -
     value = {key: item for key, item in value.items() if item is not None}
     if not value:
         return
-    if writing.refuses("thinking"):
+    if writing.refuses("thinking", name):
         writing.loss.drop((name,), "unsupported_model", "weakened", "the model takes no reasoning settings")
         return
     think = _think(value)
@@ -217,7 +217,7 @@ def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writ
     loss, kind = writing.loss, value["type"]
     if kind == "text":
         return
-    if writing.refuses("structured_output") and kind == "json_schema":
+    if writing.refuses("structured_output", name) and kind == "json_schema":
         message = "the answer is asked for as a JSON object without a schema"
         loss.replace((name,), {"type": "json"}, "unsupported_model", "weakened", message)
         body["format"] = "json"
@@ -352,7 +352,8 @@ def from_wire_request(
         request["stream"] = True
         form["stream"] = "absent"
     if request.get("top_logprobs", 0) > _MOST_LOGPROBS:
-        form["odd"] = ["top_logprobs"]
+        note_member(request, form, "top_logprobs", "limit_exceeded", endpoint.adapter)
+    keep_read(request, form)
     request["provider_state"] = endpoint.state(form=form) if form else endpoint.state()
     return recognised(request), []
 

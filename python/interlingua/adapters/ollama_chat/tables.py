@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final
 
+from interlingua.adapters._as_read import AsRead
 from interlingua.adapters._kit import NOTHING, Mirror, WireIds, keep
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import IdSource
@@ -124,20 +125,20 @@ class Reading:
 class Writing:
     """Writes one body: for whom, what is lost on the way, and which ids and names the calls have.
 
-    `own` says that the whole body was read from this wire: it is spelt as it was, and what was `odd` then is kept.
-    `other_model` says that it goes to another model than it names: it is then fitted to what that model takes. `with_ids`:
+    `own` says that the whole body was read from this wire: it is spelt as it was, and what is still as it was `read` is
+    not measured by what is known of the model. `with_ids`:
     calls that came without ids get some, for results would not find them by name and place.
     """
 
-    __slots__ = ("_ids", "_without_id", "capabilities", "endpoint", "loss", "names", "odd", "own", "with_ids")
+    __slots__ = ("_ids", "_without_id", "capabilities", "endpoint", "loss", "names", "own", "read", "with_ids")
 
-    def __init__(self, endpoint: Endpoint, loss: Loss, *, own: bool, other_model: bool = False) -> None:
+    def __init__(self, endpoint: Endpoint, loss: Loss, *, own: bool, read: AsRead | None = None) -> None:
         self.endpoint = endpoint
-        self.capabilities = NOTHING if own and not other_model else endpoint.capabilities
+        self.capabilities = endpoint.capabilities
         self.loss = loss
         self.own = own
         self.with_ids = False
-        self.odd: tuple[str, ...] = ()
+        self.read = read
         self.names: dict[str, str] = {}
         self._ids = WireIds(_ANYTHING, "call_")
         self._without_id: set[str] = set()
@@ -147,9 +148,13 @@ class Writing:
         state: dict[str, Any] | None = item.get("provider_state")
         return state if state is not None and self.endpoint.owns(state) else NOTHING
 
-    def keeps(self, member: str) -> bool:
-        """Whether a member of the request is written as it is, because it was as odd when it was read."""
-        return member in self.odd
+    def verbatim(self, *members: str) -> bool:
+        """Whether members go as they were read to the model for which they were written; an answer is given as it is."""
+        return self.own if self.read is None else self.read.verbatim(*members)
+
+    def keeps(self, member: str, code: str) -> bool:
+        """Whether a member of the request is written as it is, because it was as odd by `code` when it was read."""
+        return self.read is not None and self.read.keeps(member, code)
 
     def form(self, item: dict[str, Any]) -> Mapping[str, Any]:
         """How an item was spelt here, or nothing."""
@@ -170,6 +175,6 @@ class Writing:
             return own
         return None if canonical in self._without_id else self._ids.result(canonical)
 
-    def refuses(self, name: str) -> bool:
-        """Whether the model is known not to take something."""
-        return self.capabilities.get(f"supports_{name}") is False
+    def refuses(self, name: str, member: str) -> bool:
+        """Whether the model is known not to take something; `member` is that of the request."""
+        return self.capabilities.get(f"supports_{name}") is False and not self.verbatim(member)

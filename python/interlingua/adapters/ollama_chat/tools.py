@@ -36,7 +36,7 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
     written: list[Wire] = []
     for position, tool in enumerate(tools):
         path: Path = ("tools", position)
-        if writing.refuses("tools"):
+        if writing.refuses("tools", "tools"):
             writing.loss.drop(path, "unsupported_model", "lost", "the model takes no tools")
         elif tool["name"] not in offered:
             message = "the wire has no choice of tools: only those are offered that may be called"

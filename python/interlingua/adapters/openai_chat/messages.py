@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from interlingua.adapters._as_read import PREFILL
 from interlingua.adapters._envelope import MARK, envelop, open_envelope
 from interlingua.adapters._kit import (
     NOTHING,
@@ -69,7 +70,7 @@ def messages_to_wire(request: Request, writing: Writing) -> list[Wire]:
             body.append(_plain_to_wire(message, position, writing, runs))
     if runs.waiting:
         runs.close(body, None, len(messages))
-    if writing.dialect.get("prefix") and not writing.own and body and body[-1]["role"] == "assistant":
+    if writing.dialect.get("prefix") and not writing.same(PREFILL) and body and body[-1]["role"] == "assistant":
         _mark_begun(body[-1], order[-1], writing)
     # last of all: what an entry names must still stand in its place
     for position, to in moves:

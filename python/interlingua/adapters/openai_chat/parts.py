@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from interlingua.adapters._as_read import imprint
 from interlingua.adapters._kit import (
     BLOCK_MEMBERS,
     Wire,
@@ -95,7 +96,7 @@ def _text_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wir
     if len(block) == 2:
         return {"type": "text", "text": block["text"]}
     state = writing.owns(block)
-    if block.get("refusal") and (place == ASSISTANT or writing.noted(block, "odd", place)):
+    if block.get("refusal") and (place == ASSISTANT or writing.is_odd(block, place)):
         part: Wire = {**state.get("fields", {}), "type": "refusal", "refusal": block["text"]}
     else:
         part = {**state.get("fields", {}), "type": "text", "text": block["text"]}
@@ -158,16 +159,16 @@ def _media_refused(kind: str, block: Block, writing: Writing, place: str) -> tup
     """Code and message when a medium cannot stand here, whatever its source."""
     data = block["source"].get("data")
     # what the provider itself said it takes back
-    odd = writing.noted(block, "odd", place) or (place == ASSISTANT and writing.form(block).get("odd") == place)
+    odd = writing.is_odd(block, place) or (place == ASSISTANT and _is_given_back(block, writing))
     if data is None or not (data or odd):
         return "unsupported_source", f"the wire does not take this source of {kind}"
     if odd:
         return None
     if kind == "video" and not (writing.dialect.get("video_url") or writing.owns(block).get("form")):
         return "unsupported_block", "the wire has no part for a video"
-    if writing.capabilities.get(_SUPPORTS[kind]) is False and not writing.own:
+    if writing.capabilities.get(_SUPPORTS[kind]) is False and not writing.verbatim(kind):
         return "unsupported_model", f"the model takes no {kind}"
-    if kind == "image" and refuses_image(block, writing.capabilities) and not writing.own:
+    if kind == "image" and refuses_image(block, writing.capabilities) and not writing.verbatim(kind):
         return "unsupported_source", "the model does not take this media type"
     if kind == "image" and not is_image_address(block):
         return "unsupported_source", "the wire takes web addresses and bytes of an image"
@@ -176,6 +177,12 @@ def _media_refused(kind: str, block: Block, writing: Writing, place: str) -> tup
     if (kind == "audio" and not _is_audio(block, writing)) or (kind == "document" and not _is_file(block, writing)):
         return "unsupported_source", f"the wire does not take this source of {kind}"
     return None
+
+
+def _is_given_back(block: Block, writing: Writing) -> bool:
+    """Whether a medium is one that the provider itself said, as it said it."""
+    odd = writing.form(block).get("odd")
+    return odd is not None and odd == imprint(block, ASSISTANT)
 
 
 def _is_audio(block: Block, writing: Writing) -> bool:
@@ -210,12 +217,12 @@ def note_oddities(blocks: list[Block], place: str, reading: Reading) -> None:
         kind = block["type"]
         if kind == "text":
             if block.get("refusal") and place != ASSISTANT:
-                note(block, "odd", reading.state, place)
+                note(block, "odd", reading.state, imprint(block, place))
         elif kind in _SUPPORTS:
             if writing is None:
                 writing = reading.writing()
             if _media_refused(kind, block, writing, place) is not None:
-                note(block, "odd", reading.state, place)
+                note(block, "odd", reading.state, imprint(block, place))
 
 
 def _image_to_wire(block: Block, path: Path, writing: Writing, state: Mapping[str, Any]) -> Wire | None:
@@ -546,7 +553,7 @@ def cache_to_wire(cache: dict[str, Any], item: Wire, state: Mapping[str, Any], p
         case "prompt_cache_breakpoint" if "cache" not in form and writing.place not in (USER, SYSTEM):
             loss.drop(path, "cache_hint", "weakened", "the wire marks parts of users and systems alone")
             return
-        case "prompt_cache_breakpoint" if writing.breakpoints < MOST_BREAKPOINTS or writing.keeps("cache"):
+        case "prompt_cache_breakpoint" if writing.breakpoints < writing.most_marks(MOST_BREAKPOINTS):
             writing.breakpoints += 1
             item["prompt_cache_breakpoint"] = {"mode": "explicit"}
             if (ttl := cache.get("ttl")) is not None:

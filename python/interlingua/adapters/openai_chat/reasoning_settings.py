@@ -78,7 +78,9 @@ def _thinking_object(value: Mapping[str, Any], body: Wire, writing: Writing) -> 
 
 def effort_beside_tools(request: Request, body: Wire, writing: Writing) -> None:
     """Some models call tools over this wire only when they do not reason."""
-    if writing.capabilities.get("tools_with_reasoning") is not False or writing.own or "tools" not in body:
+    if writing.capabilities.get("tools_with_reasoning") is not False or "tools" not in body:
+        return
+    if writing.verbatim("tools", "reasoning"):
         return
     if body.get("reasoning_effort") != "none":
         body["reasoning_effort"] = "none"

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from interlingua.adapters._as_read import UNSAID, keep_read, note_member
 from interlingua.adapters._kit import (
     NOTHING,
     STRUCTURE,
@@ -36,7 +37,7 @@ from interlingua.adapters._openai_members import (
     verbosity,
     word,
 )
-from interlingua.adapters._structured import ANYWHERE, guarded, recognised, written
+from interlingua.adapters._structured import ANYWHERE, guarded, recognised, says_json, written
 from interlingua.adapters.openai_chat.context import Reading, Writing
 from interlingua.adapters.openai_chat.messages import messages_from_wire, messages_to_wire
 from interlingua.adapters.openai_chat.parts import cache_from_wire, cache_to_wire
@@ -243,10 +244,11 @@ def _options_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         if writing.from_another and name not in _WIRE_MEMBERS:  # refused elsewhere
             loss.drop(path, "foreign_options", "weakened", "an option of another provider has no meaning here")
             continue
-        if not writing.own and (name in refused or (name == "stream_options" and silent)):
+        unknown = name in refused or (name == "stream_options" and silent)
+        if unknown and not writing.keeps(f"options/{name}", "unsupported_field"):
             loss.drop(path, "unsupported_field", "weakened", "the provider takes no such member")
             continue
-        if (needed := _NEEDED.get(name)) is not None and not body.get(needed) and not writing.keeps(name):
+        if (needed := _NEEDED.get(name)) is not None and not body.get(needed) and not writing.keeps(f"options/{name}"):
             loss.drop(path, "combination", "shape", f"without {needed} it says nothing, and is refused")
             continue
         if name in body or name == "messages" or (name in _LIMITS and _has_limit(body) and not writing.own):
@@ -351,9 +353,12 @@ def from_wire_request(
         raise malformed("the request") from problem
     request["messages"] = messages
     if not messages:
-        form["odd"] = ["messages"]
+        note_member(request, form, "messages", "empty_content", endpoint.adapter)
     if reading.breakpoints > MOST_BREAKPOINTS:
-        form.setdefault("odd", []).append("cache")
+        form["marks"] = reading.breakpoints
+    wanted = request.get("response_format") or NOTHING
+    silent = wanted.get("type") == "json" and not says_json(request, ANYWHERE)
+    keep_read(request, form, *((UNSAID,) if silent else ()))
     request["provider_state"] = reading.state(form=form) if form else reading.state()
     proofread(request, reading.names.values(), _EVEN, body, endpoint, _with_format)
     return recognised(request), []

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final, TypeGuard
 
+from interlingua.adapters._as_read import STRICT
 from interlingua.adapters._kit import (
     CALL_MEMBERS,
     TOOL_MEMBERS,
@@ -15,7 +16,7 @@ from interlingua.adapters._kit import (
     within,
 )
 from interlingua.adapters._openai_calls import arguments_to_wire, custom_input, read_arguments
-from interlingua.adapters._openai_members import plain_function
+from interlingua.adapters._openai_members import TOOLS, plain_function
 from interlingua.adapters._openai_tools import (
     NAMING,
     custom_as_function,
@@ -137,8 +138,8 @@ def _provider_tool(tool: Tool, path: Path, writing: Writing) -> Wire | None:
 
 def _refuses_strict(tool: Tool, function: Wire, path: Path, writing: Writing) -> bool:
     """Whether the provider cannot enforce the schema of a function, or that of any; reported."""
-    if writing.dialect.get("strict_tools") is not False or writing.own:
-        return writing.refuses_strict(function.get("parameters"), path, kept=writing.noted(tool))
+    if writing.dialect.get("strict_tools") is not False or writing.same(STRICT):
+        return writing.refuses_strict(function.get("parameters"), path, kept=writing.is_odd(tool, TOOLS))
     writing.loss.drop(path, "unsupported_field", "weakened", "the provider enforces no schema of a function")
     return True
 
@@ -244,7 +245,7 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
     form = writing.form(request)
     legacy = form.get("tools") == "functions" and "tools" not in body
     has_tools = "tools" in body or "functions" in body
-    if not has_tools and (legacy or not writing.keeps("tool_choice")):
+    if not has_tools and (legacy or not writing.keeps("tool_choice", "combination")):
         report_toolless(choice, writing)
         return
     member = "function_call" if legacy else "tool_choice"
@@ -274,7 +275,7 @@ def _takes_choice(choice: Mapping[str, Any], request: dict[str, Any], writing: W
     allowed = writing.dialect.get("tool_choices")
     if allowed is None and not _unthinking(request.get("reasoning") or {}):
         allowed = writing.dialect.get("tool_choices_thinking")
-    return allowed is None or choice["type"] in allowed or writing.own
+    return allowed is None or choice["type"] in allowed or writing.same("tool_choice", "reasoning")
 
 
 def _unthinking(reasoning: Mapping[str, Any]) -> bool:

@@ -396,7 +396,7 @@ def _settle_reasoning(turn: _Turn) -> None:
             continue
         index, block = places[at]
         plain = writing.dialect.get("plain_reasoning") is True
-        proven = writing.noted(block) or plain or _is_proven(item, followed or item)
+        proven = writing.noted(block, "unproven") or plain or _is_proven(item, followed or item)
         if proven and (
             followed is not None or (plain and not writing.own) or (writing.noted(block, "last") and not goes_on)
         ):
@@ -634,7 +634,7 @@ def reasoning_from_wire(item: Wire, reading: Reading) -> Block | None:
         if summary is None:
             form["summary_absent"] = True
     if encrypted is None and "id" not in state:
-        form["odd"] = True  # there is no proof of it
+        form["unproven"] = True  # there is no proof of it
     keep(state, kept, form)
     block["provider_state"] = state
     return block

@@ -443,7 +443,7 @@ def _note_unproven(turn: list[Block], reading: Reading) -> None:
     for block in reversed(turn):
         if block["type"] != "thinking":
             return
-        note(block, "odd", reading.state)
+        note(block, "unproven", reading.state)
 
 
 def _note_last(turn: list[Block]) -> None:

@@ -7,6 +7,7 @@ A part that cannot be read in full becomes an opaque block: it is kept whole and
 from collections.abc import Mapping
 from typing import Any, Final
 
+from interlingua.adapters._as_read import imprint
 from interlingua.adapters._kit import BLOCK_MEMBERS, NOTHING, Wire, data_uri, keep, report_unknown
 from interlingua.adapters._media import (
     DETAILS,
@@ -121,18 +122,22 @@ def finish_block(block: Block, part: Wire, known: frozenset[str], path: Path, wr
     report_unknown(block, known, writing.loss, path)
 
 
+_PART: Final = "part"
+"""The place of a medium."""
+
+
 def _media_to_wire(block: Block, path: Path, writing: Writing) -> Wire | None:
     kind = block["type"]
     data = block["source"].get("data")
-    odd = writing.noted(block)
+    odd = writing.is_odd(block, _PART)
     if data is None or not (data or odd):
         return lost(block, path, writing, "unsupported_source", f"the wire does not take this source of {kind}")
     if (
-        not writing.own
+        not writing.verbatim(kind)
         and writing.capabilities.get("supports_images" if kind == "image" else "supports_documents") is False
     ):
         return lost(block, path, writing, "unsupported_model", f"the model takes no {kind}")
-    if kind == "image" and not writing.own and refuses_image(block, writing.capabilities):
+    if kind == "image" and refuses_image(block, writing.capabilities) and not writing.verbatim(kind):
         return lost(block, path, writing, "unsupported_source", "the model does not take this media type")
     if kind == "image" and not odd and not is_image_address(block):
         return lost(block, path, writing, "unsupported_source", "the wire takes web addresses and bytes of an image")
@@ -202,7 +207,7 @@ def _address(block: Block, path: Path, writing: Writing) -> tuple[str, str] | No
                 if media_type != found[0]:
                     loss.replace((*path, "media_type"), found[0], "unsupported_source", "shape", message)
                 return "file_data", url
-            if not (is_web_address(url) or writing.noted(block)):
+            if not (is_web_address(url) or writing.is_odd(block, _PART)):
                 return None
             if media_type is not None:
                 message = "the server tells the type of a file that it fetches"
@@ -287,7 +292,7 @@ def _noted(block: Block | None, reading: Reading) -> Block | None:
         source = block["source"]
         fetched = block["type"] == "image" or source["kind"] != "url" or is_web_address(source["data"])
         if not source["data"] or not fetched or (block["type"] == "image" and not is_image_address(block)):
-            note(block, "odd", reading.state)
+            note(block, "odd", reading.state, imprint(block, _PART))
     return block
 
 
@@ -337,7 +342,7 @@ def cache_to_wire(cache: dict[str, Any], item: Wire, form: Mapping[str, Any], pa
     loss = writing.loss
     if CACHE not in (form.get("cache"), writing.dialect.get("cache_hints")):
         loss.drop(path, "cache_hint", "weakened", "the wire has no cache marks")
-    elif writing.breakpoints >= MOST_BREAKPOINTS and not writing.keeps("cache"):
+    elif writing.breakpoints >= writing.most_marks(MOST_BREAKPOINTS):
         loss.drop(path, "limit_exceeded", "weakened", f"the wire takes {MOST_BREAKPOINTS} cache marks")
     else:
         writing.breakpoints += 1

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from interlingua.adapters._as_read import UNSAID, keep_read, note_member
 from interlingua.adapters._kit import NOTHING, STRUCTURE, Wire, expect, gravity, malformed, report_foreign_options
 from interlingua.adapters._openai_members import (
     READERS,
@@ -26,7 +27,7 @@ from interlingua.adapters._openai_members import (
     verbosity,
     word,
 )
-from interlingua.adapters._structured import CONVERSATION, guarded, recognised, written
+from interlingua.adapters._structured import CONVERSATION, guarded, recognised, says_json, written
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.messages import input_from_wire, input_to_wire, is_continued, is_foreign
 from interlingua.adapters.openai_responses.tables import (
@@ -238,9 +239,11 @@ def _options_to_wire(request: Request, options: Mapping[str, Any], body: Wire, w
         if foreign and name not in _WIRE_MEMBERS:
             message = "an option of another provider has no meaning here"
             writing.loss.drop(path, "foreign_options", "weakened", message)
-        elif not writing.own and name in writing.dialect.get("unsupported", ()):
+        elif name in writing.dialect.get("unsupported", ()) and not writing.keeps(
+            f"options/{name}", "unsupported_field"
+        ):
             writing.loss.drop(path, "unsupported_field", "weakened", "the provider takes no such member")
-        elif name == "tool_choice" and "tools" not in body and not writing.keeps(name):
+        elif name == "tool_choice" and "tools" not in body and not writing.keeps(f"options/{name}"):
             writing.loss.drop(path, "combination", "shape", "without tools it says nothing, and is refused")
         elif name == "include" and name in body and isinstance(value, list):
             _report_include(value, path, writing)
@@ -377,9 +380,12 @@ def from_wire_request(
         form.setdefault("empty", {})["input"] = None
     request["messages"] = messages
     if not continued and body["input"] == []:
-        form["odd"] = ["messages"]
+        note_member(request, form, "messages", "empty_content", endpoint.adapter)
     if reading.breakpoints > MOST_BREAKPOINTS:
-        form.setdefault("odd", []).append("cache")
+        form["marks"] = reading.breakpoints
+    wanted = request.get("response_format") or NOTHING
+    silent = wanted.get("type") == "json" and not says_json(request, CONVERSATION)
+    keep_read(request, form, *((UNSAID,) if silent else ()))
     request["provider_state"] = reading.state(form=form) if form else reading.state()
     proofread(request, reading.names, _EVEN, body, endpoint, _with_format)
     return recognised(request), []

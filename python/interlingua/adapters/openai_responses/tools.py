@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._kit import NOTHING, TOOL_MEMBERS, Wire, report_unknown, within
-from interlingua.adapters._openai_members import plain_function
+from interlingua.adapters._openai_members import TOOLS, plain_function
 from interlingua.adapters._openai_tools import (
     NAMING,
     custom_as_function,
@@ -62,7 +62,7 @@ def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: dict[str, An
     if (
         item.get("strict")
         and kind == "function"
-        and writing.refuses_strict(item.get("parameters"), (*path, "strict"), kept=writing.noted(tool))
+        and writing.refuses_strict(item.get("parameters"), (*path, "strict"), kept=writing.is_odd(tool, TOOLS))
     ):
         del item["strict"]
     if kind == "function" and "strict" not in item and not _silent(form):
@@ -170,7 +170,7 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
     choice = request.get("tool_choice")
     if choice is None:
         return
-    if "tools" not in body and not writing.keeps("tool_choice"):
+    if "tools" not in body and not writing.keeps("tool_choice", "combination"):
         report_toolless(choice, writing)
         return
     if writing.refuses("tool_choice"):

@@ -1,0 +1,185 @@
+"""
+What of a request is still as it was read from this wire (spec/2-requests.md#edited).
+
+What was not edited goes back as it came, whatever rule of the wire or of the model it breaks: the provider is its judge. What
+an edit made is repaired, and reported, as in a request of any other origin. To tell the two apart, a reader keeps in the
+`form` of the request
+
+- `read`: its members as they were read, and `true` for what else a rule may be about (`_FACTS`);
+- `odd`: by member, the codes of what a writer would report of it.
+
+A block, a message or a tool that is odd is known by its `imprint`: kept raw, its content would be stored twice.
+Why: spec/decisions/0022-edits-are-held-to-the-rules.md.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any, Final
+
+from interlingua.adapters._kit import NOTHING
+from interlingua.canonical import json
+from interlingua.canonical.endpoint import Endpoint
+
+Request = dict[str, Any]
+Item = dict[str, Any]
+
+_APART: Final = frozenset(("messages", "system", "tools", "options", "stream", "loss_policy", "provider_state"))
+"""Members that are not kept: content, and what no rule of a model is about."""
+PREFILL: Final = "prefill"
+"""The conversation ends in a turn of the assistant, which the model is to continue."""
+UNSAID: Final = "json_unsaid"
+"""JSON is asked for where the provider demands that the word is said, and it is not said."""
+MARKS: Final = "marks"
+"""There are marks for the cache."""
+STRICT: Final = "strict"
+"""There is a tool whose schema is to be enforced."""
+RESULT_MEDIA: Final = "result_media"
+"""There are media in results of tools."""
+DETAIL: Final = "detail"
+"""It is said of a medium how closely to look at it."""
+_MEDIA: Final = frozenset(("image", "audio", "video", "document"))
+_FACTS: Final = frozenset(("tools", STRICT, PREFILL, UNSAID, MARKS, RESULT_MEDIA, DETAIL, *_MEDIA))
+_JUDGED_BY: Final[dict[str, tuple[str, ...]]] = {
+    "reasoning": ("tool_choice",),
+    "parallel_tool_calls": ("tool_choice",),
+    "temperature": ("reasoning",),
+    "top_p": ("reasoning",),
+    "top_k": ("reasoning",),
+}
+"""The members beside which another one is allowed or not."""
+
+
+# ---------------------------------------------------------------------------------------------------- from the wire
+
+
+def keep_read(request: Request, form: dict[str, Any], *facts: str) -> None:
+    """Keeps in the form of a request that was just read what its members said, before anybody can edit them.
+
+    `facts` are those that the reader knows already.
+    """
+    read = {name: _copy(value) for name, value in request.items() if name not in _APART}
+    for fact in facts:
+        read[fact] = True
+    if "cache" in request:
+        read[MARKS] = True
+    if tools := request.get("tools"):
+        read["tools"] = True
+        if any(tool.get("strict") for tool in tools):
+            read[STRICT] = True
+    messages: list[Item] = request["messages"]
+    if messages and messages[-1]["role"] == "assistant":
+        read[PREFILL] = True
+    for message in messages:
+        _keep_media(message["content"], read)
+    if read:
+        form.setdefault("read", {}).update(read)
+
+
+def _keep_media(content: list[Item], read: dict[str, Any]) -> None:
+    for block in content:
+        kind: str = block["type"]
+        if kind in _MEDIA:
+            read[kind] = True
+            if "detail" in block:
+                read[DETAIL] = True
+        elif kind == "tool_result":
+            within: dict[str, Any] = {}
+            _keep_media(block["content"], within)
+            if within:
+                read.update(within)
+                read[RESULT_MEDIA] = True
+
+
+def _copy(value: Any) -> Any:
+    """A copy, for callers edit in place."""
+    if type(value) is dict:
+        return {name: _copy(item) for name, item in value.items()}
+    return [_copy(item) for item in value] if type(value) is list else value
+
+
+def note_member(request: Request, form: dict[str, Any], member: str, code: str, adapter: str) -> None:
+    """Notes that a writer would report a member by this code; `options/NAME` is an option of the adapter."""
+    codes: list[str] = form.setdefault("odd", {}).setdefault(member, [])
+    if code not in codes:
+        codes.append(code)
+    value = _value(request, member, adapter)
+    if value is not None and member not in _FACTS:
+        form.setdefault("read", {})[member] = _copy(value)
+
+
+def imprint(value: Any, place: str) -> str:
+    """What an odd item is known by: as it was read, and where. What is not that any more is written like any other."""
+    if isinstance(value, dict):
+        value = {name: member for name, member in value.items() if name != "provider_state"}
+    return hashlib.sha256(json.dumps_sorted([place, value])).hexdigest()[:16]
+
+
+def _value(request: Request, member: str, adapter: str) -> Any:
+    """What a request says; of messages, who speaks."""
+    if member == "messages":
+        return [message["role"] for message in request["messages"]]
+    if not member.startswith("options/"):
+        return request.get(member)
+    value: Any = (request.get("options") or NOTHING).get(adapter)
+    for step in member.split("/")[1:]:
+        value = value.get(step) if type(value) is dict else None
+    return value
+
+
+# ---------------------------------------------------------------------------------------------------- to the wire
+
+
+class AsRead:
+    """A request beside what was kept of it when it was read; of one that was read elsewhere nothing is as read.
+
+    `own`: it was read from this wire. `exact`: and it goes to the model that it was written for.
+    """
+
+    __slots__ = ("_adapter", "_odd", "_read", "_request", "exact", "own")
+
+    def __init__(self, request: Request, endpoint: Endpoint) -> None:
+        state: dict[str, Any] | None = request.get("provider_state")
+        self.own = state is not None and endpoint.owns(state)
+        form: Any = state.get("form") if state is not None and self.own else None
+        read: Any = form.get("read") if type(form) is dict else None
+        odd: Any = form.get("odd") if type(form) is dict else None
+        self._request = request
+        self._adapter = endpoint.adapter
+        self._read: Mapping[str, Any] = read if type(read) is dict else NOTHING
+        self._odd: Mapping[str, Any] = odd if type(odd) is dict else NOTHING
+        asked: Any = self._read.get("model")
+        model = endpoint.model or _bare(request.get("model"))
+        self.exact = self.own and (type(asked) is not str or model in (None, asked, _bare(asked)))
+
+    def same(self, *members: str) -> bool:
+        """Whether members say what they said when they were read, and what they are judged by as well."""
+        if not self.own:
+            return False
+        for member in members:
+            if not self._is_same(member):
+                return False
+            for judge in _JUDGED_BY.get(member, ()):
+                if not self._is_same(judge):
+                    return False
+        return True
+
+    def _is_same(self, member: str) -> bool:
+        read = self._read.get(member)
+        if member in _FACTS:
+            return read is True
+        return bool(read == _value(self._request, member, self._adapter))
+
+    def verbatim(self, *members: str) -> bool:
+        """Whether members go as they were read to the model for which they were written: nothing that is known of the
+        model is held against them."""
+        return self.exact and self.same(*members)
+
+    def keeps(self, member: str, code: str | None = None) -> bool:
+        """Whether a member is written as it is, because it was as odd (by `code`) when it was read."""
+        codes = self._odd.get(member)
+        return codes is not None and (code is None or code in codes) and self.same(member)
+
+
+def _bare(model: str | None) -> str | None:
+    """The wire's name of a canonical model id."""
+    return (model.partition(":")[2] or model) if model else None

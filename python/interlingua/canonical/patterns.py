@@ -1,0 +1,135 @@
+"""
+The regular expressions of callers: those of routing policies and of JSON Schemas (spec/7-routing.md#regular).
+
+Their syntax is that of ECMAScript. They are run by RE2: no pattern takes more time than the size of its program times the
+length of the text, the size has a limit, and other threads run meanwhile. What RE2 cannot express (looking around or back)
+and what is too large is no pattern here (spec/decisions/0016).
+"""
+
+import re
+from functools import lru_cache
+from typing import Any, Final
+
+MOST_INSTRUCTIONS: Final = 10_000
+"""The largest program of a pattern, and of all patterns of a policy together."""
+
+_LONGEST: Final = 2_000  # characters of a pattern: what is refused in the end must not take long either
+_MEMORY: Final = 256 << 10  # bytes for one pattern: two thirds hold the program, 16 bytes for each instruction
+_MOST_KEPT: Final = 256
+
+NOT_RUN: Final = (
+    "is not a regular expression of ECMAScript, looks around or back, or is too large: at most 2000 characters, and "
+    "repetition counts, multiplied where they nest, of at most 1000"
+)
+"""What is wrong with a text that is no pattern here, as the end of a sentence."""
+
+
+class Pattern:
+    """A regular expression that was compiled: `size` is that of its program, in instructions."""
+
+    __slots__ = ("_compiled", "size")
+
+    def __init__(self, compiled: Any) -> None:
+        self._compiled = compiled
+        self.size: int = compiled.programsize
+
+    def found_in(self, text: str) -> bool:
+        """Whether the text holds a match. Raises `ValueError` for a text with half a character."""
+        return self._compiled.search(text) is not None
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def pattern(text: str) -> Pattern | None:
+    """A regular expression of ECMAScript; None for a text that is none, or none that can be run."""
+    import re2
+
+    if len(text) > _LONGEST:
+        return None
+    options = re2.Options()
+    options.max_mem = _MEMORY
+    options.never_capture = True
+    options.log_errors = False
+    try:
+        return Pattern(re2.compile(_translated(text), options))
+    except (re2.error, ValueError):
+        return None
+
+
+# What stands for itself in both dialects is copied; the rest is what ECMAScript and RE2 write or understand differently.
+_PIECE: Final = re.compile(
+    r"\\u\{([0-9A-Fa-f]{1,6})\}|\\u([Dd][89ABab][0-9A-Fa-f]{2})\\u([Dd][C-Fc-f][0-9A-Fa-f]{2})|\\u([0-9A-Fa-f]{4})"
+    r"|\\c([A-Za-z])|(\\[pP])\{(?:(?:Script|sc|General_Category|gc)=)?(\w+)\}|\\(.)|(\[\^?\]|[\[\].])|(\(\?P)",
+    re.DOTALL,
+)
+_SPACE: Final = r"\t-\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}"
+_NO_SPACE: Final = (
+    r"\x00-\x08\x0e-\x1f!-\x{9f}\x{a1}-\x{167f}\x{1681}-\x{1fff}\x{200b}-\x{2027}\x{202a}-\x{202e}\x{2030}-\x{205e}"
+    r"\x{2060}-\x{2fff}\x{3001}-\x{fefe}\x{ff00}-\x{10ffff}"
+)
+_ANY: Final = r"[^\n\r\x{2028}\x{2029}]"
+_EMPTY: Final = {"[]": r"[^\x00-\x{10ffff}]", "[^]": r"[\x00-\x{10ffff}]"}
+_SINGLE_LINE: Final = re.compile(r"\(\?[a-z]*s")  # the point stands for line feeds too
+_KEPT_ESCAPES: Final = frozenset("dDwWbBnrtfvx")
+_CATEGORIES: Final = {
+    "Letter": "L",
+    "Lowercase_Letter": "Ll",
+    "Uppercase_Letter": "Lu",
+    "Mark": "M",
+    "Number": "N",
+    "Decimal_Number": "Nd",
+    "Punctuation": "P",
+    "Symbol": "S",
+    "Separator": "Z",
+}
+
+
+def _translated(text: str) -> str:
+    """The pattern as RE2 writes it. Raises `ValueError` for an escape that ECMAScript does not have."""
+    written: list[str] = []
+    within = False  # a class of characters
+    place = 0
+    any_character = "." if _SINGLE_LINE.search(text) else _ANY
+    for found in _PIECE.finditer(text):
+        written.append(text[place : found.start()])
+        place = found.end()
+        braced, high, low, four, control, kind, name, escaped, mark, _ = found.groups()
+        if braced or four:
+            if 0xD800 <= int(braced or four, 16) <= 0xDFFF:
+                raise ValueError("half a character")
+            written.append(rf"\x{{{braced or four}}}")
+        elif high:
+            written.append(rf"\x{{{0x10000 + ((int(high, 16) & 0x3FF) << 10) + (int(low, 16) & 0x3FF):x}}}")
+        elif control:
+            written.append(rf"\x{{{ord(control) % 32:x}}}")
+        elif kind:
+            written.append(f"{kind}{{{_CATEGORIES.get(name, name)}}}")
+        elif escaped:
+            written.append(_escape(escaped, within))
+        elif mark == ".":
+            written.append("." if within else any_character)
+        elif mark == "[":
+            written.append(r"\[" if within else "[")
+            within = True
+        elif mark == "]":
+            written.append("]" if within else r"\]")
+            within = False
+        elif mark:  # an empty class, where it is none within another
+            written.append(rf"\{mark}" if within else _EMPTY[mark])
+            within = False
+        else:
+            raise ValueError("no group of ECMAScript")
+    written.append(text[place:])
+    return "".join(written)
+
+
+def _escape(character: str, within: bool) -> str:
+    if character in "sS":
+        listed = _SPACE if character == "s" else _NO_SPACE
+        return listed if within else f"[{listed}]"
+    if character == "b" and within:
+        return r"\x08"
+    if character == "0":
+        return r"\x00"
+    if character in _KEPT_ESCAPES or not character.isalnum():
+        return "\\" + character if character.isascii() else character
+    raise ValueError("no escape of ECMAScript")

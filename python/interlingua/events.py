@@ -1,0 +1,123 @@
+"""
+Events: what happened to a turn or a session, for whoever observes it (spec/7-routing.md#events).
+
+    events = Events(log_event)
+    client = Client(events=events)
+    events.subscribe(print)
+
+An observer is called in the order of subscription, in the task that publishes, so it must return at once; what takes
+time belongs behind a queue of the observer's own. Diagnostics (dropped blocks, attempts that failed, observers that
+fail) are log entries and never events.
+"""
+
+import logging
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from interlingua.canonical.ids import UlidSource
+from interlingua.canonical.validate import violations
+
+Event = dict[str, Any]
+Observer = Callable[[Event], None]
+"""Takes an event, which it must not change. What it raises is logged and concerns nobody else."""
+
+_LOG = logging.getLogger("interlingua.events")
+
+
+class EventType(NamedTuple):
+    """What all events of a type have in common: the schema of the payload, the sensitivity, the dotted name."""
+
+    payload: str
+    sensitivity: str
+    alias: str | None = None
+
+
+ROUTE_DECIDED = "route.decided"
+ROUTING_CONSTRAINT_FAILURE = "routing_constraint_failure"
+
+TYPES: Mapping[str, EventType] = {
+    ROUTE_DECIDED: EventType("RouteDecidedPayload", "pseudonymous"),
+    ROUTING_CONSTRAINT_FAILURE: EventType(
+        "RoutingConstraintFailurePayload", "pseudonymous", "routing.constraint_failure"
+    ),
+}
+"""The types that are published. A reader skips others."""
+
+SENSITIVITIES = ("private", "user_controlled", "pseudonymous", "aggregatable")
+"""How private an event is, the most private first."""
+
+
+def check_event(event: Any) -> list[dict[str, str]]:
+    """All that is wrong with an event, as Violation objects; the payload of an unknown type is not looked at."""
+    found = violations(event, "Event")
+    kind = None if found else TYPES.get(event["type"])
+    if kind is None:
+        return found
+    found = [{**one, "path": f"/payload{one['path']}"} for one in violations(event["payload"], kind.payload)]
+    if SENSITIVITIES.index(event["sensitivity"]) < SENSITIVITIES.index(kind.sensitivity):
+        message = f"an event of the type {event['type']} is not more private than {kind.sensitivity}"
+        found.append({"rule": "event_sensitivity", "path": "/sensitivity", "message": message})
+    return found
+
+
+def log_event(event: Event) -> None:
+    """An observer that writes one entry for each event, at level INFO, with the event in its fields."""
+    _LOG.info("%s", event["type"], extra={"event": event})
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Events:
+    """Gives events to observers. `now` dates them, `ulids` numbers them."""
+
+    def __init__(
+        self, *observers: Observer, now: Callable[[], datetime] = _now, ulids: UlidSource | None = None
+    ) -> None:
+        self._observers = observers
+        self._now = now
+        self._ulids = ulids or UlidSource()
+
+    def subscribe(self, observer: Observer) -> Callable[[], None]:
+        """Lets an observer have all events from now on; gives a function that ends the subscription."""
+        self._observers = (*self._observers, observer)
+
+        def unsubscribe() -> None:
+            self._observers = tuple(other for other in self._observers if other is not observer)
+
+        return unsubscribe
+
+    def publish(
+        self,
+        name: str,
+        payload: Mapping[str, Any],
+        *,
+        session_id: str | None = None,
+        turn_id: str | None = None,
+        parent_event_id: str | None = None,
+        actor: str = "system",
+    ) -> None:
+        """Gives an event of a type of `TYPES` to every observer. An observer that fails is logged at level WARN."""
+        if not self._observers:
+            return
+        kind = TYPES[name]
+        event: Event = {"id": self._ulids.next(), "type": name}
+        if kind.alias is not None:
+            event["alias"] = kind.alias
+        event |= {
+            "timestamp": self._now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+            "session_id": session_id,
+            "turn_id": turn_id,
+            "parent_event_id": parent_event_id,
+            "actor": actor,
+            "sensitivity": kind.sensitivity,
+            "payload": dict(payload),
+        }
+        for observer in self._observers:
+            try:
+                observer(event)
+            except Exception as problem:  # noqa: BLE001 whatever an observer raises concerns nobody else
+                # the text of a foreign exception may quote anything
+                _LOG.warning("an observer of events failed: %s", type(problem).__name__, extra={"type": name})

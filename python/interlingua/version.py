@@ -1,0 +1,20 @@
+"""What `interlingua --version` says: which version, compiled or not, on which Python."""
+
+import platform
+from importlib.machinery import EXTENSION_SUFFIXES
+from importlib.util import find_spec
+
+from interlingua import __version__
+
+
+def version() -> str:
+    """One line: `interlingua 0.1.0 (compiled, CPython 3.13.1)`."""
+    python = f"{platform.python_implementation()} {platform.python_version()}"
+    kind = "compiled" if is_compiled() else "source: about half as fast as the compiled wheel"
+    return f"interlingua {__version__} ({kind}; {python})"
+
+
+def is_compiled() -> bool:
+    """Whether the adapters run as compiled modules."""
+    found = find_spec("interlingua.translate")  # only looked for: it takes longer to import than all of the rest
+    return found is not None and (found.origin or "").endswith(tuple(EXTENSION_SUFFIXES))
