@@ -101,6 +101,10 @@ oracles: $(ORACLES) ## let the providers' own SDKs judge what we write; ARGS="-k
 sdks: $(ORACLES) ## let the providers' own SDKs be clients of a gateway, each with each wire behind; ARGS="-k PATTERN"
 	.venv-oracles/bin/python -m pytest -q -c oracles/pytest.ini oracles/gateway $(ARGS)
 
+.PHONY: agents
+agents: $(ORACLES) ## lead coding agents through a task over a gateway, each with each wire behind; needs npm; ARGS="--agents claude"
+	.venv-oracles/bin/python -m oracles.agents $(ARGS)
+
 .PHONY: fuzz
 fuzz: $(INSTALLED) ## run the property tests at length
 	FUZZ_SEED=$${FUZZ_SEED:-$$RANDOM} FUZZ_ROUNDS=$${FUZZ_ROUNDS:-100} $(BIN)/python -m pytest -q tests/laws/test_fuzz.py

@@ -21,13 +21,14 @@ from interlingua.client import Client
 from interlingua.client.replay import open_registry
 from interlingua.client.routing import Routing
 from interlingua.gateway import server
+from interlingua.gateway.agents import PACKAGES, WIRES
 from interlingua.gateway.gateway import Gateway
-from oracles.agents.agents import PACKAGES, WIRES, prepared
+from oracles.agents.agents import prepared
 from oracles.agents.provider import DONE, STEPS, TaskProvider
 
 BEHIND = {
     "anthropic_messages": "anthropic:claude-sonnet-4-6",
-    "openai_chat": "openai:gpt-4.1",
+    "openai_chat": "groq:openai/gpt-oss-120b",
     "openai_responses": "openai:gpt-5.1-codex",
     "gemini_generate": "gemini:gemini-3.1-pro-preview",
     "ollama_chat": "ollama-cloud:qwen3",
@@ -41,10 +42,10 @@ def install(folder: Path, agents: list[str]) -> None:
     if wanted:
         folder.mkdir(parents=True, exist_ok=True)
         command = ["npm", "install", "--no-audit", "--no-fund", "--loglevel=error", "--prefix", str(folder), *wanted]
-        subprocess.run(command, check=True)
+        subprocess.run(command, check=True)  # noqa: S603
 
 
-async def run(agent: str, behind: str, folder: Path, timeout: float) -> dict[str, Any]:
+async def run(agent: str, behind: str, folder: Path, most_s: float) -> dict[str, Any]:
     """One agent with one wire behind: what it did, what was wrong, and what was lost."""
     registry = open_registry()
     provider = TaskProvider(same_wire=registry.speaks(BEHIND[behind], WIRES[agent]))
@@ -52,23 +53,23 @@ async def run(agent: str, behind: str, folder: Path, timeout: float) -> dict[str
     client = Client(provider, registry=registry, retry="none")
     gateway = Gateway(client, Routing(registry, policy))
     running = await server.start(gateway, port=0)
-    with tempfile.TemporaryDirectory() as place:
-        home, work = Path(place) / "home", Path(place) / "work"
-        home.mkdir()
-        work.mkdir()
-        subprocess.run(["git", "init", "--quiet", str(work)], check=True)
-        asked = prepared(agent, f"http://127.0.0.1:{running.port}", home, work)
+    with tempfile.TemporaryDirectory(dir=folder.resolve()) as place:
+        home, work, own = (Path(place) / name for name in ("home", "work", "own"))
+        for made in (home, work, own):
+            made.mkdir()
+        subprocess.run(["git", "init", "--quiet", str(work)], check=True)  # noqa: S603, S607, ASYNC221
+        asked = prepared(agent, f"http://127.0.0.1:{running.port}", own)
         path = f"{(folder / 'node_modules' / '.bin').resolve()}{os.pathsep}{os.environ['PATH']}"
         process = await asyncio.create_subprocess_exec(
             *asked.command, cwd=work, env={"PATH": path, "HOME": str(home), "TERM": "dumb", **asked.environment},
             stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
         )  # fmt: skip
         try:
-            output, _ = await asyncio.wait_for(process.communicate(), timeout)
+            output, _ = await asyncio.wait_for(process.communicate(), most_s)
         except TimeoutError:
             process.kill()
             output, _ = await process.communicate()
-            provider.problems.append(f"the agent did not end in {timeout:.0f} s")
+            provider.problems.append(f"the agent did not end in {most_s:.0f} s")
     await running.stop(0)
     said = output.decode("utf-8", "replace")
     if provider.steps < len(STEPS) or DONE.rstrip(".") not in said:

@@ -1,26 +1,14 @@
-"""How each coding agent is run headless against a gateway: in a home and a folder of its own, with nothing but its own
-settings for the address of a provider."""
+"""How each coding agent is run headless through the task, in a home and a folder of its own."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-PACKAGES = {
-    "claude": "@anthropic-ai/claude-code",
-    "codex": "@openai/codex",
-    "gemini": "@google/gemini-cli",
-    "opencode": "opencode-ai",
-    "pi": "@mariozechner/pi-coding-agent",
-}
-WIRES = {
-    "claude": "anthropic_messages",
-    "codex": "openai_responses",
-    "gemini": "gemini_generate",
-    "opencode": "openai_chat",
-    "pi": "openai_chat",
-}
+from interlingua.gateway.agents import settings
+
 TASK = "Run the commands that you are led to, one step after the other, and say what you found."
+
+# a name of each agent's own kind: some decide by it what they send
 MODELS = {
     "claude": "claude-sonnet-4-6",
     "codex": "gpt-5.4",
@@ -28,6 +16,15 @@ MODELS = {
     "opencode": "gpt-4.1",
     "pi": "gpt-4.1",
 }
+
+HEADLESS = {
+    "claude": ("-p", TASK, "--dangerously-skip-permissions"),
+    "codex": ("exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", TASK),
+    "gemini": ("-p", TASK, "--yolo"),
+    "opencode": ("run", TASK),
+    "pi": ("-p", TASK),
+}
+VARIABLES = {"claude": {"IS_SANDBOX": "1"}, "gemini": {"GEMINI_CLI_TRUST_WORKSPACE": "true"}}
 
 
 @dataclass(frozen=True)
@@ -38,47 +35,7 @@ class Run:
     environment: Mapping[str, str]
 
 
-def prepared(agent: str, url: str, home: Path, folder: Path) -> Run:
-    """What runs an agent against a gateway; writes the settings that it reads into its own home and folder."""
-    model = MODELS[agent]
-    match agent:
-        case "claude":
-            environment = {
-                "ANTHROPIC_BASE_URL": url,
-                "ANTHROPIC_API_KEY": "sk-ant-none",
-                "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-                "IS_SANDBOX": "1",
-            }
-            return Run(["claude", "-p", TASK, "--model", model, "--dangerously-skip-permissions"], environment)
-        case "codex":
-            provider = 'model_providers.gateway={name="gateway",base_url="%s/v1",env_key="OPENAI_API_KEY",wire_api="responses"}'
-            settings = ("-c", 'model_provider="gateway"', "-c", provider % url, "-m", model)
-            flags = ("--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox")
-            return Run(["codex", "exec", *settings, *flags, TASK], {"OPENAI_API_KEY": "none"})
-        case "gemini":
-            _write(home / ".gemini" / "settings.json", {"security": {"auth": {"selectedType": "gemini-api-key"}}})
-            environment = {
-                "GEMINI_API_KEY": "none",
-                "GOOGLE_GEMINI_BASE_URL": url,
-                "GEMINI_CLI_TRUST_WORKSPACE": "true",
-            }
-            return Run(["gemini", "-m", model, "-p", TASK, "--yolo"], environment)
-        case "opencode":
-            options = {"baseURL": f"{url}/v1", "apiKey": "none"}
-            provider = {"npm": "@ai-sdk/openai-compatible", "options": options, "models": {model: {}}}
-            _write(folder / "opencode.json", {"provider": {"gateway": provider}})
-            return Run(["opencode", "run", "--model", f"gateway/{model}", TASK], {})
-        case _:
-            provider = {
-                "baseUrl": f"{url}/v1",
-                "api": "openai-completions",
-                "apiKey": "none",
-                "models": [{"id": model}],
-            }
-            _write(home / ".pi" / "agent" / "models.json", {"providers": {"gateway": provider}})
-            return Run(["pi", "--provider", "gateway", "--model", model, "-p", TASK], {})
-
-
-def _write(file: Path, value: object) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps(value))
+def prepared(agent: str, url: str, folder: Path) -> Run:
+    """What runs an agent against a gateway, by the settings with which `interlingua launch` starts it."""
+    chosen = settings(agent, url, "none", MODELS[agent], folder)
+    return Run([agent, *chosen.arguments, *HEADLESS[agent]], {**chosen.environment, **VARIABLES.get(agent, {})})

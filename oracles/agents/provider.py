@@ -41,7 +41,7 @@ class TaskProvider:
         self._model = ""
         self._signatures: list[str] = []
 
-    async def send(self, url: str, headers: Mapping[str, str], body: bytes, idle: float | None) -> Played:
+    async def send(self, url: str, headers: Mapping[str, str], body: bytes, idle: float | None) -> Played:  # noqa: ARG002
         """Answers a call by how far the conversation has come."""
         sent = Sent(url, dict(headers), body)
         adapter, request = sent.adapter, sent.request
@@ -71,7 +71,7 @@ class TaskProvider:
         if shell is None:  # a title, or the like
             return self._response([{"type": "text", "text": "Working on it"}], "stop")
         done = _turns_done(len(results))
-        self._demand(adapter, body, done, results)
+        self._demand(body, done, results)
         if done == len(STEPS):
             return self._response([{"type": "text", "text": DONE}], "stop")
         self.steps = max(self.steps, done + 1)
@@ -104,7 +104,7 @@ class TaskProvider:
             "usage": {"input_tokens": 100, "output_tokens": 20},
         }
 
-    def _demand(self, adapter: str, body: bytes, done: int, results: list[Data]) -> None:
+    def _demand(self, body: bytes, done: int, results: list[Data]) -> None:
         for number, signature in enumerate(self._signatures[:done], start=1):
             if signature.encode() not in body:
                 self.problems.append(f"call {self.calls}: the signature of step {number} did not come back")
