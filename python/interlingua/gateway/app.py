@@ -15,8 +15,10 @@ from starlette.types import ASGIApp
 from interlingua.canonical import json
 from interlingua.gateway import faces
 from interlingua.gateway.access import Key
+from interlingua.gateway.clients import key_of
 from interlingua.gateway.gateway import Gateway
 from interlingua.gateway.guard import Guard
+from interlingua.gateway.metrics import CONTENT_TYPE
 from interlingua.gateway.refusals import Refused, not_found
 
 
@@ -58,12 +60,17 @@ def _own(gateway: Gateway) -> list[BaseRoute]:
     async def calls(_: Request, key: Key) -> Any:
         return {"calls": [one.shown() for one in gateway.calls.of(key.tenant)]}
 
+    async def metrics(request: Request) -> Response:
+        gateway.access.key(key_of(request))
+        return Response(gateway.metrics.text(), headers={"content-type": CONTENT_TYPE})
+
     async def alive(_: Request) -> Response:
         return Response(json.dumps({"status": "serving"}), media_type="application/json")
 
     return [
         Route("/v1/interlingua/calls/{id}", gateway.operation("openai_chat", call), methods=["GET"]),
         Route("/v1/interlingua/calls", gateway.operation("openai_chat", calls), methods=["GET"]),
+        Route("/metrics", gateway.guarded("openai_chat", metrics), methods=["GET"]),
         Route("/healthz", alive, methods=["GET"]),
         Route("/", alive, methods=["GET", "HEAD"]),
     ]

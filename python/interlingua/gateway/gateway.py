@@ -28,6 +28,7 @@ from interlingua.gateway.bodies import OFF_LOOP_BYTES, read_body
 from interlingua.gateway.calls import Call, Calls, counted
 from interlingua.gateway.clients import key_of, sdk_of
 from interlingua.gateway.generating import Asked, Generator, Prepared, Streamed, failure
+from interlingua.gateway.metrics import Metrics
 
 _LOG = logging.getLogger("interlingua.gateway")
 
@@ -71,6 +72,7 @@ class Gateway:
         self.access = access or Access(clock=clock, now=client.now)
         self.limits = limits or Limits()
         self.calls = Calls()
+        self.metrics = Metrics()
         self._now = client.now
         self._clock = clock
         self._ulids = ulids or UlidSource()
@@ -103,9 +105,17 @@ class Gateway:
         """An operation that answers with JSON and asks no model."""
 
         async def answer(request: Request) -> Response:
+            value = await work(request, self.access.key(key_of(request)))
+            return Response(json.dumps(value), media_type=_JSON)
+
+        return self.guarded(adapter, answer)
+
+    def guarded(self, adapter: str, operation: Operation) -> Operation:
+        """The same operation; its failures are answered in the words of a wire."""
+
+        async def answer(request: Request) -> Response:
             try:
-                value = await work(request, self.access.key(key_of(request)))
-                return Response(json.dumps(value), media_type=_JSON)
+                return await operation(request)
             except Exception as problem:  # noqa: BLE001 each is written in the words of the wire
                 return self.failed(request, adapter, problem)
 
@@ -127,7 +137,8 @@ class Gateway:
     def _begin(self, key: Key, adapter: str) -> "_Running":
         call = Call(self._ulids.next(), key.tenant, key.name, adapter, self.now())
         self.calls.add(call)
-        return _Running(call, key, self.access, self._clock)
+        self.metrics.begin()
+        return _Running(call, key, self.access, self.metrics, self._clock)
 
     def now(self) -> str:
         """The time, as records and lists give it."""
@@ -169,6 +180,7 @@ class _Running:
     call: Call
     key: Key
     access: Access
+    metrics: Metrics
     clock: Callable[[], float]
     began: float = 0.0
 
@@ -196,6 +208,7 @@ class _Running:
         if isinstance(problem, InterlinguaError):
             call.category = problem.to_dict()["category"]
         self.access.record(self.key, call.usage)
+        self.metrics.end(call)
         _LOG.info(
             "%s %s → %s: %d in %.3f s",
             call.adapter,
