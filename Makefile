@@ -110,6 +110,10 @@ fuzz: $(INSTALLED) ## run the property tests at length
 	FUZZ_SEED=$${FUZZ_SEED:-$$RANDOM} FUZZ_ROUNDS=$${FUZZ_ROUNDS:-100} $(BIN)/python -m pytest -q tests/laws/test_fuzz.py
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest -q -n 2 -m hypothesis --timeout 3600 tests $(ARGS)
 
+.PHONY: chaos
+chaos: $(INSTALLED) ## send seeded calls through the server at providers that misbehave; ARGS="--runs 2000 --seed 1"
+	PYTHONPATH=tests $(BIN)/python -m chaos $(ARGS)
+
 .PHONY: corpus
 corpus: $(INSTALLED) ## run recorded traffic through the adapters; CORPUS=FOLDER
 	test -n '$(CORPUS)' || { echo 'say which: make corpus CORPUS=FOLDER' >&2; exit 2; }

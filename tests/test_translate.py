@@ -1,6 +1,10 @@
 """The door: policies, critical blocks, the log line, and streams."""
 
 import copy
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,10 +27,13 @@ from interlingua import (
     estimate,
     read_stream,
     registry,
+    router,
+    translate,
     visible,
     write_response,
     write_stream,
 )
+from interlingua.adapters._recognition import recognised
 from interlingua.canonical import json
 from interlingua.translate import load, read_request
 
@@ -322,3 +329,164 @@ def test_what_an_answer_of_the_reserved_name_turns_out_to_be() -> None:
     *_, last = read_stream([data], "openai_responses")
     assert last["type"] == "message_complete"
     assert last["response"]["message"]["content"][0]["type"] == "opaque"
+
+
+# ------------------------------------------------------------------------------------------------ names and texts
+
+CHAT: Data = {"messages": [{"role": "user", "content": "hi"}]}
+
+
+@pytest.mark.parametrize(
+    ("name", "wire", "provider"),
+    [
+        ("anthropic_messages", "anthropic_messages", "anthropic"),
+        ("anthropic", "anthropic_messages", "anthropic"),
+        ("groq", "openai_chat", "groq"),
+        ("openai:gpt-4.1", "openai_chat", "openai"),
+        ("openrouter/deepseek/deepseek-v3", "openai_chat", "openrouter"),
+        ("sonnet", "anthropic_messages", "anthropic"),
+    ],
+)
+def test_a_name_means_the_same_wherever_it_is_taken(name: str, wire: str, provider: str) -> None:
+    """A wire, a provider, a model or an alias: adapt, estimate, reading and writing ask one function."""
+    endpoint = translate.endpoint_of(name)
+    assert (endpoint.adapter, endpoint.provider) == (wire, provider)
+    projection = adapt(REQUEST, name)
+    assert read_request(projection.wire, name)[0]["messages"]
+    assert adapt(projection.wire, "openai_chat", source=name).body
+    assert estimate(REQUEST, name)["likely"] > 0
+    answer, _ = write_response({"message": ANSWER, "finish_reason": "stop"}, name)
+    assert translate.read_response(answer, name)[0]["message"]["content"]
+
+
+ANSWER: Data = {"role": "assistant", "content": [{"type": "text", "text": "hello"}]}
+
+
+def test_aliases_and_wires_and_providers_have_different_names() -> None:
+    """So that no name has to be looked up in an order that somebody must know."""
+    models = registry.default()
+    kinds = [set(adapters.names()), set(models.providers()), set(models.aliases)]
+    assert not kinds[0] & kinds[1]
+    assert not kinds[0] & kinds[2]
+    assert not kinds[1] & kinds[2]
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("gpt-4o", "openai:gpt-4o"),
+        ("anthropic_message", "anthropic_messages"),
+        ("sonet", "sonnet"),
+        ("claude-sonet-4-6", "anthropic:claude-sonnet-4-6"),
+        ("antropic:claude-sonnet-4-6", "anthropic:claude-sonnet-4-6"),
+    ],
+)
+def test_an_unknown_name_gets_the_nearest_as_advice(name: str, meant: str) -> None:
+    """Wherever it was given."""
+    calls: list[Any] = [lambda: adapt(REQUEST, name), lambda: estimate(REQUEST, name)]
+    calls.append(lambda: adapt(CHAT, "openai_chat", source=name))
+    if "_" not in name:
+        calls += [
+            lambda: registry.capabilities(name),
+            lambda: registry.expand(name),
+            lambda: estimate(REQUEST, model=name),
+        ]
+        policy = {"version": 1, "global": {"default": name}}
+        calls.append(lambda: router.demand_policy(policy, registry.snapshot()))
+    if "_" not in name and ":" not in name:  # a provider that is in no row has no prices
+        calls.append(lambda: registry.price(name))
+    for call in calls:
+        with pytest.raises(InvalidRequest) as refused:
+            call()
+        told = f"{refused.value.message} {refused.value.violations}"
+        assert f"did you mean {meant}" in told or f"{meant}?" in told, told
+
+
+def test_an_alias_has_the_price_of_its_model() -> None:
+    """And what a provider reports as the name of its model may be any text."""
+    assert registry.price("sonnet") == registry.price(str(registry.parse("sonnet")))
+    assert registry.priced({"input_tokens": 1, "output_tokens": 1}, "whatever it says")["cost_usd"] is None
+
+
+def test_an_estimate_takes_a_model_wherever_it_stands() -> None:
+    """Beside the request, as the target, or in the request."""
+    model = "anthropic:claude-sonnet-4-6"
+    wanted = estimate(REQUEST, "anthropic_messages", model=model)
+    assert wanted == estimate(REQUEST, model) == estimate(REQUEST, model=model) == estimate({**REQUEST, "model": model})
+    with pytest.raises(InvalidRequest, match="name a model"):
+        estimate(REQUEST)
+
+
+def test_one_text_stands_for_a_list_of_one_block() -> None:
+    """In constructors and in plain data. What is held is the list; JSON text takes nothing else."""
+    block = {"type": "text", "text": "hi"}
+    result = {"type": "tool_result", "tool_use_id": "tu_1", "content": "5"}
+    whole = {
+        "system": [{"type": "text", "text": "Be brief."}],
+        "messages": [
+            {"role": "user", "content": [block]},
+            {"role": "tool", "content": [{**result, "content": [{"type": "text", "text": "5"}]}]},
+        ],
+    }
+    short = {
+        "system": "Be brief.",
+        "messages": [{"role": "user", "content": "hi"}, {"role": "tool", "content": [result]}],
+    }
+    assert load(short) == whole == Request.of(short).plain()
+    assert short["system"] == "Be brief.", "what was given stays as it is"
+    assert Request.of({"messages": [{"role": "user", "content": "hi"}]}) == Request(messages=[Message.user("hi")])
+    assert content_hash(load(short)["messages"][0]) == content_hash(whole["messages"][0])
+    assert load({"message": {"role": "assistant", "content": "hi"}, "finish_reason": "stop"}, "Response")
+    with pytest.raises(InvalidRequest, match="must be array"):
+        load(json.dumps(short))
+    with pytest.raises(InvalidRequest, match="must be array"):
+        translate.validated(short)
+
+
+@pytest.mark.parametrize(
+    ("body", "wire"),
+    [
+        ({**CHAT, "max_completion_tokens": 5}, "openai_chat"),
+        ({**CHAT, "max_tokens": 5, "stop_sequences": ["x"]}, "anthropic_messages"),
+        ({"contents": [{"parts": [{"text": "hi"}]}]}, "gemini_generate"),
+        ({"input": "hi"}, "openai_responses"),
+    ],
+)
+def test_a_body_of_a_wire_is_not_taken_for_a_canonical_request(body: Data, wire: str) -> None:
+    """Texts for lists do not make it one: its other members would have no meaning."""
+    for given in (body, json.dumps(body)):
+        with pytest.raises(InvalidRequest, match=f"looks like a request of {wire}"):
+            load(given)
+
+
+def test_a_body_of_another_wire_is_said_to_be_that() -> None:
+    """By the error, where it cannot be read: of a request, and of an answer."""
+    with pytest.raises(InvalidWire, match="looks like a request of gemini_generate"):
+        read_request({"contents": [{"parts": [{"text": "hi"}]}]}, "anthropic")
+    with pytest.raises(InvalidWire, match="looks like a canonical request"):
+        read_request(REQUEST, "gemini")
+    with pytest.raises(InvalidWire, match="looks like a response of gemini_generate"):
+        translate.read_response({"candidates": []}, "anthropic")
+
+
+CASES = Path(__file__).resolve().parents[1] / "conformance" / "cases"
+
+
+@pytest.mark.parametrize("kind", ["request", "response"])
+def test_a_wire_is_not_mistaken_for_another(kind: str) -> None:
+    """Over all cases of the suite: seldom for another, and mostly known for what it is."""
+    counts: Counter[str] = Counter()
+    for path in CASES.glob(f"*/*/{kind}.wire.json"):
+        wire = json.loads(path.read_bytes())
+        found = recognised(wire.get("body", wire) if "path" in wire else wire, kind)
+        own = path.parts[-3]
+        counts["known" if found == [own] else "open" if not found or own in found else "mistaken"] += 1
+    assert counts["mistaken"] <= counts.total() * 0.02, counts
+    assert counts["known"] >= counts.total() * 0.6, counts
+
+
+def test_warnings_go_to_a_logger_that_is_silent_by_default() -> None:
+    """Without logging set up nothing is printed, as is usual for libraries; the report has it all the same."""
+    code = f"import interlingua; print(len(interlingua.adapt({REQUEST!r}, 'openai_chat').loss))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("1\n", "")

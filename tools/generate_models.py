@@ -26,6 +26,9 @@ MIXINS = {
     "ToolResultBlock": "ToolResultMethods",
 }
 
+# lists of blocks for which a program may write one text
+TEXTS = {("Message", "content"), ("ToolResultBlock", "content"), ("Request", "system")}
+
 HEADER = '''\
 # GENERATED from spec/schema/interlingua.schema.json by tools/generate_models.py: do not edit.
 """
@@ -41,7 +44,7 @@ from pydantic import Discriminator, Field, Tag
 
 from interlingua.canonical.methods import {mixins}
 from interlingua.canonical.model_base import (
-    FreeJson, FreeObject, Maybe, Model, Money, ReadModel, Text, Timestamp, none_of, tag_among,
+    TEXT_AS_BLOCKS, FreeJson, FreeObject, Maybe, Model, Money, ReadModel, Text, Timestamp, none_of, tag_among,
 )
 '''
 
@@ -92,7 +95,7 @@ def _object(item: Object, defined: set[str]) -> str:
     else:
         lines.append("")
     lines += [
-        f"{_member(field, defined)}\n{docstring(field.description)}"
+        f"{_member(item.name, field, defined)}\n{docstring(field.description)}"
         for field in item.fields
         if field.type.kind != "const"
     ]
@@ -100,8 +103,10 @@ def _object(item: Object, defined: set[str]) -> str:
     return f"class {item.name}({bases}):\n" + textwrap.indent("\n".join(lines), "    ")
 
 
-def _member(field: Field, defined: set[str]) -> str:
+def _member(owner: str, field: Field, defined: set[str]) -> str:
     kind, name = _annotation(field), field.name
+    if (owner, name) in TEXTS:
+        kind = f"Annotated[{kind}, TEXT_AS_BLOCKS]"
     limits = [f"{LIMITS[limit]}={_literal(value)}" for limit, value in field.limits.items()]
     if limits and field.type.kind not in {"decimal", "timestamp"}:
         kind = f"Annotated[{kind}, Field({', '.join(limits)})]"

@@ -93,7 +93,7 @@ def _route(adapter: str | None, given: Data) -> Data:
 
 
 def _loss_policy(policy: Data) -> Data:
-    words = {"strict": "LOSS_SEVERITY_", "on_drop": "ON_DROP_"}
+    words = {"strict": "LOSS_SEVERITY_", "on_drop": "ON_DROP_", "unanswered": "UNANSWERED_"}
     return {name: word + policy[name].upper() for name, word in words.items() if name in policy}
 
 

@@ -14,6 +14,7 @@ _HOMES = {
     "interlingua.translate": (
         "Projection",
         "StreamReader",
+        "StreamWriter",
         "adapt",
         "error",
         "estimate",
@@ -148,6 +149,7 @@ if TYPE_CHECKING:
     from interlingua.translate import (
         Projection,
         StreamReader,
+        StreamWriter,
         adapt,
         error,
         estimate,
@@ -196,6 +198,7 @@ __all__ = [
     "RoutingDecisionRecord",
     "StreamReader",
     "StreamTruncated",
+    "StreamWriter",
     "TextBlock",
     "ThinkingBlock",
     "Tool",

@@ -15,6 +15,7 @@ _EXTRAS = {
     "grpc_status": "server",
     "google": "server",
     "PIL": "images",
+    "yaml": "cli",
 }
 """The extra that brings each module which the package alone does not."""
 

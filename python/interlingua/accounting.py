@@ -5,13 +5,13 @@ Requests and answers are accounted for when they are written, streams when they 
 refused is known already.
 """
 
-import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator
 from typing import Any, Final
 
 from interlingua.adapters._kit import MALFORMED, refuse_event
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import CannotAdapt, LossRefused
+from interlingua.canonical.logs import logger
 from interlingua.canonical.loss import SEVERITIES, Entry, parse_pointer
 from interlingua.retelling import (
     PIECES,
@@ -31,7 +31,7 @@ Policy = dict[str, Any]
 Dropped = tuple[Entry, dict[str, Any], dict[str, Any]]
 
 _NONE: Final[list[Entry]] = []
-_LOG: Final = logging.getLogger("interlingua.accounting")
+_LOG: Final = logger("accounting")
 
 
 def account_for(value: dict[str, Any], policy: Policy, loss: list[Entry], endpoint: Endpoint) -> None:
@@ -101,10 +101,11 @@ def _dropped_block(value: dict[str, Any], entry: Entry) -> Dropped | None:
 # ---------------------------------------------------------------------------------------------------- streams
 
 
-def accounted(
-    events: Iterable[dict[str, Any]], endpoint: Endpoint, policy: Policy, loss: list[Entry]
-) -> Iterator[dict[str, Any]]:
-    """The events, as far as the policy lets them pass. `loss` is filled when the answer has ended.
+def stream_account(
+    endpoint: Endpoint, policy: Policy, loss: list[Entry]
+) -> Generator[None, dict[str, Any] | None, None]:
+    """Give it the events of a stream before they are written, and None at the end: it refuses what the policy forbids.
+    `loss` is filled when the answer has ended.
 
     A stream loses what the whole answer loses, so it is the whole answer that is asked. Blocks are looked at when they
     begin and when they end, and only where something may be refused.
@@ -114,9 +115,9 @@ def accounted(
     tale = Tale(0)
     tales = {0: tale}
     known: list[Entry] = []
-    event: dict[str, Any] = {}
+    event = yield
     try:
-        for event in events:
+        while event is not None:
             kind = event["type"]
             if kind in PIECES:
                 if kind not in PROSE or tale.mixed or len(tales) > 1:
@@ -156,7 +157,7 @@ def accounted(
                 loss += error_loss(event["error"], endpoint)
                 account_for(arrived, policy, loss, endpoint)
                 blocks = {}
-            yield event
+            event = yield
     except MALFORMED as problem:
         refuse_event(problem, event)
     if blocks:

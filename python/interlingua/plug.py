@@ -129,7 +129,7 @@ def _endpoint(given: Message, adapter: str | None) -> Any:
 
 
 def _to_wire(given: Message, adapter: str | None) -> Message:
-    projection = translate.project(translate.load(given["request"]), _endpoint(given, adapter))
+    projection = translate.project(translate.validated(given["request"]), _endpoint(given, adapter))
     return {"wire": projection.wire, "loss": projection.loss}
 
 
@@ -147,7 +147,7 @@ def _from_wire_response(given: Message, adapter: str | None) -> Message:
 
 def _to_wire_response(given: Message, adapter: str | None) -> Message:
     endpoint = _endpoint(given, adapter)
-    response = translate.load(given["response"], "Response")
+    response = translate.validated(given["response"], "Response")
     body, loss = translate.to_wire_response(response, endpoint)
     return {"body": body, "loss": loss}
 
@@ -168,7 +168,7 @@ def _stream(given: Message, adapter: str | None) -> Message:
 
 
 def _stream_encode(given: Message, adapter: str | None) -> Message:
-    events = [translate.load(event, "StreamEvent") for event in _member(given, "events")]
+    events = [translate.validated(event, "StreamEvent") for event in _member(given, "events")]
     endpoint = _endpoint(given, adapter)
     loss: list[Message] = []
     chunks = [base64.b64encode(chunk).decode() for chunk in translate.encode_stream(events, endpoint, loss=loss)]
@@ -206,13 +206,13 @@ def _error(given: Message, adapter: str | None) -> Message:
 
 
 def _to_wire_error(given: Message, adapter: str | None) -> Message:
-    wire, loss = translate.to_wire_error(translate.load(given["error"], "Error"), _endpoint(given, adapter))
+    wire, loss = translate.to_wire_error(translate.validated(given["error"], "Error"), _endpoint(given, adapter))
     return {"wire": wire, "loss": loss}
 
 
 def _estimate(given: Message, adapter: str | None) -> Message:
     endpoint = _endpoint(given, adapter)
-    return translate.estimate_for(translate.load(given["request"]), endpoint)
+    return translate.estimate_for(translate.validated(given["request"]), endpoint)
 
 
 @cache
@@ -227,7 +227,7 @@ def _generate(given: Message, adapter: str | None) -> Message:
     endpoint = _endpoint(given, adapter)
     members = ("base_url", "key", "stream", "deadline", "cancel_after")
     told = {name: _member(given, name, default=False if name == "stream" else None) for name in members[1:]}
-    request = translate.load(given["request"])
+    request = translate.validated(given["request"])
     return _network()[0].run(_called(request, endpoint, _member(given, "base_url"), told))
 
 

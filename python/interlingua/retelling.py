@@ -402,9 +402,12 @@ def _read_back(events: list[dict[str, Any]], endpoint: Endpoint) -> dict[str, An
     decoder = adapter.stream_decoder(endpoint, DERIVED_IDS)
     next(decoder)
     read: list[dict[str, Any]] = []
+    encoder = adapter.stream_encoder(endpoint)
+    next(encoder)
     try:
-        for frame in adapter.encode_stream(events, endpoint):
-            read += decoder.send(frame)
+        for event in events:
+            for frame in encoder.send(event):
+                read += decoder.send(frame)
         read += decoder.send(None)
     except StopIteration:
         pass  # for its reader the stream has ended

@@ -1,5 +1,6 @@
 """For people: loss reports, routing chains, usage and cost as tables of rich. Used by the command line and the demo."""
 
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -23,9 +24,9 @@ class _Console(Console):
 
 
 def console(*, stderr: bool = False) -> Console:
-    """A console that stays readable when it is piped: 80 to 100 columns."""
+    """A console as wide as the terminal; 100 columns where the output is no terminal and COLUMNS says nothing else."""
     made = _Console(stderr=stderr, highlight=False)
-    if not made.is_terminal or made.width > 100:
+    if not made.is_terminal and not os.environ.get("COLUMNS", "").isdecimal():
         made.width = 100
     return made
 
@@ -149,6 +150,8 @@ def decision(found: Data) -> RenderableType:
             reason += f" ({entry['missing']})" if entry.get("missing") else ""
         verdict = Text(entry["verdict"], style=style)
         table.add_row(entry["policy"], verdict, Text(entry["candidate_model"] or ""), Text(reason))
+    if "chosen_model" not in found:  # no model can take the turn
+        return table
     head = Text.assemble(
         ("→ ", "bold green"), (found["chosen_model"], "bold green"), f"  ({found['record']['reason']})"
     )

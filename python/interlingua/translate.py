@@ -5,16 +5,19 @@ Reading: bytes → wire → canonical. Writing: canonical, validated once → wi
 this module checks the input and feeds streams, and gives each loss report to `accounting`.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from types import ModuleType
 from typing import Any, Final
 
 from interlingua import adapters, registry
-from interlingua.accounting import Policy, account_for, accounted
+from interlingua.accounting import Policy, account_for, stream_account
 from interlingua.adapters._failures import provider_message
-from interlingua.canonical import carriage, json
+from interlingua.adapters._pairing import note_open_end, to_wire
+from interlingua.adapters._recognition import CANONICAL, recognised
+from interlingua.canonical import carriage, json, texts
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import (
     CannotAdapt,
@@ -26,8 +29,9 @@ from interlingua.canonical.errors import (
     too_deep,
 )
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
-from interlingua.canonical.loss import PLACEHOLDER, SEVERITIES, Entry
+from interlingua.canonical.loss import PLACEHOLDER, SEVERITIES, UNANSWERED, Entry
 from interlingua.canonical.validate import check_plain, malformed_event, said, validate
+from interlingua.registry.names import did_you_mean, split
 from interlingua.wire import eventstream, jsonl, sse, sse_or_array, sse_or_messages
 
 _FRAMINGS: Final[dict[str, ModuleType]] = {
@@ -37,6 +41,30 @@ _FRAMINGS: Final[dict[str, ModuleType]] = {
     "sse_or_array": sse_or_array,
     "sse_or_messages": sse_or_messages,
 }
+
+
+def endpoint_of(name: str, *, provider: str | None = None, model: str | None = None) -> Endpoint:
+    """The endpoint that a name means: a wire (`anthropic_messages`), which `provider` and `model` describe further, a
+    provider (`anthropic`: its first wire), or a model, as an id or an alias (`sonnet`).
+
+    Raises `InvalidRequest` for any other name; the error suggests what may have been meant.
+    """
+    if name in adapters.names():
+        return registry.endpoint(adapter=name, provider=provider, model=model)
+    models = registry.default()
+    if provider is None and models.is_provider(name):
+        return registry.endpoint(provider=name, model=model)
+    is_model = name in models.aliases or split(name) is not None
+    if is_model and provider is None and model is None:
+        return registry.endpoint(model=name)
+    if is_model or models.is_provider(name):
+        raise InvalidRequest(
+            f"{name!r} names {'a model' if is_model else 'a provider'} already; name the wire beside another"
+        )
+    if found := models.nearest(name):
+        raise InvalidRequest(f"{name!r} is no wire, provider or model; {did_you_mean(found)}")
+    adapters.get(name)
+    raise AssertionError("an adapter that is not listed")
 
 
 def framing(endpoint: Endpoint) -> str:
@@ -63,22 +91,40 @@ class Projection:
 def load(value: Any, name: str = "Request") -> dict[str, Any]:
     """A canonical value from JSON text, plain data or one of the pydantic types, validated against the schema.
 
+    In plain data one text may stand for the list of blocks of a `content` and of `system` (spec/1-values.md#text-as-content).
     Raises `InvalidRequest` with the pointer of each violation.
     """
-    data: Any
-    if isinstance(value, (bytes, str)):
-        data = json.loads(value)
-    elif isinstance(value, dict) or callable(getattr(value, "plain", None)):
-        data = json.plain(value)  # one of the generated types, or plain data already
-        try:
-            check_plain(data)
-        except RecursionError:
-            raise too_deep() from None
-    else:
+    is_text = isinstance(value, (bytes, str))
+    data: Any = json.loads(value) if is_text else _plain(value, name)
+    try:
+        return validated(data, name)
+    except InvalidRequest as problem:
+        if name == "Request" and (likely := likely_wire(data, "request", CANONICAL)):
+            message = f"{problem.message}; {likely}: name that as its source"
+            raise InvalidRequest(message, path=problem.path, violations=problem.violations) from None
+        written_out = data if is_text else texts.written_out(data, name)
+        if written_out is data:
+            raise
+    return validated(written_out, name)
+
+
+def _plain(value: Any, name: str) -> Any:
+    """The plain data of what is no JSON text. Raises `InvalidRequest` for what JSON cannot hold."""
+    if not isinstance(value, dict) and not callable(getattr(value, "plain", None)):
         kind = type(value).__name__
         raise InvalidRequest(
             f"not a canonical {said(name)}: give JSON text, plain data or one of the types, not {kind}"
         )
+    data = json.plain(value)  # one of the generated types, or plain data already
+    try:
+        check_plain(data)
+    except RecursionError:
+        raise too_deep() from None
+    return data
+
+
+def validated(data: Any, name: str = "Request") -> dict[str, Any]:
+    """Plain data as JSON text gives it, validated against the schema: no other way of writing is taken."""
     validate(data, name)
     return _counted(data) if name == "Request" else data
 
@@ -105,7 +151,7 @@ def project(request: dict[str, Any], endpoint: Endpoint) -> Projection:
     """
     request = _counted(request)
     try:
-        wire, loss = adapters.get(endpoint.adapter).to_wire(request, endpoint)
+        wire, loss = to_wire(adapters.get(endpoint.adapter), request, endpoint)
     except RecursionError:
         raise too_deep() from None
     if loss:
@@ -121,19 +167,22 @@ def adapt(
     provider: str | None = None,
     model: str | None = None,
     strict: str | None = None,
+    unanswered: str | None = None,
 ) -> Projection:
-    """Carries a request to the wire of adapter `to`.
+    """Carries a request to `to`: a wire, a provider or a model (see `endpoint_of`).
 
-    `request` is canonical (JSON text, plain data, `Request`), or, when `source` names an adapter, a body of that wire.
-    `provider` and `model` select a row of the registry: dialect and capabilities; by default the adapter's own provider.
+    `request` is canonical (JSON text, plain data, `Request`), or, when `source` names a wire, a body of that wire.
+    `provider` and `model` select a row of the registry: dialect and capabilities; by default the wire's own provider.
     `strict` (shape, weakened or lost) refuses as soon as the projection would lose that much.
+    `unanswered` says what is done with a call that has no result: `error` refuses it where the target takes none,
+    `placeholder` puts a result that says so behind it. Both stand over the request's own `loss_policy`.
     Raises what `project` raises, and `InvalidWire` when the body cannot be read.
     """
-    policy = _strictly(strict)
+    policy = {**_strictly(strict), **_closing(unanswered)}
     canonical, read_loss = (load(request), []) if source is None else read_request(request, source)
     if policy:
         canonical = {**canonical, "loss_policy": {**(canonical.get("loss_policy") or {}), **policy}}
-    projection = project(canonical, registry.endpoint(adapter=to, provider=provider, model=model))
+    projection = project(canonical, endpoint_of(to, provider=provider, model=model))
     return Projection(projection.wire, read_loss + projection.loss)
 
 
@@ -144,7 +193,7 @@ def read_request(
     data = _wire_data(wire)
     if not ("body" in data and "path" in data):
         data = {"method": "POST", "path": "", "body": data}
-    return from_wire_request(data, registry.endpoint(adapter=adapter, provider=provider), ids)
+    return from_wire_request(data, endpoint_of(adapter, provider=provider), ids)
 
 
 def from_wire_request(
@@ -153,9 +202,27 @@ def from_wire_request(
     """A canonical request from a WireRequest of an endpoint, with the state that its call ids hold in its place."""
     try:
         request, loss = adapters.get(endpoint.adapter).from_wire_request(wire, endpoint, ids)
-        return carriage.unload(request), loss
+        request = carriage.unload(request)
+        note_open_end(request, endpoint)
+        return request, loss
+    except InvalidWire as problem:
+        if not (likely := likely_wire(wire.get("body"), "request", endpoint.adapter)):
+            raise
+        raise InvalidWire(f"{problem.message}; {likely}", path=problem.path, adapter=problem.adapter) from None
     except RecursionError:
         raise too_deep() from None
+
+
+def likely_wire(body: Any, kind: str, wire: str) -> str:
+    """Which other wire a body looks like that could not be read as one of this wire, for the error; empty when of none."""
+    wires = recognised(body, kind)
+    if not wires or wire in wires:
+        return ""
+    return (
+        f"it looks like a canonical {kind}"
+        if wires == [CANONICAL]
+        else f"it looks like a {kind} of {' or '.join(wires)}"
+    )
 
 
 def _wire_data(wire: Any) -> dict[str, Any]:
@@ -179,7 +246,7 @@ def read_response(
     body: Any, adapter: str, *, provider: str | None = None, ids: IdSource = DERIVED_IDS
 ) -> tuple[dict[str, Any], list[Entry]]:
     """A canonical response from an answer's body (JSON text or plain data). Raises `InvalidAnswer`."""
-    endpoint = registry.endpoint(adapter=adapter, provider=provider)
+    endpoint = endpoint_of(adapter, provider=provider)
     return from_wire_response(_wire_data(body), endpoint, ids)
 
 
@@ -191,6 +258,13 @@ def from_wire_response(
         return adapters.get(endpoint.adapter).from_wire_response(body, endpoint, ids)
     except ProviderError as problem:  # an error that came with the status of a success
         raise ProviderError(with_provider_message(problem.error)) from None
+    except InvalidAnswer as problem:
+        if not (likely := likely_wire(body, "response", endpoint.adapter)):
+            raise
+        message = f"{problem.message}; {likely}"
+        raise InvalidAnswer(
+            message, path=problem.path, adapter=problem.adapter, violations=problem.violations
+        ) from None
     except RecursionError:
         raise InvalidAnswer("the answer is nested too deeply", adapter=endpoint.adapter) from None
 
@@ -202,7 +276,7 @@ def write_response(
 
     `strict` (shape, weakened or lost) refuses with `LossRefused` when that much would be lost.
     """
-    endpoint = registry.endpoint(adapter=adapter, provider=provider)
+    endpoint = endpoint_of(adapter, provider=provider)
     return to_wire_response(load(response, "Response"), endpoint, _strictly(strict))
 
 
@@ -234,6 +308,15 @@ def _strictly(strict: str | None) -> Policy:
     return {"strict": strict}
 
 
+def _closing(unanswered: str | None) -> Policy:
+    if unanswered is None:
+        return {}
+    if unanswered not in UNANSWERED:
+        message = f"unanswered takes {', '.join(UNANSWERED)}; not {unanswered!r}"
+        raise InvalidRequest(message, path="/loss_policy/unanswered")
+    return {"unanswered": unanswered}
+
+
 def _policy_of_answers(policy: Policy | None) -> Policy:
     if policy is not None and policy.get("on_drop") == PLACEHOLDER:
         message = "placeholders stand in requests alone; let what an answer cannot say be dropped or refused"
@@ -246,13 +329,15 @@ class StreamReader:
 
     `feed` gives the events that a chunk completes, `end` those that the end of input brings: an error event when the
     stream broke off. After `message_complete` or `error` nothing more comes. Keeps no more than the message itself.
-    `raw`: an error comes with the provider's whole body.
+    `adapter` is a name that `endpoint_of` takes, or an endpoint. `raw`: an error comes with the provider's whole body.
     """
 
-    def __init__(self, endpoint: Endpoint, ids: IdSource = DERIVED_IDS, *, raw: bool = False) -> None:
-        adapter = adapters.get(endpoint.adapter)
+    def __init__(
+        self, adapter: str | Endpoint, ids: IdSource = DERIVED_IDS, *, provider: str | None = None, raw: bool = False
+    ) -> None:
+        endpoint = _endpoint(adapter, provider)
         self._framing: Any = _FRAMINGS[framing(endpoint)].Decoder()
-        decoder = adapter.stream_decoder(endpoint, ids)
+        decoder = adapters.get(endpoint.adapter).stream_decoder(endpoint, ids)
         next(decoder)
         self._decode = decoder.send
         self._done = False
@@ -299,6 +384,12 @@ class StreamReader:
 _LAST: Final = frozenset(("message_complete", "error"))
 
 
+def _endpoint(adapter: str | Endpoint, provider: str | None = None, model: str | None = None) -> Endpoint:
+    if isinstance(adapter, Endpoint):
+        return adapter
+    return endpoint_of(adapter, provider=provider, model=model)
+
+
 def _bytes(chunk: Any) -> bytes:
     if not isinstance(chunk, (bytearray, memoryview)):
         raise TypeError(f"a chunk of a stream is bytes, not {type(chunk).__name__}; give read_stream a list of chunks")
@@ -325,24 +416,102 @@ def read_stream(
     raw: bool = False,
 ) -> Iterator[dict[str, Any]]:
     """The canonical events of a streamed answer, as they are completed by the chunks."""
-    reader = StreamReader(registry.endpoint(adapter=adapter, provider=provider), ids, raw=raw)
+    reader = StreamReader(adapter, ids, provider=provider, raw=raw)
     for chunk in chunks:
         yield from reader.feed(chunk)
     yield from reader.end()
 
 
-class StreamWriter:  # TEMPORARY
-    def __init__(self, endpoint, policy=None):
-        from interlingua.service.adapting import _Writer
+class StreamWriter:
+    """Turns the events of an answer, one by one, into the bytes with which a provider of this wire would have streamed it.
 
-        self.loss = []
-        self._w = _Writer(endpoint, self.loss, policy)
+    `feed` gives the chunks that an event completes, one for each frame, `end` those that the end of the events brings.
+    After `message_complete` or `error` nothing more comes. Keeps no more than the message itself, and no thread.
 
-    def feed(self, event):
-        return b"".join(self._w.push([event]))
+    The events are plain data as `StreamReader` gives them. Those from elsewhere are not checked one by one: what fails to be
+    written raises `InvalidRequest` with the place in the event. `load(event, "StreamEvent")` checks an event.
+    `adapter` is the name of a wire, or an endpoint; `provider` and `model` select a row of the registry.
+    `strict` (shape, weakened or lost) ends the stream with `LossRefused` as soon as a loss of that gravity is known; `policy`
+    is a whole loss policy. Without `report`, and without either of them, losses are not looked for, which saves time.
+    `loss` is a list to which the report is added, beside what it holds already.
+    """
 
-    def end(self):
-        return b"".join([*self._w.push([]), *self._w.close()])
+    def __init__(
+        self,
+        adapter: str | Endpoint,
+        *,
+        provider: str | None = None,
+        model: str | None = None,
+        strict: str | None = None,
+        policy: Policy | None = None,
+        report: bool = True,
+        loss: list[Entry] | None = None,
+    ) -> None:
+        endpoint = _endpoint(adapter, provider, model)
+        policy = {**_policy_of_answers(policy), **_strictly(strict)}
+        self.loss: list[Entry] = [] if loss is None else loss
+        """What the wire did not say: the report of the whole answer when that has ended."""
+        self._account: Callable[[dict[str, Any] | None], None] | None = None
+        if report or policy:
+            account = stream_account(endpoint, policy, self.loss)
+            next(account)
+            self._account = account.send
+        self._load: Callable[[dict[str, Any] | None], list[dict[str, Any]]] | None = None
+        if endpoint.state_in_ids:
+            loader = carriage.event_loader(endpoint)
+            next(loader)
+            self._load = loader.send
+        encoder = adapters.get(endpoint.adapter).stream_encoder(endpoint)
+        next(encoder)
+        self._encode: Callable[[dict[str, Any] | None], list[Any]] = encoder.send
+        self._chunk: Callable[[Any], bytes] = _FRAMINGS[framing(endpoint)].encode
+        self._done = False
+
+    def feed(self, event: dict[str, Any]) -> list[bytes]:
+        """The chunks that this event completes. Raises `InvalidRequest`, `LossRefused` and `CannotAdapt`; then the stream
+        has ended."""
+        if self._done:
+            return []
+        try:
+            if self._account is not None:
+                self._account(event)
+            if self._load is None:
+                frames = self._encode(event)
+                # nearly every event gives one frame
+                chunks = [self._chunk(frames[0])] if len(frames) == 1 else [self._chunk(frame) for frame in frames]
+            else:
+                chunks = self._written(self._load(event))
+        except BaseException:
+            self._done = True
+            raise
+        if event.get("type") in _LAST:
+            self._done = True
+        return chunks
+
+    def end(self) -> list[bytes]:
+        """The chunks at the end of the events: of an answer that was broken off, what had to wait. Any number of times."""
+        if self._done:
+            return []
+        self._done = True
+        if self._account is not None:
+            with suppress(StopIteration):
+                self._account(None)
+        chunks = self._written([] if self._load is None else self._load(None))
+        with suppress(StopIteration):
+            chunks += map(self._chunk, self._encode(None))
+        return chunks
+
+    @property
+    def done(self) -> bool:
+        """Whether the answer has ended, well or badly."""
+        return self._done
+
+    def _written(self, events: list[dict[str, Any]]) -> list[bytes]:
+        chunks: list[bytes] = []
+        for event in events:
+            for frame in self._encode(event):
+                chunks.append(self._chunk(frame))
+        return chunks
 
 
 def write_stream(
@@ -350,18 +519,16 @@ def write_stream(
     adapter: str,
     *,
     provider: str | None = None,
+    model: str | None = None,
     strict: str | None = None,
     loss: list[Entry] | None = None,
 ) -> Iterator[bytes]:
-    """The bytes with which a provider of this wire would have streamed these events, a chunk for each frame.
+    """The same for events that are pulled: the chunks, as the events complete them.
 
-    The events are plain data as `read_stream` gives them. Those from elsewhere are not checked one by one: what fails to be
-    written raises `InvalidRequest` with the place in the event, and, where the events are a list, in the list.
-    `load(event, "StreamEvent")` checks an event.
+    Where the events are a list, a refusal names the place in the list as well.
     `loss` is a list that holds, when the stream has ended, what the wire did not say: the report of the whole answer.
-    `strict` (shape, weakened or lost) ends the stream with `LossRefused` as soon as a loss of that gravity is known.
     """
-    endpoint = registry.endpoint(adapter=adapter, provider=provider)
+    endpoint = endpoint_of(adapter, provider=provider, model=model)
     return encode_stream(events, endpoint, loss=loss, policy=_strictly(strict))
 
 
@@ -373,14 +540,16 @@ def encode_stream(
     policy: Policy | None = None,
 ) -> Iterator[bytes]:
     """The same for an endpoint and a loss policy. Where nobody asks for a report, none is made."""
-    policy = _policy_of_answers(policy)
-    told = events
-    if loss is not None or policy:
-        told = accounted(told, endpoint, policy, [] if loss is None else loss)
-    if endpoint.state_in_ids:
-        told = carriage.load_events(told, endpoint)
-    chunks = map(_FRAMINGS[framing(endpoint)].encode, adapters.get(endpoint.adapter).encode_stream(told, endpoint))
+    writer = StreamWriter(endpoint, policy=policy, report=loss is not None, loss=loss)
+    chunks = _pulled(writer, events)
     return _refused_by_place(chunks, events) if isinstance(events, (list, tuple)) else chunks
+
+
+def _pulled(writer: StreamWriter, events: Iterable[dict[str, Any]]) -> Iterator[bytes]:
+    feed = writer.feed
+    for event in events:
+        yield from feed(event)
+    yield from writer.end()
 
 
 def _refused_by_place(chunks: Iterable[bytes], events: Iterable[Any]) -> Iterator[bytes]:
@@ -411,7 +580,7 @@ def read_error(
     `provider_message` in it is what the provider said, for whoever made the call: it may hold content, so it belongs in no
     log. `raw` keeps the whole body, from which the same wire is given back.
     """
-    return from_wire_error(status, headers, body, registry.endpoint(adapter=adapter, provider=provider), raw=raw)
+    return from_wire_error(status, headers, body, endpoint_of(adapter, provider=provider), raw=raw)
 
 
 error = read_error
@@ -441,7 +610,7 @@ def write_error(
     own failures too. The second value is what the wire cannot say; `strict` (shape, weakened or lost) refuses with
     `LossRefused` when that is so much. Raises `InvalidRequest` for what is no error.
     """
-    endpoint = registry.endpoint(adapter=adapter, provider=provider)
+    endpoint = endpoint_of(adapter, provider=provider)
     if isinstance(error, ProviderError):
         canonical = error.error
     elif isinstance(error, InterlinguaError):
@@ -482,9 +651,24 @@ _OK: Final = 200
 # ---------------------------------------------------------------------------------------------------- estimates
 
 
-def estimate(request: Any, adapter: str, *, provider: str | None = None, model: str | None = None) -> dict[str, int]:
-    """How many prompt tokens a canonical request takes at an endpoint: low, likely, high. No network."""
-    return estimate_for(load(request), registry.endpoint(adapter=adapter, provider=provider, model=model))
+def estimate(
+    request: Any, to: str | None = None, *, provider: str | None = None, model: str | None = None
+) -> dict[str, int]:
+    """How many prompt tokens a canonical request takes: low, likely, high. No network.
+
+    `to` is a wire, a provider or a model (see `endpoint_of`); without it the `model` counts, else that of the request.
+    """
+    canonical = load(request)
+    named = model or canonical.get("model")
+    if to is not None:
+        at = endpoint_of(to, provider=provider, model=model)
+    elif provider is not None or named:
+        at = registry.endpoint(provider=provider, model=named)
+    else:
+        raise InvalidRequest(
+            "name a model, as provider:name, or a wire: neither the call nor the request does", path="/model"
+        )
+    return estimate_for(canonical, at)
 
 
 def estimate_for(request: dict[str, Any], endpoint: Endpoint) -> dict[str, int]:
@@ -499,6 +683,7 @@ __all__ = [
     "InvalidRequest",
     "Projection",
     "StreamReader",
+    "StreamWriter",
     "adapt",
     "error",
     "estimate",

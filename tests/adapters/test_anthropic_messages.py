@@ -5,6 +5,7 @@ import json
 from typing import Any
 
 import pytest
+from encoding import frames_of
 
 from interlingua import registry
 from interlingua.adapters import anthropic_messages as adapter
@@ -646,7 +647,7 @@ def test_a_foreign_signature_is_not_streamed_as_ours() -> None:
             {"type": "message_complete", "response": response},
         ]
 
-        sent = [json.loads(frame.data) for frame in adapter.encode_stream(events, HERE)]
+        sent = [json.loads(frame.data) for frame in frames_of(adapter, events, HERE)]
 
         assert deltas == [data["delta"]["type"] for data in sent if data["type"] == "content_block_delta"]
         assert ["message_delta", "message_stop"] == [data["type"] for data in sent[-2:]]
@@ -664,7 +665,7 @@ def test_a_block_without_deltas_is_streamed_whole() -> None:
     response = {"message": {"role": "assistant", "content": [text("Hi"), *calls]}, "finish_reason": "tool_calls"}
     events.append({"type": "message_complete", "response": response})
 
-    complete = decode(*adapter.encode_stream(events, HERE))[-1]["response"]
+    complete = decode(*frames_of(adapter, events, HERE))[-1]["response"]
 
     said, first, second = complete["message"]["content"]
     assert ("Hi", {"q": 1}, {"input": "SELECT 1"}) == (said["text"], first["input"], second["input"])

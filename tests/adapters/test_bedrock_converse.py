@@ -5,6 +5,7 @@ import json
 from typing import Any
 
 import pytest
+from encoding import frames_of
 
 from interlingua import StreamReader, registry
 from interlingua.adapters import bedrock_converse as adapter
@@ -475,7 +476,7 @@ def test_an_image_of_no_bytes_comes_back_in_a_stream() -> None:
         frame("metadata", usage={"inputTokens": 1, "outputTokens": 1, "totalTokens": 2}),
     )
 
-    again = events(*adapter.encode_stream(found, HERE))
+    again = events(*frames_of(adapter, found, HERE))
 
     assert again[-1]["response"]["message"]["content"] == found[-1]["response"]["message"]["content"] != []
     assert found[-1]["response"]["message"]["content"][0]["value"] == {"image": image}
@@ -526,7 +527,7 @@ def test_a_stream_of_another_provider_is_written_with_all_that_it_says() -> None
         source += [{"type": "block_stop", "index": index, "block": block}]
     source.append({"type": "message_complete", "response": response})
 
-    again = events(*adapter.encode_stream(source, HERE))
+    again = events(*frames_of(adapter, source, HERE))
 
     final = again[-1]["response"]
     assert [block["type"] for block in final["message"]["content"]] == ["thinking", "text", "tool_use"]

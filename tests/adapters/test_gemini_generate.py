@@ -5,6 +5,7 @@ import itertools
 from typing import Any
 
 import pytest
+from encoding import frames_of
 from numbered import texts_of_choices
 
 from interlingua import StreamReader, adapters, apply, difference, fold, registry, visible
@@ -487,7 +488,7 @@ def test_a_broken_stream_of_an_own_answer_keeps_its_last_text() -> None:
         {"type": "block_stop", "index": 0, "block": signed},
         {"type": "error", "error": {"category": "timeout", "message": "late", "retryable": True}},
     ]
-    frames = [json.loads(frame.data) for frame in GEMINI.encode_stream(told, HERE)]
+    frames = [json.loads(frame.data) for frame in frames_of(GEMINI, told, HERE)]
 
     assert frames[0]["candidates"][0]["content"]["parts"] == [{"text": "Yes.", "thoughtSignature": "c2ln"}]
     assert frames[1]["error"]["status"] == "DEADLINE_EXCEEDED"

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from encoding import frames_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,7 +16,7 @@ from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest, InvalidWire, ProviderError
 from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import apply, difference, visible
-from interlingua.translate import StreamReader, load, project
+from interlingua.translate import StreamReader, load, project, read_response, read_stream, write_response, write_stream
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "laws"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "conformance"))
@@ -538,7 +539,7 @@ def test_events_of_another_wire_are_told_whole() -> None:
         },
     ]
 
-    lines = [json.loads(frame.data) for frame in adapter.encode_stream(events, HERE)]
+    lines = [json.loads(frame.data) for frame in frames_of(adapter, events, HERE)]
 
     assert [line["message"] for line in lines] == [
         {"role": "assistant", "content": "", "thinking": "H"},
@@ -559,3 +560,23 @@ def test_the_role_of_an_answer_comes_back_as_it_was(role: Any) -> None:
     body = {"model": "m", "created_at": "t", "message": {"role": role, "content": "Hi."}, "done": True}
     endpoint = registry.endpoint(adapter="ollama_chat")
     assert adapter.to_wire_response(adapter.from_wire_response(body, endpoint, DERIVED_IDS)[0], endpoint)[0] == body
+
+
+def test_an_answer_has_no_images_for_a_client_but_those_that_came_on_this_wire() -> None:
+    """The official client for Python fails on the base64 text that the server's own type is written as."""
+    told = {"role": "assistant", "content": "Here.", "images": [PNG]}
+    body = {"model": "m", "created_at": "2026-01-01T00:00:00Z", "message": told, "done": True, "done_reason": "stop"}
+    own, _ = read_response(body, "ollama_chat")
+    assert write_response(own, "ollama_chat") == (body, [])
+    line = json.dumps({**body, "done": True})
+    events = list(read_stream([line.encode() + b"\n"], "ollama_chat"))
+    assert PNG in b"".join(write_stream(events, "ollama_chat")).decode()
+
+    foreign = {"type": "image", "source": {"kind": "base64", "data": PNG}, "media_type": "image/png"}
+    content = [{"type": "text", "text": "Here."}, foreign]
+    answer = {"message": {"role": "assistant", "content": content}, "finish_reason": "stop"}
+    written, loss = write_response(answer, "ollama_chat")
+    assert "images" not in written["message"]
+    assert [(entry["op"], entry["path"], entry["code"], entry["severity"]) for entry in loss] == [
+        ("drop", "/message/content/1", "unsupported_block", "lost")
+    ]

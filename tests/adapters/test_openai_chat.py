@@ -4,6 +4,7 @@ from typing import Any
 from unittest.mock import ANY
 
 import pytest
+from encoding import frames_of
 from numbered import texts_of_choices
 
 from interlingua import apply, difference, read_stream, registry, visible, write_stream
@@ -678,7 +679,7 @@ def test_events_of_another_wire_played_and_read_back() -> None:
         {"type": "block_stop", "index": 1, "block": call(1)},
     ]
     response = {"message": said("assistant", text("Hi"), call(1)), "finish_reason": "tool_calls"}
-    frames = list(adapter.encode_stream([*events, {"type": "message_complete", "response": response}], OPENAI))
+    frames = frames_of(adapter, [*events, {"type": "message_complete", "response": response}], OPENAI)
 
     assert frames[-1] == DONE
     read = decoded(*frames)[-1]["response"]
@@ -703,7 +704,7 @@ def test_free_text_calls_are_streamed_as_functions_where_there_are_none() -> Non
         {"type": "message_complete", "response": {"message": said("assistant", block), "finish_reason": "tool_calls"}},
     ]
 
-    told = decoded(*adapter.encode_stream(events, mistral), endpoint=mistral)[-1]["response"]["message"]["content"]
+    told = decoded(*frames_of(adapter, events, mistral), endpoint=mistral)[-1]["response"]["message"]["content"]
 
     assert [(item["name"], item.get("kind"), item["input"]) for item in told] == [("look", None, {"input": 'say "hi"'})]
 
@@ -757,7 +758,7 @@ def test_calls_are_streamed_whole_where_the_provider_does() -> None:
         {"type": "block_stop", "index": 0, "block": block},
         {"type": "message_complete", "response": {"message": said("assistant", block), "finish_reason": "tool_calls"}},
     ]
-    frames = [json.loads(frame.data) for frame in adapter.encode_stream(events, mistral) if frame.data != "[DONE]"]
+    frames = [json.loads(frame.data) for frame in frames_of(adapter, events, mistral) if frame.data != "[DONE]"]
     deltas = [delta for frame in frames for delta in frame["choices"][0]["delta"].get("tool_calls", ())]
 
     assert [delta["function"]["name"] for delta in deltas] == [block["name"]]
@@ -845,7 +846,7 @@ def test_reasoning_beside_its_details_is_not_told_twice() -> None:
     )
     given = decoded(*map(chunk, pieces), chunk({}, "stop"), DONE, endpoint=router)
 
-    read = decoded(*adapter.encode_stream(given, router), endpoint=router)[-1]["response"]
+    read = decoded(*frames_of(adapter, given, router), endpoint=router)[-1]["response"]
 
     assert read["message"]["provider_state"]["fields"] == {"reasoning": "The table says two."}
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from encoding import frames_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -629,8 +630,7 @@ def test_items_of_a_stream_have_ids_of_their_own() -> None:
         ]
     answer = {"message": {"role": "assistant", "content": texts}, "finish_reason": "stop"}
     frames = [
-        json.loads(f.data)
-        for f in wire.encode_stream([*events, {"type": "message_complete", "response": answer}], OPENAI)
+        json.loads(f.data) for f in frames_of(wire, [*events, {"type": "message_complete", "response": answer}], OPENAI)
     ]
 
     added = [frame["item"]["id"] for frame in frames if frame["type"] == "response.output_item.added"]

@@ -110,7 +110,9 @@ def test_streams_are_loaded_like_whole_answers() -> None:
         events += [{"type": "block_stop", "index": index, "block": block}]
     events.append({"type": "message_complete", "response": response})
 
-    loaded = list(carriage.load_events(events, CLIENT))
+    loader = carriage.event_loader(CLIENT)
+    next(loader)
+    loaded = [due for event in [*events, None] for due in loader.send(event)]
 
     whole = carriage.load_response(response, CLIENT)
     assert fold(loaded) == whole

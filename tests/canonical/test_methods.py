@@ -58,7 +58,7 @@ def test_content_is_a_text_a_block_or_a_list_of_them() -> None:
 def test_no_error_of_the_types_holds_content() -> None:
     """What stands in a wrong place may be anybody's words."""
     with pytest.raises(ValidationError) as error:
-        Message(role="user", content="the launch code is 0000")  # type: ignore[arg-type]
+        Message(role="user", content=["the launch code is 0000"])  # type: ignore[arg-type]
     assert "0000" not in str(error.value)
 
 

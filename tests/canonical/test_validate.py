@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from interlingua import InvalidRequest, InvalidWire, Message, Request, TextBlock, ToolUseBlock, load, read_request
-from interlingua.canonical.validate import PATTERNS, schema, violations
+from interlingua.canonical.validate import PATTERNS, schema, validate, violations
 
 SECRET = "the launch code is 0000"
 
@@ -18,7 +18,7 @@ SECRET = "the launch code is 0000"
         ({}, ""),
         ([], ""),
         ({"messages": [{"role": "wizard", "content": []}]}, "/messages/0/role"),
-        ({"messages": [{"role": "user", "content": SECRET}]}, "/messages/0/content"),
+        ({"messages": [{"role": "user", "content": {"text": SECRET}}]}, "/messages/0/content"),
         ({"messages": [{"role": "user", "content": [{"type": "text"}]}]}, "/messages/0/content/0"),
         ({"messages": [{"role": "user", "content": [SECRET]}]}, "/messages/0/content/0"),
         ({"messages": [{"role": "user", "content": [{"type": 7}]}]}, "/messages/0/content/0/type"),
@@ -164,3 +164,19 @@ def test_every_pattern_of_the_schema_has_words() -> None:
     assert found["message"] == "must be a model id, written provider:name"
     with pytest.raises(InvalidRequest, match="not a canonical stream event"):
         load("{}", "StreamEvent")
+
+
+@pytest.mark.parametrize(("message", "block"), [(0, 0), (1_499, 2), (2_500, 3_999), (2_501, 0)])
+def test_places_in_a_long_conversation(message: int, block: int) -> None:
+    """Long conversations are looked at in parts; the pointers are those of the whole."""
+    request: Any = {
+        "messages": [{"role": "user", "content": [{"type": "text", "text": "a"}] * 3} for _ in range(3_000)]
+    }
+    request["messages"][2_500]["content"] = [{"type": "text", "text": "a"}] * 4_000
+    validate(request)
+    request["messages"][message]["content"][block] = {"type": "text"}
+    with pytest.raises(InvalidRequest) as caught:
+        validate(request)
+    assert [one["path"] for one in caught.value.violations] == [f"/messages/{message}/content/{block}"]
+    del request["messages"][message]["role"]
+    assert {one["path"] for one in violations(request)} >= {f"/messages/{message}"}

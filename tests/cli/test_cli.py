@@ -114,6 +114,16 @@ def test_strict_refuses_with_the_report(strict: str, status: int) -> None:
     assert error["loss"]
 
 
+def test_a_call_that_nobody_answered_is_closed_when_asked() -> None:
+    call = {"type": "tool_use", "id": "tu_1", "name": "f", "input": {}}
+    request = {"messages": [CANONICAL["messages"][0], {"role": "assistant", "content": [call]}]}
+    refused = run("adapt", "--to", "openai_chat", given=request)
+    assert (refused.returncode, refused.stdout) == (2, b"")
+    assert b"/messages/1/content/0" in refused.stderr
+    closed = run("adapt", "--to", "openai_chat", "--unanswered", "placeholder", given=request)
+    assert [message["role"] for message in json.loads(closed.stdout)["messages"]] == ["user", "assistant", "tool"]
+
+
 def test_strict_lets_pass_what_loses_nothing() -> None:
     """The same wire is no loss."""
     done = run(
@@ -157,11 +167,11 @@ def test_answers_and_streams_tell_what_they_lose_and_are_refused() -> None:
         (("adapt", "--to", "openai_chat"), {"messages": [{"role": "user"}]}, b"/messages/0"),
         (("adapt", "--to", "nope"), CANONICAL, b"no adapter"),
         (("adapt", "--strict", "very"), CANONICAL, b"--strict takes"),
+        (("adapt", "--unanswered", "guess"), CANONICAL, b"--unanswered takes"),
         (("adapt", "no-such-file.json"), None, b"cannot read"),
         (("adapt", "--to", "openai_chat"), b"[]", b"at the root"),
         (("adapt", "--to", "openai_chat", "--provider", "nowhere"), CANONICAL, b"no provider"),
         (("adapt", "--state-in-ids"), CANONICAL, b"--to"),
-        (("route",), CANONICAL, b"no model"),
         (("generate", "hello", "--model", "nowhere:x"), None, b"no provider"),
         (("generate", "hello"), None, b"/model"),
         (("generate",), None, b"one of the two"),
@@ -394,3 +404,105 @@ def test_the_demo_runs() -> None:
     assert pieces is not None
     assert f"\n{pieces[1]}\n" in shown
     assert shown.count(pieces[1]) >= 3  # the pieces, the report, and the candidates of the route
+
+
+# ------------------------------------------------------------------------------------------------ names, records, files
+
+
+def test_adapt_takes_the_names_of_providers_and_models() -> None:
+    """Wherever a wire is taken; a body of another wire is said to be that, whether or not it could be read."""
+    same = [run("adapt", "--from", name, "--to", "openai_chat", given=ANTHROPIC).stdout for name in NAMES]
+    assert same[0] == same[1]
+    assert json.loads(run("adapt", "--to", "sonnet", given=CANONICAL).stdout)["model"].startswith("claude-sonnet")
+    gemini = {"contents": [{"parts": [{"text": "hi"}]}]}
+    refused = run("adapt", "--from", "anthropic", given=gemini)
+    assert (refused.returncode, b"it looks like a request of gemini_generate" in refused.stderr) == (2, True)
+    read = run("adapt", "--from", "openai", "--to", "gemini", given=ANTHROPIC)
+    assert read.returncode == 0
+    assert b"was read as openai_chat, but it looks like a request of anthropic_messages" in read.stderr
+    stream = b'{"model":"m","message":{"role":"assistant","content":"hi"},"done":true,"done_reason":"stop"}\n'
+    refused = run("adapt", "--kind", "stream", "--from", "anthropic", given=stream)
+    assert b"it looks like a stream of ollama_chat" in refused.stderr
+
+
+NAMES = ("anthropic", "anthropic_messages")
+
+
+def test_a_byte_order_mark_is_no_part_of_the_input() -> None:
+    """Editors of Windows write one."""
+    plain, marked = (run("adapt", "--to", "openai_chat", given=mark + json.dumps(CANONICAL)) for mark in (b"", BOM))
+    assert plain.stdout == marked.stdout != b""
+
+
+BOM = b"\xef\xbb\xbf"
+POLICY = """\
+version: 1
+aliases: {deep: "anthropic:claude-opus-5-5"}
+global:
+  default: deep
+  rules:
+    - name: no
+      when: {time_of_day_between: [00:00, 23:59]}
+      use: haiku
+"""
+
+
+def test_a_decision_is_recorded_and_made_again(tmp_path: Path) -> None:
+    """From a policy in YAML; the record says whether the decision is still the same."""
+    policy, record = tmp_path / "policy.yaml", tmp_path / "record.json"
+    policy.write_text(POLICY)
+    key = {"ANTHROPIC_API_KEY": "k"}
+    done = run("route", "--policy", str(policy), "--record", str(record), "--json", given=CANONICAL, **key)
+    decision = json.loads(done.stdout)["decision"]
+    assert (decision["policy"], decision["record"]["rule_name"]) == ("rule", "no")
+    again = run("route", "--decision", str(record), "--json")
+    assert (again.returncode, json.loads(again.stdout)) == (0, {"decision": decision, "same": True})
+    held = json.loads(record.read_bytes())
+    held["decision"]["chosen_model"] = "anthropic:another"
+    record.write_bytes(json.dumps(held))
+    other = run("route", "--decision", str(record))
+    assert (other.returncode, b"another decision" in other.stderr) == (1, True)
+    record.write_bytes(json.dumps(held["input"]))
+    assert json.loads(run("route", "--decision", str(record), "--json").stdout) == {"decision": decision}
+    assert run("route", "--decision", str(policy)).returncode == 2
+
+
+def test_route_shows_what_each_slot_said_when_no_model_is_left(tmp_path: Path) -> None:
+    """On standard error, before the error itself."""
+    policy = tmp_path / "policy.yaml"
+    policy.write_text(POLICY)
+    assert b"interlingua: no model" in run("route", given=CANONICAL).stderr
+    done = run("route", "--policy", str(policy), given=CANONICAL, ANTHROPIC_API_KEY="")
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert done.stderr.count(b"rejected") == 2
+    assert b"global_default" in done.stderr
+
+
+def test_answers_are_priced_again(tmp_path: Path) -> None:
+    """By the table that is named, each beside what it cost when it was made."""
+    usage = {"input_tokens": 1_000_000, "output_tokens": 0, "cost_usd": "7", "pricing_version": "2020-01-01"}
+    answer = {"model": "anthropic:claude-sonnet-4-6", "usage": usage}
+    file = tmp_path / "answers.jsonl"
+    file.write_bytes(json.dumps(answer) + b"\n" + json.dumps({**answer, "model": "ollama:unknown"}) + b"\n")
+    first, _, total = run("cost", "--reprice", str(file), "--version", "2026-05-08").stdout.decode().splitlines()
+    assert first == (
+        "anthropic:claude-sonnet-4-6: 1000000 in: was 7 USD (prices of 2020-01-01) → 3 USD (prices of 2026-05-08)"
+    )
+    assert total == "together 7 USD → 3 USD; 1 of 2 have no price on one side"
+    rows = json.loads(run("cost", "--reprice", str(file), "--json").stdout)["answers"]
+    assert [row["recorded"]["cost_usd"] for row in rows] == ["7", "7"]
+    assert run("cost", "sonnet", "--reprice", str(file)).returncode == 2
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_complete(shell: str) -> None:
+    """The script that each has to run, and what it is then told."""
+    assert b"_INTERLINGUA_COMPLETE" in run("completion", shell).stdout
+    asked = {
+        "bash": {"COMP_WORDS": "interlingua ad", "COMP_CWORD": "1"},
+        "zsh": {"_TYPER_COMPLETE_ARGS": "interlingua ad"},
+        "fish": {"_TYPER_COMPLETE_ARGS": "interlingua ad", "_TYPER_COMPLETE_FISH_ACTION": "get-args"},
+    }[shell]
+    told = run(_INTERLINGUA_COMPLETE=f"complete_{shell}", **asked)
+    assert b"adapt" in told.stdout, told
+    assert b"models" not in told.stdout

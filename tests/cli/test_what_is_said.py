@@ -97,7 +97,7 @@ def test_usage_errors_are_json_where_json_is_asked_for() -> None:
     ("text", "words"),
     [
         (b"", "nothing to read"),
-        (b"\xef\xbb\xbf{}", "byte order mark"),
+        (b"\xff\xfe{\x00}\x00", "UTF-16"),
         (b"<html>", "HTML"),
         (b'{"messages": [], "temperature": NaN}', "line 1, column 33"),
     ],
@@ -205,7 +205,8 @@ def test_who_is_not_configured_is_told_with_what_to_set(model: str, variables: l
 
 def test_route_tells_what_is_lacking() -> None:
     """Also when nobody is left."""
-    told = line_of(run("route", "-m", "openai:gpt-5.4", given=CANONICAL))
+    *table, told = run("route", "-m", "openai:gpt-5.4", given=CANONICAL).stderr.decode().splitlines()
+    assert any("manual_sticky" in line for line in table)
     assert "openai:gpt-5.4 (not_configured: no key: set OPENAI_API_KEY)" in told
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 import socket
+import zlib
 
 import pytest
 
@@ -104,6 +105,57 @@ async def test_a_compressed_answer_is_read() -> None:
         transport = HttpxTransport()
         answer = await transport.send(upstream.url, {}, b"", 5)
         assert await _body(answer) == b"text"
+        await answer.aclose()
+        await transport.aclose()
+
+
+@pytest.mark.parametrize(
+    ("encoding", "body", "problem"),
+    [
+        ("gzip", gzip.compress(bytes(64 << 20)), "inflates to more than"),
+        ("deflate", zlib.compress(bytes(64 << 20)), "inflates to more than"),
+        ("gzip", b"no gzip at all", "broken"),
+        ("br", b"text", "without being asked"),
+    ],
+)
+async def test_a_compressed_answer_that_explodes_is_refused(encoding: str, body: bytes, problem: str) -> None:
+    """Before it takes memory and time out of proportion to what was sent."""
+
+    async def script(connection: Connection) -> None:
+        await connection.answer(body, content_encoding=encoding)
+
+    async with serve(script) as upstream:
+        transport = HttpxTransport()
+        answer = await transport.send(upstream.url, {}, b"", 5)
+        arrived = 0
+        failure: TransportFailed | None = None
+        try:
+            async for chunk in answer.chunks():
+                assert len(chunk) <= 64 << 10
+                arrived += len(chunk)
+        except TransportFailed as caught:
+            failure = caught
+        assert failure is not None
+        assert failure.category == "network"
+        assert problem in str(failure)
+        assert arrived <= 17 << 20
+        await answer.aclose()
+        await transport.aclose()
+
+
+@pytest.mark.parametrize("made", [gzip.compress, zlib.compress, lambda body: zlib.compress(body)[2:-4]])
+async def test_a_large_compressed_answer_is_read_whole(made) -> None:
+    """JSON is compressed tenfold; that is no attack, whatever its length."""
+    body = b"".join(b'{"index": %d, "text": "%d"}' % (n, n * n) for n in range(200_000))
+    assert len(body) > 5 << 20
+
+    async def script(connection: Connection) -> None:
+        await connection.answer(made(body), content_encoding="gzip" if made is gzip.compress else "deflate")
+
+    async with serve(script) as upstream:
+        transport = HttpxTransport()
+        answer = await transport.send(upstream.url, {}, b"", 5)
+        assert await _body(answer) == body
         await answer.aclose()
         await transport.aclose()
 

@@ -252,3 +252,48 @@ def test_an_odd_picture_that_is_edited(adapter: str) -> None:
         edited["messages"][0]["content"][place].update(copy.deepcopy(changed))
         expected = about(written(originless(edited), endpoint)[1], f"messages/0/content/{place}")
         assert about(written(edited, endpoint)[1], f"messages/0/content/{place}") == expected, changed["media_type"]
+
+
+@pytest.mark.parametrize("adapter", ["openai_chat", "openai_responses"])
+@pytest.mark.parametrize(
+    ("member", "usual", "odd", "odder"),
+    [("detail", "low", "closely", "very closely"), ("cache", {"ttl": "30m"}, {"ttl": "7m"}, {"ttl": "8m"})],
+)
+def test_an_odd_member_of_a_block_that_is_edited(adapter: str, member: str, usual: Any, odd: Any, odder: Any) -> None:
+    known = endpoint_of(adapter)
+    marking = {**known.dialect, "cache_hints": "prompt_cache_breakpoint"}
+    endpoint = Endpoint(adapter, known.provider, "a-model", marking)
+    plain = ask()
+    plain["messages"][0]["content"].append({**PNG, member: usual})
+    wire, _ = written(plain, endpoint)
+    raw = (usual, odd) if member == "detail" else (usual["ttl"], odd["ttl"])
+    body = with_value(wire["body"], *raw)
+    assert body != wire["body"]
+    request = read({**wire, "body": body}, endpoint)
+    again, loss = written(request, endpoint)
+    assert (again["body"], loss) == (body, [])
+    request["messages"][0]["content"][1][member] = odder
+    expected = about(written(originless(request), endpoint)[1], "messages")
+    assert about(written(request, endpoint)[1], "messages") == expected != []
+
+
+@pytest.mark.parametrize("adapter", adapters.names())
+@pytest.mark.parametrize("strict", [False, True])
+def test_an_odd_schema_that_is_edited(adapter: str, strict: bool) -> None:
+    """What a wire cannot say, keep or enforce of a schema goes back where it was read, and is reported where an edit made it."""
+    endpoint = endpoint_of(adapter)
+    part = {"type": "object", "properties": {"deep": {"type": "string", "pattern": "^x", "default": "x"}}}
+    odd = {"type": "object", "properties": {"a": part, "b": {"const": 1}}, "not": {"required": ["c"]}}
+    plain = ask()
+    usual = plain["tools"][0]["input_schema"] = {**SCHEMA, "additionalProperties": False}
+    if strict:
+        plain["tools"][0]["strict"] = True
+    wire, _ = written(plain, endpoint)
+    body = with_value(with_value(wire["body"], usual, odd), SCHEMA, odd)
+    request = read({**wire, "body": body}, endpoint)
+    again, loss = written(request, endpoint)
+    assert (again["body"], loss) == (body, [])
+    edited = copy.deepcopy(request)
+    edited["tools"][0]["input_schema"]["properties"]["a"]["properties"]["deep"]["pattern"] = "^y"
+    expected = about(written(originless(edited), endpoint)[1], "tools")
+    assert about(written(edited, endpoint)[1], "tools") == expected

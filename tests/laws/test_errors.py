@@ -320,3 +320,12 @@ def test_an_adapter_may_write_none() -> None:
             translate.to_wire_error(canonical("timeout"), endpoint)
     finally:
         names["to_wire_error"] = kept
+
+
+@pytest.mark.parametrize("adapter", adapters.names())
+def test_a_stream_that_cannot_be_read_is_not_to_be_asked_for_again(adapter: str) -> None:
+    """As a whole answer that cannot be read is not (8.2), on every wire."""
+    broken = {"bedrock_converse": b"\0" * 64, "ollama_chat": b"{7}\n", "gemini_generate": b"[{7}]"}
+    chunk = broken.get(adapter, b"data: {7}\n\n")
+    error = list(interlingua.read_stream([chunk], adapter))[-1]["error"]
+    assert (error["category"], error["retryable"]) == ("invalid_response", False)

@@ -28,12 +28,20 @@ CAPABILITY_FIELDS = (
 EMPTY = Registry(environment={})
 
 
+EVERY_WIRE = {"open_calls"}
+"""Switches that are read for every wire (spec/7-routing.md#open-calls)."""
+
+
 def switches(adapter):
-    """The words that an adapter's code knows, and those in the first column of the tables of its page."""
+    """The words that an adapter's code knows, those in the first column of the tables of its page, and the common ones."""
     code = SPEC.parent / "python" / "interlingua" / "adapters" / adapter
     read = {word for file in code.glob("*.py") for word in re.findall(r'"([a-z_]+)"', file.read_text())}
     page = (SPEC / "adapters" / f"{adapter}.md").read_text()
-    return read | {word for line in page.splitlines() if line.startswith("|") for word in line.split("|")[1].split("`")}
+    return (
+        read
+        | EVERY_WIRE
+        | {word for line in page.splitlines() if line.startswith("|") for word in line.split("|")[1].split("`")}
+    )
 
 
 def test_every_provider_has_an_adapter_of_its_own_wire_and_a_way_in():

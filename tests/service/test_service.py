@@ -220,6 +220,18 @@ async def test_a_refused_loss_is_told_whole(start: Any) -> None:
     assert int(info.metadata["loss_entries"]) == len(canonical.loss) > 0
 
 
+async def test_a_call_that_nobody_answered_is_closed_by_the_policy_of_the_call(start: Any) -> None:
+    call = {"type": "tool_use", "id": "tu_1", "name": "f", "input": {}}
+    hello = {"role": "user", "content": [{"type": "text", "text": "Hello."}]}
+    asked = json.dumps({"messages": [hello, {"role": "assistant", "content": [call]}]}).decode()
+    policy = types.LossPolicy(unanswered=types.UNANSWERED_PLACEHOLDER)
+    async with start() as served:
+        error = await failure(served.stub.Adapt(service.AdaptRequest(request_json=asked, target=TO_OPENAI)))
+        assert error.code() is grpc.StatusCode.INVALID_ARGUMENT
+        closed = await served.stub.Adapt(service.AdaptRequest(request_json=asked, target=TO_OPENAI, loss_policy=policy))
+    assert [entry.code for entry in closed.loss][:1] == ["unanswered"]
+
+
 async def test_a_huge_report_still_fits_the_trailer(start: Any) -> None:
     """Clients refuse metadata beyond 8 KiB: what is too long is cut, and counted."""
     message = {

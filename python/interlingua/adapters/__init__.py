@@ -28,11 +28,18 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(here | set(_installed())))
 
 
+def _nearest(name: str) -> str:
+    from difflib import get_close_matches
+
+    found = get_close_matches(name, names(), n=2, cutoff=0.5)
+    return f"did you mean {' or '.join(found)}? " if found else ""
+
+
 @cache
 def get(name: str) -> ModuleType:
     """The module of an adapter. Raises `InvalidRequest` when there is none of that name."""
     if name not in names():
-        raise InvalidRequest(f"there is no adapter {name!r}; there are {', '.join(names())}")
+        raise InvalidRequest(f"there is no adapter {name!r}; {_nearest(name)}there are {', '.join(names())}")
     if name in _installed():
         return _installed()[name].load()
     return importlib.import_module(f"{__name__}.{name}")

@@ -31,6 +31,8 @@ UNSAID: Final = "json_unsaid"
 """JSON is asked for where the provider demands that the word is said, and it is not said."""
 MARKS: Final = "marks"
 """There are marks for the cache."""
+TOOLS: Final = "tools"
+"""There are tools."""
 STRICT: Final = "strict"
 """There is a tool whose schema is to be enforced."""
 RESULT_MEDIA: Final = "result_media"
@@ -38,7 +40,7 @@ RESULT_MEDIA: Final = "result_media"
 DETAIL: Final = "detail"
 """It is said of a medium how closely to look at it."""
 _MEDIA: Final = frozenset(("image", "audio", "video", "document"))
-_FACTS: Final = frozenset(("tools", STRICT, PREFILL, UNSAID, MARKS, RESULT_MEDIA, DETAIL, *_MEDIA))
+_FACTS: Final = frozenset((TOOLS, STRICT, PREFILL, UNSAID, MARKS, RESULT_MEDIA, DETAIL, *_MEDIA))
 _JUDGED_BY: Final[dict[str, tuple[str, ...]]] = {
     "reasoning": ("tool_choice",),
     "parallel_tool_calls": ("tool_choice",),
@@ -57,37 +59,44 @@ def keep_read(request: Request, form: dict[str, Any], *facts: str) -> None:
 
     `facts` are those that the reader knows already.
     """
-    read = {name: _copy(value) for name, value in request.items() if name not in _APART}
+    read: dict[str, Any] = {}
+    for name, value in request.items():
+        if name not in _APART:
+            read[name] = _copy(value) if type(value) is dict or type(value) is list else value
     for fact in facts:
         read[fact] = True
     if "cache" in request:
         read[MARKS] = True
-    if tools := request.get("tools"):
-        read["tools"] = True
-        if any(tool.get("strict") for tool in tools):
-            read[STRICT] = True
+    tools: list[Item] | None = request.get("tools")
+    if tools:
+        read[TOOLS] = True
+        for tool in tools:
+            if tool.get("strict"):
+                read[STRICT] = True
+                break
     messages: list[Item] = request["messages"]
     if messages and messages[-1]["role"] == "assistant":
         read[PREFILL] = True
     for message in messages:
-        _keep_media(message["content"], read)
+        for block in message["content"]:
+            kind: str = block["type"]
+            if kind == "text" or kind == "tool_use":
+                continue
+            if kind in _MEDIA:
+                _keep_medium(block, read)
+            elif kind == "tool_result":
+                for part in block["content"]:
+                    if part["type"] != "text" and part["type"] in _MEDIA:
+                        read[RESULT_MEDIA] = True
+                        _keep_medium(part, read)
     if read:
         form.setdefault("read", {}).update(read)
 
 
-def _keep_media(content: list[Item], read: dict[str, Any]) -> None:
-    for block in content:
-        kind: str = block["type"]
-        if kind in _MEDIA:
-            read[kind] = True
-            if "detail" in block:
-                read[DETAIL] = True
-        elif kind == "tool_result":
-            within: dict[str, Any] = {}
-            _keep_media(block["content"], within)
-            if within:
-                read.update(within)
-                read[RESULT_MEDIA] = True
+def _keep_medium(block: Item, read: dict[str, Any]) -> None:
+    read[block["type"]] = True
+    if "detail" in block:
+        read[DETAIL] = True
 
 
 def _copy(value: Any) -> Any:

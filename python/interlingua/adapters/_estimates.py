@@ -282,10 +282,22 @@ def _text(texts: list[str], model: Template) -> Range:
 def _repetition(text: str) -> float:
     """By how many words a text is off when each of its words is off by one: what a word takes evens out over many
     words, and not over one that is said a thousand times."""
-    return math.sqrt(sum(times * times for times in Counter(_WORD.findall(text)).values()))
+    words: Counter[str] = Counter()
+    start = 0
+    while start < len(text):
+        # a piece at a time, up to the end of a word: other threads run between two pieces
+        end = min(start + _PIECE, len(text))
+        rest = _WORD.match(text, end)
+        if rest is not None:
+            end = rest.end()
+        words.update(_WORD.findall(text, start, end))
+        start = end
+    return math.sqrt(sum(times * times for times in words.values()))
 
 
 _WORD: Final = re.compile(r"[^\W_]+")
+_PIECE: Final = 64 << 10
+"""Characters."""
 _ONE_WORD: Final = 1.3
 """How many tokens more than the likely ones a word may take."""
 _LONG: Final = 2_000

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
 from typing import Any, Final, Generic, NoReturn, TypeVar
@@ -462,54 +462,51 @@ def refuse_event(problem: Exception, event: Any) -> NoReturn:
         raise too_deep() from None
     if (found := malformed_event(event)) is not None:
         raise found from problem
-    if not _is_ours(problem):
-        raise problem  # that of whoever gives the events
     message = "the events are not those of one stream: one of them is malformed, or a block goes on that has not begun"
     raise InvalidRequest(message, path="") from problem
 
-
-def _is_ours(problem: Exception) -> bool:
-    """Whether an exception was raised in this package, and not where the events come from."""
-    trace = problem.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return trace is None or str(trace.tb_frame.f_globals.get("__name__")).partition(".")[0] == _PACKAGE
-
-
-_PACKAGE: Final = __name__.partition(".")[0]
 
 DELTAS: Final = frozenset(("text_delta", "thinking_delta", "tool_use_input_delta"))
 _PROSE: Final = frozenset(("text", "thinking"))
 
 
-def written(events: Iterable[Event], frames: Callable[[Event], Iterable[A]]) -> Iterator[A]:
-    """The frames of each event. One that is malformed is refused by its type and place."""
-    event: Event = {}
+Encoder = Generator[list[A], Event | None, None]
+"""Give it events, and None at the end; it gives the frames that each event completes."""
+
+
+def encoded(frames: Callable[[Event], list[A]]) -> "Encoder[A]":
+    """An encoder by the frames of each event. One that is malformed is refused by its type and place."""
+    event = yield []
     try:
-        for event in events:
-            yield from frames(event)
+        while event is not None:
+            event = yield frames(event)
     except MALFORMED as problem:
         refuse_event(problem, event)
 
 
-def in_turn(events: Iterable[Event]) -> Iterator[Event]:
-    """The events, with one block of an answer after another, for wires that have one place for all that is said and tell
-    calls whole."""
-    turns = InTurn("all")
-    event: Event = {}
+def encoded_in_turn(frames: Callable[[Event], list[A]], places: str) -> "Encoder[A]":
+    """The same, with one block of an answer after another in each of the `places` of the wire (`InTurn`)."""
+    turns = InTurn(places)
+    due: Event | None = None
+    event = yield []
     try:
-        for event in events:
+        while event is not None:
+            due = event
             if event["type"] in DELTAS and not turns.waiting:
-                yield event
-            else:
-                yield from turns.due(event)
+                event = yield frames(event)
+                continue
+            written: list[A] = []
+            for due in turns.due(event):
+                written += frames(due)
+            event = yield written
     except MALFORMED as problem:
-        refuse_event(problem, event)
+        refuse_event(problem, due)
 
 
 class InTurn:
-    """The same, event by event. Blocks of other wires may interleave: what belongs to a later one waits until the one
-    before it in its place has ended. While nothing is `waiting`, deltas need not be asked for: they are due when they come.
+    """When events are due on a wire with fewer places than an answer has blocks. Blocks of other wires may interleave: what
+    belongs to a later one waits until the one before it in its place has ended. While nothing is `waiting`, deltas need not
+    be asked for: they are due when they come.
 
     `places` says what has one place in the wire: `all` blocks, the `prose` (texts and reasoning), or each `kind` of prose.
     """

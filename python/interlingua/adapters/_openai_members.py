@@ -50,12 +50,18 @@ def sampling(name: str, value: Any, request: Request, body: Wire, writing: Targe
         value = max(lowest, min(value, highest))
         message = f"the wire takes {lowest} to {highest}"
         writing.loss.replace((name,), value, "unsupported_value", "weakened", message)
-    effort = (request.get("reasoning") or NOTHING).get("effort")
-    if writing.capabilities.get("sampling_with_reasoning") is False and effort != "none" and not writing.verbatim(name):
+    taken = writing.capabilities.get("sampling_with_reasoning") is not False or writing.verbatim(name)
+    if not taken and _reasons(request, writing):
         message = "the model samples by these settings only without reasoning"
         writing.loss.drop((name,), "combination", "weakened", message)
     else:
         scalar(name, value, request, body, writing)
+
+
+def _reasons(request: Request, writing: Target) -> bool:
+    """Whether the model will reason: as it is asked, else as it does unasked. One of which nothing is known reasons."""
+    asked = effort(request.get("reasoning") or NOTHING, writing)
+    return (asked or writing.capabilities.get("default_reasoning_effort")) != "none"
 
 
 def top_logprobs(name: str, value: int, request: Request, body: Wire, writing: Target) -> None:

@@ -18,6 +18,9 @@ Oddities = tuple[frozenset[int], frozenset[int]]
 
 _NONE: Final[frozenset[int]] = frozenset()
 
+UNANSWERED_CALL: Final = "the call has no result, and other turns follow"
+ANSWER_IT: Final = "add a tool message that answers it, or set loss_policy.unanswered to placeholder"
+
 PLAIN: Final = frozenset(
     ("role", "content", "metadata", "id", "session_id", "created_at", "schema_version", "priority", "critical", "extra")
 )
@@ -83,7 +86,7 @@ def arranged(messages: list[Message], first: int, odd: Oddities = (_NONE, _NONE)
     coming: dict[int, list[int]] = {}
     for position, home in late.items():
         coming.setdefault(home, []).append(position)
-    for begin, start, end in _turns(messages, first):
+    for begin, start, end in turns(messages, first):
         order += range(begin, start)
         between = range(start, end)
         if not unpaired.isdisjoint(between):
@@ -114,7 +117,7 @@ def _late(messages: list[Message], first: int, unpaired: frozenset[int]) -> dict
     """The results that came when the model had spoken again, each with the place behind the turn of its call."""
     open_calls: dict[str, int] = {}
     late: dict[int, int] = {}
-    for begin, start, end in _turns(messages, first):
+    for begin, start, end in turns(messages, first):
         calls = _calls(messages, begin, start)
         for position in range(start, end):
             if messages[position]["role"] != "tool" or position in unpaired or not messages[position]["content"]:
@@ -133,7 +136,7 @@ def oddities(messages: list[Message], first: int) -> Oddities:
     """The messages that do not stand where they should, and those of turns whose results are not those of the calls."""
     misplaced: list[int] = []
     unpaired: list[int] = []
-    for begin, start, end in _turns(messages, first):
+    for begin, start, end in turns(messages, first):
         try:
             results, others = _split(messages, range(start, end), end, _calls(messages, begin, start), set())
         except InvalidRequest:
@@ -145,7 +148,7 @@ def oddities(messages: list[Message], first: int) -> Oddities:
     return frozenset(misplaced), frozenset(unpaired)
 
 
-def _turns(messages: list[Message], first: int) -> Iterator[tuple[int, int, int]]:
+def turns(messages: list[Message], first: int) -> Iterator[tuple[int, int, int]]:
     """Where a turn of the model begins, where what answers it, and where that ends."""
     position, count = first, len(messages)
     while position < count:
@@ -199,7 +202,7 @@ def _split(
         results[rank] = position
     if len(results) < len(calls) and (between or end < len(messages)):
         missing = next(path for rank, path in calls.values() if rank not in results)
-        raise InvalidRequest("the call has no result; add a tool message that answers it", path=pointer(missing))
+        raise InvalidRequest(f"{UNANSWERED_CALL}; {ANSWER_IT}", path=pointer(missing))
     seen.update(calls)
     return [results[rank] for rank in sorted(results)], others
 

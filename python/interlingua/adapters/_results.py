@@ -8,7 +8,7 @@ message that keeps the place where it stands, `unasked` of a result that no open
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._order import Moves, moves_behind
+from interlingua.adapters._order import ANSWER_IT, UNANSWERED_CALL, Moves, moves_behind
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.loss import Path, pointer
 
@@ -136,7 +136,7 @@ def _answers(
         open_as_read = form is not None and form(block).get("unanswered")
         if call not in answered and position != len(messages) - 1 and not open_as_read:
             raise InvalidRequest(
-                "this call has no result and other turns follow; add a result or remove the call",
+                f"{UNANSWERED_CALL}; {ANSWER_IT}",
                 path=pointer(("messages", position, "content", index)),
                 adapter=adapter,
             )

@@ -10,7 +10,7 @@ client, `unload` takes it out when the client's next request is read.
 import re
 import zlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any, Final
 
 from interlingua.canonical import json
@@ -48,8 +48,8 @@ def load(message: Message, endpoint: Endpoint) -> Message:
     return {**message, "content": [loader.block(block) for block in message["content"]]}
 
 
-def load_events(events: Iterable[Event], endpoint: Endpoint) -> Iterator[Event]:
-    """The same for the events of a streamed answer.
+def event_loader(endpoint: Endpoint) -> Generator[list[Event], Event | None, None]:
+    """The same for the events of a streamed answer: give it events, and None at the end; it gives those that are due.
 
     A call that is to be loaded is told when it is whole, with all that stands before it: its id comes first, and what
     the id holds may come last.
@@ -58,7 +58,8 @@ def load_events(events: Iterable[Event], endpoint: Endpoint) -> Iterator[Event]:
     states: dict[str, dict[str, Any]] = {}  # of the loaded calls, by their ids
     awaited: set[tuple[int, int]] = set()  # blocks that calls have to wait for
     held: list[Event] = []
-    for event in events:
+    event = yield []
+    while event is not None:
         choice: int = event.get("choice") or 0
         loader = loaders.setdefault(choice, _Loader(endpoint))
         match event["type"]:
@@ -74,10 +75,12 @@ def load_events(events: Iterable[Event], endpoint: Endpoint) -> Iterator[Event]:
             case _:
                 holds = bool(held)
         held.append(event)
+        due: list[Event] = []
         if not holds or not awaited:
-            yield from _told(held, loaders, states)
+            due = list(_told(held, loaders, states))
             held = []
-    yield from _told(held, loaders, states)
+        event = yield due
+    yield list(_told(held, loaders, states))
 
 
 def _told(events: list[Event], loaders: dict[int, "_Loader"], states: dict[str, dict[str, Any]]) -> Iterator[Event]:

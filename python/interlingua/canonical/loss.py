@@ -19,6 +19,8 @@ Entry = dict[str, Any]
 
 SEVERITIES: Final = ("shape", "weakened", "lost")
 PLACEHOLDER: Final = "placeholder"
+UNANSWERED: Final = ("error", PLACEHOLDER)
+"""What may be done with a call that has no result."""
 
 
 def pointer(path: Path) -> str:

@@ -21,6 +21,7 @@ from pydantic import (
 )
 
 from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.texts import as_blocks
 from interlingua.canonical.validate import check_plain
 
 T = TypeVar("T")
@@ -126,6 +127,10 @@ FreeJson = Annotated[Any, AfterValidator(_refuse_no_json)]
 
 Maybe = Annotated[T | None, Field(exclude_if=_is_none)]
 """A member that may be absent, but is never null on the outside: None means that it is absent."""
+
+
+TEXT_AS_BLOCKS = BeforeValidator(as_blocks)
+"""A list of blocks for which a program may write one text (spec/1-values.md#text-as-content)."""
 
 
 def _read_time(value: Any) -> Any:

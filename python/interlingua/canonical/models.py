@@ -18,6 +18,7 @@ from interlingua.canonical.methods import (
     ToolResultMethods,
 )
 from interlingua.canonical.model_base import (
+    TEXT_AS_BLOCKS,
     FreeJson,
     FreeObject,
     Maybe,
@@ -97,6 +98,7 @@ __all__ = [
     "ToolUseInputDeltaEvent",
     "ToolUseKind",
     "ToolUseStartEvent",
+    "Unanswered",
     "UnknownBlock",
     "UnknownEvent",
     "Usage",
@@ -337,7 +339,7 @@ class ToolResultBlock(ToolResultMethods, Model):
     type: Literal["tool_result"] = "tool_result"
     tool_use_id: Annotated[Text, Field(pattern=r"^tu_[0-9A-Za-z]+$")]
     """Id of the tool_use block that this answers."""
-    content: "list[ContentBlock]"
+    content: "Annotated[list[ContentBlock], TEXT_AS_BLOCKS]"
     """What the tool returned: text, images, audio, video, documents and opaque blocks."""
     is_error: bool = False
     """True when the tool failed."""
@@ -552,7 +554,7 @@ class Message(MessageMethods, Model):
     """The session that it belongs to; bound when it is appended."""
     role: Role
     """Who speaks. system and developer hold instructions, tool holds one tool result."""
-    content: list[ContentBlock]
+    content: Annotated[list[ContentBlock], TEXT_AS_BLOCKS]
     """The blocks, in order; the order has meaning."""
     name: Maybe[Text] = None
     """Name of the participant, where the provider takes one."""
@@ -685,6 +687,12 @@ What to do with content that cannot be carried. drop: leave it out and report. e
 put a short text in its place and report.
 """
 
+Unanswered: TypeAlias = Literal["error", "placeholder"]
+"""
+What to do with a tool call that has no result. error: refuse. placeholder: put a result that says so
+behind it and report.
+"""
+
 
 class LossPolicy(Model):
     """What to do with content that the target cannot express."""
@@ -693,6 +701,11 @@ class LossPolicy(Model):
     """drop: leave it out and report. error: refuse. placeholder: put a short text in its place and report."""
     strict: "Maybe[LossSeverity]" = None
     """Refuse when any loss is at least this severe."""
+    unanswered: Unanswered = "error"
+    """
+    What to do with tool calls of a request that have no result. error: refuse where the target takes none.
+    placeholder: put a result that says so behind each and report.
+    """
 
 
 class Request(RequestMethods, Model):
@@ -700,7 +713,7 @@ class Request(RequestMethods, Model):
 
     model: Maybe[Annotated[Text, Field(pattern=r"^[^:]+:.+$")]] = None
     """Canonical model id, provider:name."""
-    system: Maybe[list[TextBlock]] = None
+    system: Maybe[Annotated[list[TextBlock], TEXT_AS_BLOCKS]] = None
     """Instructions placed before all messages; the same as a first system message."""
     messages: list[Message]
     """The conversation, in order."""

@@ -79,6 +79,7 @@ __all__ = [
     "ToolUseInputDeltaEvent",
     "ToolUseKind",
     "ToolUseStartEvent",
+    "Unanswered",
     "UnknownBlock",
     "UnknownEvent",
     "Usage",
@@ -622,6 +623,12 @@ What to do with content that cannot be carried. drop: leave it out and report. e
 put a short text in its place and report.
 """
 
+Unanswered: TypeAlias = Literal["error", "placeholder"]
+"""
+What to do with a tool call that has no result. error: refuse. placeholder: put a result that says so
+behind it and report.
+"""
+
 
 class LossPolicy(TypedDict, total=False):
     """What to do with content that the target cannot express."""
@@ -630,6 +637,11 @@ class LossPolicy(TypedDict, total=False):
     """drop: leave it out and report. error: refuse. placeholder: put a short text in its place and report."""
     strict: "LossSeverity"
     """Refuse when any loss is at least this severe."""
+    unanswered: Unanswered
+    """
+    What to do with tool calls of a request that have no result. error: refuse where the target takes none.
+    placeholder: put a result that says so behind each and report.
+    """
 
 
 class Request(TypedDict, total=False):

@@ -24,6 +24,7 @@ from interlingua.canonical.loss import Path, pointer
 _SCHEMA: Final = "interlingua.schema.json"
 _CAPITAL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _DEEPEST: Final = 500
+_PART: Final = 1_000  # blocks and messages: a millisecond or two of the validator
 _MOST: Final = 20  # violations in one report: enough to mend an input, too few to flood a log
 
 
@@ -64,7 +65,8 @@ def validate(value: Any, name: str = "Request") -> None:
     if name not in schema()["$defs"]:
         raise InvalidRequest(f"the schema has no type {name!r}; try Request, Message or Response")
     try:
-        valid = _quick_validator(name).is_valid(value)
+        validator = _quick_validator(name)
+        valid = all(validator.is_valid(part) for part, _ in _parts(value, name))
     except (RecursionError, ValueError) as problem:
         raise _unreadable(problem) from None
     if not valid:
@@ -112,19 +114,64 @@ def violations(value: Any, name: str = "Request") -> list[dict[str, str]]:
     Of a request, a response or a message that fits the schema, what a schema cannot say of one value: see `validate`.
     """
     found: dict[str, dict[str, str]] = {}
-    try:
-        errors = _validator(name).iter_errors(value)
-    except (RecursionError, ValueError) as problem:
-        raise _unreadable(problem) from None
-    for error in errors:
-        for leaf in _leaves(error):
-            path = pointer(tuple(leaf.instance_path))
-            found.setdefault(path, {"rule": f"schema.{leaf.kind.name}", "path": path, "message": _message(leaf)})
-            if len(found) == _MOST:
-                return list(found.values())
+    for part, ahead in _parts(value, name):
+        try:
+            errors = _validator(name).iter_errors(part)
+        except (RecursionError, ValueError) as problem:
+            raise _unreadable(problem) from None
+        for error in errors:
+            for leaf in _leaves(error):
+                path = _place(leaf.instance_path, ahead)
+                found.setdefault(path, {"rule": f"schema.{leaf.kind.name}", "path": path, "message": _message(leaf)})
+                if len(found) == _MOST:
+                    return list(found.values())
     if not found:
         return _beyond_schema(value, name)
     return list(found.values())
+
+
+Ahead = tuple[int, int]
+"""How many messages stand ahead of a part of a request, and how many blocks ahead of it in its first message."""
+
+
+def _parts(value: Any, name: str) -> Iterator[tuple[Any, Ahead]]:
+    """A value in parts that are valid when it is. The validator is not interrupted while it looks at one, and other
+    threads wait: so what grows with a conversation is shown to it a piece at a time."""
+    messages: Any = value.get("messages") if name == "Request" and isinstance(value, dict) else None
+    if not isinstance(messages, list) or sum(map(_blocks, messages)) <= _PART:
+        yield value, (0, 0)
+        return
+    start, size = 0, 0
+    for position, message in enumerate(messages):
+        blocks = _blocks(message)
+        if size and size + blocks > _PART:
+            yield {**value, "messages": messages[start:position]}, (start, 0)
+            start, size = position, 0
+        if blocks > _PART:
+            for first in range(0, blocks, _PART):
+                piece = {**message, "content": message["content"][first : first + _PART]}
+                yield {**value, "messages": [piece]}, (position, first)
+            start, size = position + 1, 0
+        else:
+            size += blocks
+    yield {**value, "messages": messages[start:]}, (start, 0)
+
+
+def _blocks(message: Any) -> int:
+    """How much a message gives to look at: its blocks, and itself."""
+    content = message.get("content") if isinstance(message, dict) else None
+    return len(content) + 1 if isinstance(content, list) else 1
+
+
+def _place(path: list[str | int], ahead: Ahead) -> str:
+    """The pointer of a place in a part, as it is in the whole."""
+    match path:
+        case ["messages", int(message), "content", int(block), *rest]:
+            return pointer(("messages", message + ahead[0], "content", block + ahead[1], *rest))
+        case ["messages", int(message), *rest]:
+            return pointer(("messages", message + ahead[0], *rest))
+        case _:
+            return pointer(tuple(path))
 
 
 def _leaves(error: Any) -> Iterator[Any]:

@@ -8,7 +8,7 @@ error is one line: what, where (JSON Pointer), and what to do. With `--json` it 
 output, unless events are printed there, of which it is the last.
 """
 
-import logging
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -18,9 +18,22 @@ import typer
 
 from interlingua.canonical.errors import InterlinguaError, InvalidRequest, too_deep
 from interlingua.cli._command import Command, Group
-from interlingua.cli._shared import report_error, write
+from interlingua.cli._shared import COMPLETES, report_error, write
 
-COMMANDS = ("adapt", "route", "generate", "serve", "launch", "key", "check", "plug", "models", "providers", "cost")
+COMMANDS = (
+    "adapt",
+    "route",
+    "generate",
+    "serve",
+    "launch",
+    "key",
+    "check",
+    "plug",
+    "models",
+    "providers",
+    "cost",
+    "completion",
+)
 """The commands in the order of the help. Each is the function of that name in the module of that name."""
 
 _EPILOG = (
@@ -73,8 +86,10 @@ def _asked_for(arguments: Sequence[str]) -> Sequence[str]:
 
 def run(arguments: Sequence[str]) -> int:
     """Runs a command and gives the exit status."""
-    # what was dropped is told by the command itself; a command that logs sets up its own handler
-    logging.getLogger("interlingua").addHandler(logging.NullHandler())
+    if COMPLETES in os.environ:
+        from typer._completion_classes import completion_init
+
+        completion_init()  # a shell asks what may stand here (`interlingua completion`)
     try:
         status = make_app(_asked_for(arguments))(args=list(arguments), standalone_mode=False, prog_name="interlingua")
         sys.stdout.flush()

@@ -1,6 +1,7 @@
 """What the commands have in common: options, input, output, the client, and how an error ends a command."""
 
 import sys
+from codecs import BOM_UTF8
 from collections.abc import Coroutine
 from datetime import UTC, datetime
 from pathlib import Path
@@ -35,15 +36,17 @@ Retries = Annotated[
 ]
 
 CANONICAL = "canonical"
+COMPLETES = "_INTERLINGUA_COMPLETE"
+"""The variable by which a shell asks for completions."""
 
 
 def read(file: str) -> bytes:
     try:
         if file != "-":
-            return Path(file).read_bytes()
+            return Path(file).read_bytes().removeprefix(BOM_UTF8)
         if sys.stdin is None:
             raise InvalidRequest("standard input is closed; name a file")
-        return sys.stdin.buffer.read()
+        return sys.stdin.buffer.read().removeprefix(BOM_UTF8)
     except (OSError, ValueError) as problem:
         why = getattr(problem, "strerror", None) or "no name of a file"
         raise InvalidRequest(f"cannot read {shown(file)}: {why}") from None
@@ -88,7 +91,15 @@ def one_of(option: str, value: str | None, words: tuple[str | None, ...]) -> Non
 
 
 def object_in(file: Path | None, what: str) -> Data:
-    found = {} if file is None else json.loads(json_text(str(file)))
+    """The object in a file of JSON or YAML; an empty one where no file is named."""
+    if file is None:
+        return {}
+    from interlingua.client.settings_file import read_settings
+
+    try:
+        found = read_settings(read(str(file)), file)
+    except InvalidRequest as problem:
+        raise InvalidRequest(f"{file}: {problem.message}", path=problem.path) from None
     if not isinstance(found, dict):
         raise InvalidRequest(f"{what} must be an object", path="")
     return found

@@ -40,6 +40,10 @@ def adapt(
     strict: Annotated[
         str | None, typer.Option(help="Refuse, with status 3, when something is shape, weakened or lost.")
     ] = None,
+    unanswered: Annotated[
+        str | None,
+        typer.Option(help="What to do with a request's calls that have no result: error, or placeholder."),
+    ] = None,
     loss: Annotated[bool, typer.Option("--loss", help="Show the loss report, on standard error.")] = False,
     state_in_ids: Annotated[
         bool,
@@ -56,37 +60,55 @@ def adapt(
 
     Wires are openai_chat, anthropic_messages and the others that `interlingua providers` shows in use.
     """
-    from interlingua import adapters, registry
+    from interlingua import translate
 
     one_of("--strict", strict, ("shape", "weakened", "lost", None))
+    one_of("--unanswered", unanswered, ("error", "placeholder", None))
     one_of("--kind", kind, ("request", "response", "stream", "error"))
-    for wire in (source, target):
-        if wire != CANONICAL:
-            adapters.get(wire)
     if target == CANONICAL and (provider or model or state_in_ids):
         raise InvalidRequest("--provider, --model and --state-in-ids speak of the target: name its wire with --to")
     if source == CANONICAL and from_provider:
         raise InvalidRequest("--from-provider speaks of the wire of the input: name it with --from")
     if model is not None and not model.strip():
         raise InvalidRequest("--model is empty; give the target's own name of the model, or leave the option out")
-    _speaks("--provider", provider, target)
-    _speaks("--from-provider", from_provider, source)
     endpoint = None
     if target != CANONICAL:
-        endpoint = replace(registry.endpoint(adapter=target, provider=provider, model=model), state_in_ids=state_in_ids)
+        endpoint = translate.endpoint_of(target, provider=provider, model=model)
+        _speaks("--provider", provider, endpoint.adapter)
+        endpoint = replace(endpoint, state_in_ids=state_in_ids)
+    if source != CANONICAL:
+        side = translate.endpoint_of(source, provider=from_provider)
+        source, from_provider = side.adapter, side.provider
+        _speaks("--from-provider", from_provider, source)
     if kind == "stream":
         _adapt_stream(read(file), source, from_provider, endpoint, strict, raw=raw, as_json=as_json, loss=loss)
         return
     if kind == "error":
         value, report = _adapt_error(read(file), source, from_provider, endpoint, strict, raw=raw)
+    elif kind == "response":
+        given = json_text(file)
+        value, report = _adapt_response(given, source, from_provider, endpoint, strict)
+        _tell_other_wire(given, source, kind)
     else:
-        convert = _adapt_request if kind == "request" else _adapt_response
-        value, report = convert(json_text(file), source, from_provider, endpoint, strict)
+        given = json_text(file)
+        value, report = _adapt_request(given, source, from_provider, endpoint, strict, unanswered)
+        _tell_other_wire(given, source, kind)
     if as_json:
         print_json({"wire" if endpoint else kind: value, "loss": report})
         return
     print_json(value["body"] if endpoint and kind == "request" else value)
     _tell_loss(report, whole=loss)
+
+
+def _tell_other_wire(given: bytes, source: str, kind: str) -> None:
+    """What was read without an error may be a body of another wire all the same: its members then became options."""
+    from interlingua.translate import likely_wire
+
+    value = json.loads(given)
+    if source != CANONICAL and isinstance(value, dict):
+        body = value["body"] if "body" in value and "path" in value else value
+        if likely := likely_wire(body, kind, source):
+            say(f"interlingua: the input was read as {source}, but {likely}")
 
 
 def _tell_loss(report: list[Data], *, whole: bool) -> None:
@@ -112,7 +134,7 @@ def _speaks(option: str, provider: str | None, wire: str) -> None:
 
 
 def _adapt_request(
-    given: bytes, source: str, owner: str | None, endpoint: Any, strict: str | None
+    given: bytes, source: str, owner: str | None, endpoint: Any, strict: str | None, unanswered: str | None
 ) -> tuple[Data, list[Data]]:
     from interlingua import translate
 
@@ -122,8 +144,9 @@ def _adapt_request(
         request, report = _canonical(given, "Request", translate.read_request), []
     else:
         request, report = translate.read_request(given, source, provider=owner)
-    if strict is not None:
-        request = {**request, "loss_policy": {**request.get("loss_policy", {}), "strict": strict}}
+    policy = _strictly(strict) | ({} if unanswered is None else {"unanswered": unanswered})
+    if policy:
+        request = {**request, "loss_policy": {**request.get("loss_policy", {}), **policy}}
     if endpoint is None:
         return request, report
     projection = translate.project(request, endpoint)
@@ -148,12 +171,13 @@ def _adapt_response(
 def _canonical(given: bytes, name: str, read: Callable[[bytes, str], Any]) -> Data:
     """A canonical value. What is none, but can be read as one of a wire, was meant as that: it is said how to say so."""
     from interlingua import adapters, translate
+    from interlingua.adapters._recognition import recognised
 
     try:
-        return translate.load(given, name)
+        return translate.validated(json.loads(given), name)
     except InvalidRequest as problem:
-        wires: list[str] = []
-        for wire in adapters.names():
+        wires: list[str] = [wire for wire in recognised(json.loads(given), name.lower()) if wire != CANONICAL]
+        for wire in () if wires else adapters.names():
             with suppress(InterlinguaError):
                 value, _ = read(given, wire)
                 if value.get("messages") or value.get("message", {}).get("content"):
@@ -223,7 +247,8 @@ def _adapt_stream(
         raise InvalidRequest("the input holds no events")
     if source != CANONICAL and first and first["category"] in ("stream_truncated", "invalid_response"):
         why = "nothing of it can be read" if first["category"] == "stream_truncated" else first["message"]
-        raise InvalidWire(f"the input is no stream of {source}: {why}")
+        likely = translate.likely_wire(_first_object(given), "stream", source)
+        raise InvalidWire(f"the input is no stream of {source}: {why}{likely and f'; {likely}'}")
     if endpoint is None:
         for event in events:
             write(json.dumps(event) + b"\n")
@@ -238,6 +263,16 @@ def _adapt_stream(
         say(f"interlingua: the stream ends with an error: {events[-1]['error']['message']}")
         show_provider_words(events[-1]["error"])
         raise typer.Exit(1)
+
+
+def _first_object(given: bytes) -> Any:
+    """The first object of a stream, whatever frames it has; None when there is none."""
+    for line in given.splitlines():
+        begin = line.find(b"{")
+        with suppress(InvalidRequest):
+            if begin >= 0:
+                return json.loads(line[begin:].rstrip(b",]"))
+    return None
 
 
 def _events(given: bytes) -> list[Data]:

@@ -1,16 +1,19 @@
 """`interlingua cost`: what an answer cost, or what a request may cost."""
 
+from decimal import Decimal
 from typing import Annotated, Any
 
 import typer
 
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest
-from interlingua.cli._shared import AsJson, Data, json_text, print_json, write
+from interlingua.cli._shared import AsJson, Data, json_text, print_json, read, write
 
 
 def cost(
-    model: Annotated[str, typer.Argument(help="Model, as provider:name or an alias.")],
+    model: Annotated[
+        str | None, typer.Argument(help="Model, as provider:name or an alias.", show_default=False)
+    ] = None,
     file: Annotated[
         str | None, typer.Argument(help="A usage, a response, or a request to estimate; - for standard input.")
     ] = None,
@@ -21,6 +24,10 @@ def cost(
     cached: Annotated[int | None, typer.Option(min=0, help="Prompt tokens read from a cache.")] = None,
     written: Annotated[int | None, typer.Option(min=0, help="Prompt tokens written to a cache.")] = None,
     version: Annotated[str | None, typer.Option(help="Price table, e.g. 2026-05-08; the newest by default.")] = None,
+    reprice: Annotated[
+        str | None,
+        typer.Option(help="A file of responses, one or one in each line: what each cost, and costs by the table."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """
@@ -32,6 +39,15 @@ def cost(
     """
     from interlingua import registry
 
+    if reprice is not None:
+        if model is not None or file is not None:
+            raise InvalidRequest(
+                "--reprice takes the model of each answer from the answer; leave the other arguments out"
+            )
+        _reprice(reprice, version, as_json=as_json)
+        return
+    if model is None:
+        raise InvalidRequest("name a model, as provider:name or an alias, or give answers with --reprice FILE")
     name = str(registry.parse(model))
     counts: Data = {
         "input_tokens": input_tokens,
@@ -58,6 +74,49 @@ def cost(
     from interlingua import show
 
     write(f"{name}: {show.tokens(priced)} → {show.money(priced, expected)}\n".encode())
+
+
+def _reprice(file: str, version: str | None, *, as_json: bool) -> None:
+    """What recorded answers cost when they were made, and cost by a price table."""
+    from interlingua import registry, show
+
+    rows: list[Data] = []
+    for position, answer in enumerate(_answers(file), start=1):
+        usage = _usage(answer)
+        model = answer.get("model") or answer.get("requested_model")
+        if not isinstance(model, str):
+            raise InvalidRequest(f"answer {position} of {file} names no model")
+        priced = registry.priced(usage, model, version)
+        if priced["cost_usd"] is None and answer.get("requested_model"):
+            priced = registry.priced(usage, answer["requested_model"], version)
+        rows.append({"model": model, "usage": priced, "recorded": _recorded(usage)})
+    if as_json:
+        print_json({"answers": rows})
+        return
+    for row in rows:
+        before = show.money(row["recorded"]) if row["recorded"]["cost_usd"] else "unpriced"
+        write(f"{row['model']}: {show.tokens(row['usage'])}: was {before} → {show.money(row['usage'])}\n".encode())
+    known = [row for row in rows if row["recorded"]["cost_usd"] and row["usage"]["cost_usd"]]
+    was, now = (sum((Decimal(row[at]["cost_usd"]) for row in known), Decimal(0)) for at in ("recorded", "usage"))
+    left = f"; {len(rows) - len(known)} of {len(rows)} have no price on one side" if len(known) < len(rows) else ""
+    write(f"together {was:f} USD → {now:f} USD{left}\n".encode())
+
+
+def _recorded(usage: Data) -> Data:
+    return {"cost_usd": usage.get("cost_usd"), "pricing_version": usage.get("pricing_version") or "an unknown day"}
+
+
+def _answers(file: str) -> list[Data]:
+    """The responses in a file: one, a list, or one in each line."""
+    given = read(file)
+    try:
+        value = json.loads(given)
+    except InvalidRequest:
+        value = [json.loads(line) for line in given.split(b"\n") if line.strip()]
+    found = value if isinstance(value, list) else [value]
+    if not all(isinstance(answer, dict) for answer in found):
+        raise InvalidRequest(f"{file} must hold responses", path="")
+    return found
 
 
 def _usage(value: Any) -> Data:

@@ -1,37 +1,112 @@
-"""`interlingua route`: which model should answer, and why."""
+"""`interlingua route`: which model should answer, and why; and the same again from a record."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from interlingua.cli._shared import AsJson, File, Model, Replay, json_text, now, object_in, print_json, registry_of
+from interlingua.canonical import json
+from interlingua.canonical.errors import InvalidRequest, NoCandidate
+from interlingua.cli._shared import (
+    AsJson,
+    Data,
+    File,
+    Model,
+    Replay,
+    json_text,
+    now,
+    object_in,
+    print_json,
+    registry_of,
+    say,
+)
 
 
 def route(
     file: File = "-",
     model: Model = None,
-    policy: Annotated[Path | None, typer.Option(help="Routing policy, a JSON file.")] = None,
+    policy: Annotated[Path | None, typer.Option(help="Routing policy, a file of JSON or YAML.")] = None,
     context: Annotated[
-        Path | None, typer.Option(help="What is known of the turn beside the request, a JSON file: delegate, skills, …")
+        Path | None,
+        typer.Option(help="What is known of the turn beside the request, a file of JSON or YAML: delegate, skills, …"),
+    ] = None,
+    record: Annotated[
+        Path | None,
+        typer.Option(help="Write the decision with all that it was made from to a file; it holds the request."),
+    ] = None,
+    decision: Annotated[
+        Path | None,
+        typer.Option(help="Make a recorded decision again, and say whether it is the same; needs no request."),
     ] = None,
     replay: Replay = False,
     as_json: AsJson = False,
 ) -> None:
     """Tell which model should answer, why, and what each candidate would lose, take and cost."""
-    from interlingua import translate
+    if decision is not None:
+        if file != "-" or model or policy or context or record or replay:
+            raise InvalidRequest("--decision goes alone: the record holds the request, the policy and all else")
+        _again(decision, as_json=as_json)
+        return
+    from interlingua import router, translate
     from interlingua.client.routing import Routing
 
     request = translate.load(json_text(file))
     routing = Routing(registry_of(replay=replay), object_in(policy, "a policy"))
     known = object_in(context, "the context of a turn") if context else None
-    decision = routing.decide(request, target=model, context=known, now=now())
-    candidates = routing.candidates(request, decision)
+    given = routing.input(request, target=model, context=known, now=now())
+    made = _made(lambda: router.decide_json(given), as_json=as_json)
+    if record is not None:
+        _write_record(record, {"input": given, "decision": made})
+    candidates = routing.candidates(request, made)
     if as_json:
-        print_json({"decision": decision, "candidates": candidates})
+        print_json({"decision": made, "candidates": candidates})
         return
     from interlingua import show
 
     out = show.console()
-    out.print(show.decision(decision))
+    out.print(show.decision(made))
     out.print(show.candidates(candidates))
+
+
+def _made(decide: Any, *, as_json: bool) -> Data:
+    """The decision. Where no model can take the turn, what each slot said is shown before the error."""
+    try:
+        return decide()
+    except NoCandidate as problem:
+        if not as_json:
+            from interlingua import show
+
+            show.console(stderr=True).print(show.decision({"chain": problem.chain}))
+        raise
+
+
+def _write_record(file: Path, value: Data) -> None:
+    try:
+        file.write_bytes(json.dumps(value) + b"\n")
+    except OSError as problem:
+        raise InvalidRequest(f"cannot write {file}: {problem.strerror}") from None
+
+
+def _again(file: Path, *, as_json: bool) -> None:
+    """Makes a recorded decision again. Exit status 1 when it is another one."""
+    from interlingua import router
+
+    held = object_in(file, "a recorded decision")
+    given = held.get("input", held)
+    if not isinstance(given, dict) or not ("request" in given or "turn" in given):
+        raise InvalidRequest(f"{file} holds no input of a decision; record one with interlingua route --record FILE")
+    recorded: Any = held.get("decision")
+    made = _made(lambda: router.decide_json(given), as_json=as_json)
+    same = recorded is None or json.loads(json.dumps(made)) == recorded
+    if as_json:
+        print_json({"decision": made, **({} if recorded is None else {"same": same})})
+    else:
+        from interlingua import show
+
+        show.console().print(show.decision(made))
+        if recorded is not None and not same:
+            say(f"interlingua: another decision than the recorded one, which chose {recorded.get('chosen_model')}")
+        elif recorded is not None:
+            say("interlingua: the same decision as the recorded one")
+    if not same:
+        raise typer.Exit(1)

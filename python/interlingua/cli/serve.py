@@ -1,6 +1,5 @@
 """`interlingua serve`: serve gRPC."""
 
-import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -33,6 +32,9 @@ def serve(
         float, typer.Option(min=0, help="With --replay: stretch the recorded times; 0 leaves them out.")
     ] = 1,
     max_message_mb: Annotated[int, typer.Option(min=1, max=2047, help="Limit of one message, in MiB.")] = 64,
+    max_calls: Annotated[
+        int, typer.Option(min=1, help="How many calls run at a time; more are refused and told when to come again.")
+    ] = 500,
     grace: Annotated[float, typer.Option(min=0, help="Seconds that running calls get when the server ends.")] = 10,
     log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
     as_json: AsJson = False,
@@ -46,7 +48,7 @@ def serve(
     one_of("--health", health, ("backoff", "windows"))
     if (tls_cert is None) != (tls_key is None) or (tls_client_ca is not None and tls_cert is None):
         raise InvalidRequest("TLS takes --tls-cert and --tls-key together, and --tls-client-ca beside them")
-    logging.basicConfig(level=log_level.upper(), format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    server.log_to_stderr(log_level)
     address = f"unix:{unix}" if unix is not None else f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     events = Events(log_event)
     limits = _limits(concurrency or ())
@@ -54,6 +56,7 @@ def serve(
         "client": client_of(replay=replay, pace=pace, retry=retry, health=health, concurrency=limits, events=events),
         "routing": Routing(registry_of(replay=replay), policy, events=events),
         "max_message_bytes": max_message_mb << 20,
+        "max_calls": max_calls,
         "credentials": server.tls(tls_cert, tls_key, tls_client_ca) if tls_cert and tls_key else None,
     }
     options["routing"].check()

@@ -133,10 +133,17 @@ def failure(problem: TransportFailed | Interrupted, call: Call | None) -> Interl
             return ProviderError(
                 _error(endpoint, "timeout", "the deadline passed before the answer was complete", retryable=True)
             )
+        case Interrupted(reason="shutdown"):
+            return shut_down()
         case _:
             return Cancelled(
                 "the answer was cancelled before it was complete", adapter=endpoint.adapter if endpoint else None
             )
+
+
+def shut_down(message: str = "the server was shut down before the answer was complete") -> ProviderError:
+    """What the end of this process is to the caller: a failure of ours, and of no provider (spec/9-service.md#drain)."""
+    return ProviderError({"category": "server_error", "message": message, "retryable": True, "code": "shutdown"})
 
 
 def no_place(call: Call) -> ProviderError:

@@ -12,11 +12,13 @@ from itertools import count
 from typing import Any, TypeVar
 
 from interlingua.canonical.errors import CannotAdapt, NoCandidate, NotConfigured, ProviderError
+from interlingua.canonical.logs import logger
 from interlingua.client.answers import REFUSAL, another_may_do, failure, no_place, unreached
 from interlingua.client.call import Call, Limits, Plan, Trail
 from interlingua.client.concurrency import Placed, Places
 from interlingua.client.interrupt import Interrupt, Interrupted
 from interlingua.client.retry import Retry
+from interlingua.client.threads import done, size_of
 from interlingua.client.transport import Answer, TransportFailed
 from interlingua.router import Health
 
@@ -25,7 +27,7 @@ T = TypeVar("T")
 Receive = Callable[[Call, Answer, Interrupt], Awaitable[T]]
 """What is done with an answer whose head says success, before it counts as one. Raises `ProviderError` when it is none."""
 
-_LOG = logging.getLogger("interlingua.client")
+_LOG = logger("client")
 
 # in the place of a time; as texts they are later than any time
 _LATER = "after all"
@@ -74,7 +76,7 @@ class Asking:
             others = position < len(models)
             call: Call | None = None
             try:
-                call = self.prepare(plan, model)
+                call = await done(size_of(plan.request), self.prepare, plan, model)
                 call.trail = trail
                 answer, received = await self._placed(call, interrupt, due, receive, others=others)
                 if not (others and REFUSAL in plan.fail_over_on and refused(received)):

@@ -6,7 +6,6 @@ Everything but the sending is pure code of other modules. Time, randomness and t
 """
 
 import asyncio
-import logging
 import random
 import time
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
@@ -19,6 +18,7 @@ from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, NotConfigured, ProviderError
 from interlingua.canonical.ids import UlidSource
+from interlingua.canonical.logs import logger
 from interlingua.client.answers import ERROR_BODY_LIMIT, refusal, refused, served, whole
 from interlingua.client.asking import Asking, log_rest
 from interlingua.client.call import Answered, Call, Limits, Plan
@@ -29,6 +29,7 @@ from interlingua.client.retry import PRESETS, Retry
 from interlingua.client.routing import NAMED, named_record, session_of
 from interlingua.client.sigv4 import Wallet, signed
 from interlingua.client.stream import Stream
+from interlingua.client.threads import done
 from interlingua.client.transport import STREAMS, Answer, Transport, TransportFailed
 from interlingua.events import ROUTE_DECIDED, Events
 from interlingua.registry import Connection, Registry, default
@@ -36,7 +37,7 @@ from interlingua.router import Health, decided, in_turn_order, named_chain, turn
 
 Response = dict[str, Any]
 
-_LOG = logging.getLogger("interlingua.client")
+_LOG = logger("client")
 
 
 def _now() -> datetime:
@@ -165,7 +166,7 @@ class Client:
     async def _receive(self, call: Call, answer: Answer, interrupt: Interrupt) -> tuple[Response, bytes | None]:
         """The response, and its body unless it came as a stream."""
         body = await interrupt.wait(whole(answer, self._limits.answer))
-        response, streamed = read_body(call, answer, body)
+        response, streamed = await done(len(body), read_body, call, answer, body)
         return response, None if streamed else body
 
     def stream(

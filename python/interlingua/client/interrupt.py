@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class Interrupted(Exception):
-    """A wait was interrupted; the reason is `deadline` or `cancelled`."""
+    """A wait was interrupted; the reason is `deadline`, `cancelled` or `shutdown`."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)

@@ -4,7 +4,7 @@ The router, bound to a registry, a policy and the adapters: what the service and
 The router itself is pure and knows neither; here is where its inputs come from.
 """
 
-import logging
+import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,16 +13,18 @@ from pathlib import Path
 from typing import Any
 
 from interlingua import adapters, router, translate
-from interlingua.canonical import json
+from interlingua.adapters._pairing import to_wire
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, NoCandidate, too_deep
+from interlingua.canonical.logs import logger
+from interlingua.client.settings_file import read_settings
 from interlingua.events import ROUTE_DECIDED, ROUTING_CONSTRAINT_FAILURE, Events
 from interlingua.registry import Connection, Registry, default
 
 Data = dict[str, Any]
 
 NAMED = "named by the caller"
-_LOG = logging.getLogger("interlingua.client")
+_LOG = logger("client")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ def session_of(request: Mapping[str, Any]) -> str | None:
 
 
 class PolicyFile:
-    """A policy in a JSON file, which is read again for each turn (spec/7-routing.md#policy-reread).
+    """A policy in a file of JSON or YAML, which is read again for each turn (spec/7-routing.md#policy-reread).
 
     `check` raises `InvalidRequest` for a policy that is not valid. A file that is not leaves the last good policy in force,
     which the log tells once for each change of the file.
@@ -63,9 +65,14 @@ class PolicyFile:
         self._check = check
         self._seen: bytes | str | None = None
         self._policy: Data | None = None
+        self._lock = threading.Lock()  # decisions for large conversations are made in threads
 
     def current(self) -> Data:
         """The policy in force. Raises `InvalidRequest` while there was never a good one."""
+        with self._lock:
+            return self._current()
+
+    def _current(self) -> Data:
         given = _content(self._path)
         if self._policy is None or given != self._seen:
             try:
@@ -81,7 +88,7 @@ class PolicyFile:
         if isinstance(given, str):
             raise InvalidRequest(f"cannot read {self._path}: {given}")
         try:
-            policy = json.loads(given)
+            policy = read_settings(given, self._path)
             self._check(policy)
         except InvalidRequest as problem:
             told = f"{self._path}: {problem.message}"
@@ -235,15 +242,29 @@ class Routing:
         The manual choice is the target, else that of the context, else the request's model. `context` holds the facts
         of the turn that do not stand in the request (spec/7-routing.md#context).
         """
-        given = {
+        catalog = catalog or self.catalog
+        given = self.input(request, target=target, context=context, policy=policy, health=health, now=now)
+        return router.decide_json({**given, "catalog": catalog})
+
+    def input(
+        self,
+        request: Data,
+        *,
+        target: str | None = None,
+        context: Data | None = None,
+        policy: Data | None = None,
+        health: Data | None = None,
+        now: str | None = None,
+    ) -> Data:
+        """What a decision is made from, whole: recorded, it can be decided again (`router.decide_json`)."""
+        return {
             "request": request,
             "context": {**(context or {}), "sticky": target} if target else context,
-            "catalog": catalog or self.catalog,
+            "catalog": self.catalog,
             "policy": self.policy if policy is None else policy,
             "health": health,
             "now": now,
         }
-        return router.decide_json(given)
 
     def candidates(self, request: Data, decision: Data) -> list[Data]:
         """What each candidate of a decision would lose of this conversation, take and cost; the chosen one first.
@@ -265,7 +286,7 @@ class Routing:
         endpoint = self.registry.endpoint(model=model)
         endpoint = self._connect(endpoint).located(endpoint)
         try:
-            return adapters.get(endpoint.adapter).to_wire({**request, "model": model}, endpoint)[1]
+            return to_wire(adapters.get(endpoint.adapter), {**request, "model": model}, endpoint)[1]
         except RecursionError:
             raise too_deep() from None
 

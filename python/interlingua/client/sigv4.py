@@ -7,7 +7,6 @@ environment, those of profiles, roles and machines, are found by botocore, where
 
 import asyncio
 import hmac
-import logging
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -15,9 +14,10 @@ from typing import Any, Protocol, cast
 from urllib.parse import parse_qsl, quote, urlsplit
 
 from interlingua.canonical.errors import ProviderError
+from interlingua.canonical.logs import logger
 from interlingua.registry.signing import Credentials, Signing
 
-_LOG = logging.getLogger("interlingua.client")
+_LOG = logger("client")
 _ALGORITHM = "AWS4-HMAC-SHA256"
 _SIGNED = ("content-type",)  # beside host and x-amz-*: what others on the way do not touch
 

@@ -5,7 +5,7 @@ fast as the caller asks. A stream that is closed, cancelled, or out of time clos
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from interlingua.canonical.errors import Cancelled, InterlinguaError, ProviderError, StreamTruncated
 from interlingua.client.answers import REFUSAL, failure, in_band, refuse_page, refused
@@ -54,11 +54,12 @@ class Stream:
         """Gives up what has not been read and closes the call to the provider. Any number of times."""
         await self._events.aclose()
 
-    def cancel(self) -> None:
+    def cancel(self, reason: Literal["cancelled", "shutdown"] = "cancelled") -> None:
         """Stops the answer, from any task: whoever waits for an event gets an `error` event of category `cancelled`
-        with what had arrived, then `Cancelled`. Any number of times."""
+        with what had arrived, then `Cancelled`. When the process is about to end, the reason is `shutdown`, and the
+        error a `ProviderError` of category `server_error`. Any number of times."""
         if self._interrupt is not None:
-            self._interrupt.stop("cancelled")
+            self._interrupt.stop(reason)
 
     async def _run(self) -> AsyncGenerator[Event, None]:
         self._interrupt = interrupt = Interrupt(self._deadline)

@@ -222,9 +222,9 @@ class Streamed:
             client = replace(client, dialect={**client.dialect, "framing": framing})
         writer = translate.StreamWriter(client)
         async for event in self._events():
-            if chunk := writer.feed(event):
+            if chunk := b"".join(writer.feed(event)):
                 yield chunk
-        chunk = writer.end()
+        chunk = b"".join(writer.end())
         self._call.answer_loss = writer.loss
         if translate.framing(client) == "sse":  # Google's SDK reads no comments, and its wire has another framing
             chunk += f": interlingua-loss {counted([*self._call.request_loss, *writer.loss])}\n\n".encode()

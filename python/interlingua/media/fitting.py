@@ -5,7 +5,6 @@ A picture that fits is not touched. One that does not is decoded once and encode
 All that changes is told in the words of the loss report, so that applying the report to the request gives the result.
 """
 
-import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,12 +12,13 @@ from typing import Any
 import pybase64
 
 from interlingua.canonical.errors import CannotAdapt, InvalidRequest, LossRefused
+from interlingua.canonical.logs import logger
 from interlingua.canonical.loss import PLACEHOLDER, SEVERITIES, Entry, Loss, Path, pointer
 from interlingua.canonical.magic import dimensions, sniff
 from interlingua.media import picture
 from interlingua.media.places import Data, Place, R, checked, decoded, like, places, plain_type, with_values
 
-_LOG = logging.getLogger("interlingua.media")
+_LOG = logger("media")
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,7 +121,7 @@ class Registry:
         if row is None:
             variable = names.dsn_variable(name)
             if variable not in self._environment:
-                raise names.unknown_provider(name)
+                raise self._unknown_provider(name)
             dsn = _connection.parse_dsn(self._environment[variable], variable)
             row = _connection.dsn_row(dsn, self._rows, variable)
         return {"name": name, **row}
@@ -129,6 +129,15 @@ class Registry:
     def is_provider(self, name: str) -> bool:
         """Whether a provider of this name is in a row or in a DSN."""
         return name in self._rows or names.dsn_variable(name) in self._environment
+
+    def nearest(self, word: str) -> list[str]:
+        """The names that an unknown word may have meant, the likeliest first."""
+        return names.nearest(word, self.aliases, self._models, self._rows)
+
+    def _unknown_provider(self, name: str) -> InvalidRequest:
+        from difflib import get_close_matches
+
+        return names.unknown_provider(name, get_close_matches(name, self._rows, n=2))
 
     def providers(self) -> list[str]:
         """The names of all providers: those of the rows, then those of DSNs that can be read."""
@@ -160,7 +169,7 @@ class Registry:
         Raises `InvalidRequest` for an unknown provider.
         """
         if not self.is_provider(provider):
-            raise names.unknown_provider(provider)
+            raise self._unknown_provider(provider)
         try:
             row = self.provider(provider)
             address = base_url or _connection.base_url(provider, row, None, self._environment)
@@ -287,7 +296,7 @@ class Registry:
         if provider is not None and self.is_provider(provider):
             return self.provider(provider)
         if adapter is None:
-            raise names.unknown_provider(provider or "")
+            raise self._unknown_provider(provider or "")
         return None
 
     def _wire(self, row: Row, entry: Row, name: str | None) -> str:
@@ -384,7 +393,14 @@ class Registry:
     ) -> list[ModelName]:
         """The targets of a spec such as `a/x,b/y,thinking` (see `names.expand`); `aliases` win over the registry's."""
         known = {**self.aliases, **aliases} if aliases else self.aliases
-        return names.expand(spec, known, self.is_provider, default_provider=default_provider, resolvers=self._resolvers)
+        return names.expand(
+            spec,
+            known,
+            self.is_provider,
+            default_provider=default_provider,
+            resolvers=self._resolvers,
+            hint=lambda word: names.nearest(word, known, self._models, self._rows),
+        )
 
     def parse(self, text: str, *, default_provider: str | None = None) -> ModelName:
         """One model from an id or an alias. Raises `InvalidRequest` also when it stands for a chain."""
@@ -410,17 +426,16 @@ class Registry:
         return sorted(self._tables)
 
     def price(self, model: str, version: str | None = None) -> Price | None:
-        """The price of a model in a table (the newest by default), with the table's version; None when unpriced.
+        """The price of a model, by id or alias, in a table (the newest by default), with the table's version; None when
+        unpriced.
 
-        Raises `InvalidRequest` when there is no such table.
+        Raises `InvalidRequest` when there is no such table, and for a word that is neither an id nor an alias.
         """
         version = version or max(self._tables)
         table = self._tables.get(version)
         if table is None:
             raise InvalidRequest(f"there is no price table {version!r}; there are {', '.join(self.price_versions())}")
-        name = names.split(model)
-        if name is None:
-            return None
+        name = names.split(model) or self.parse(model)
         rows = table["models"]
         ways = names.written_ways(name.name, self._rows.get(name.provider, {}).get("regions", ()))
         homes = (name.provider, *table.get("same_prices", {}).get(name.provider, ()))
@@ -433,7 +448,9 @@ class Registry:
 
         What a provider says about its own price is not looked at.
         """
-        price = self.price(model, version) if model else None
+        # a name that a provider reports of itself may be any text
+        known = model is not None and (model in self.aliases or names.split(model) is not None)
+        price = self.price(model, version) if model is not None and known else None
         amount = cost(usage, price)
         if price is None or amount is None:
             return {**usage, "cost_usd": None, "pricing_version": None}

@@ -7,8 +7,8 @@ No part of a name is taken for a setting: `x:high` is the model `high` of the pr
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from interlingua.canonical.errors import InvalidRequest
 
@@ -19,6 +19,9 @@ _EDITION = re.compile(r"-(?:v\d+|v?\d+:\d+(?::\w+)?)$")
 
 Resolver = Callable[[str], str | None]
 """Asked for a spec when a word is neither an alias nor a model; None when it does not know the word."""
+
+Hint = Callable[[str], list[str]]
+"""Asked for what an unknown word may have meant."""
 
 
 class ModelName(NamedTuple):
@@ -81,11 +84,13 @@ def expand(
     *,
     default_provider: str | None = None,
     resolvers: Sequence[Resolver] = (),
+    hint: Hint | None = None,
 ) -> list[ModelName]:
     """The targets of a spec in order, aliases replaced in place, each target once (the first stays).
 
     A word is looked up as an alias first, then split into provider and name; a word without mark is a model of
-    `default_provider` when there is one, else the resolvers are asked in order.
+    `default_provider` when there is one, else the resolvers are asked in order. `hint` gives the names that an unknown
+    word may have meant.
     Raises `InvalidRequest` for an unknown word, an unknown provider, an empty element and a loop of aliases.
     """
     targets: dict[ModelName, None] = {}
@@ -99,13 +104,13 @@ def expand(
             continue
         inner = aliases.get(word)
         if inner is None:
-            target = _target(word, is_provider, default_provider)
+            target = _target(word, is_provider, default_provider, hint)
             if target is not None:
                 targets[target] = None
                 continue
             inner = next((found for resolve in resolvers if (found := resolve(word)) is not None), None)
             if inner is None:
-                raise _unknown(word)
+                raise _unknown(word, hint)
         if word in begun and word not in finished:
             raise InvalidRequest(f"the alias {word!r} leads back to itself: {_loop(word, stack)}")
         if word not in finished:  # a word that was expanded before would add nothing new
@@ -114,19 +119,60 @@ def expand(
     return list(targets)
 
 
-def _target(word: str, is_provider: Callable[[str], bool], default_provider: str | None) -> ModelName | None:
+def expand_in(catalog: Mapping[str, Any], spec: str, aliases: Mapping[str, str]) -> list[ModelName]:
+    """`expand` with what a catalogue knows, which is the registry as the router sees it."""
+    providers = catalog["providers"]
+
+    def hint(word: str) -> list[str]:
+        return nearest(word, aliases, catalog.get("models", ()), providers)
+
+    return expand(spec, aliases, providers.__contains__, hint=hint)
+
+
+def _target(
+    word: str, is_provider: Callable[[str], bool], default_provider: str | None, hint: Hint | None
+) -> ModelName | None:
     name = split(word)
     if name is not None:
         if not is_provider(name.provider):
-            raise unknown_provider(name.provider)
+            raise unknown_provider(name.provider, hint(word) if hint else ())
         return name
     if _MARK.search(word):
         raise InvalidRequest(f"the model id {word!r} lacks its provider or its name; write provider:name")
     return ModelName(default_provider, word) if default_provider else None
 
 
-def _unknown(word: str) -> InvalidRequest:
-    return InvalidRequest(f"{word!r} is neither an alias nor a model id; write provider:name, or define the alias")
+def _unknown(word: str, hint: Hint | None) -> InvalidRequest:
+    advice = did_you_mean(hint(word) if hint else ()) or "write provider:name, or define the alias"
+    return InvalidRequest(f"{word!r} is neither an alias nor a model id; {advice}")
+
+
+def did_you_mean(found: Sequence[str]) -> str:
+    """The advice of an error that knows what was probably meant; empty when it does not."""
+    return f"did you mean {' or '.join(found)}?" if found else ""
+
+
+def nearest(word: str, aliases: Iterable[str], models: Iterable[str], providers: Iterable[str]) -> list[str]:
+    """What an unknown word may have meant, the likeliest first: the models of just this name, or the aliases, models and
+    providers whose names are like it."""
+    from difflib import get_close_matches  # who makes no mistake does not wait for it
+
+    provider, mark, name = word.partition(":") if ":" in word else word.partition("/")
+    if mark:
+        return [f"{one}:{name}" for one in get_close_matches(provider, list(providers), _MOST_HINTS, _LIKE)]
+    ids: dict[str, list[str]] = {}
+    for model in models:
+        ids.setdefault(model.partition(":")[2], []).append(model)
+    if word in ids:
+        return ids[word][:_MOST_HINTS]
+    if word in providers:
+        return [model for model in models if model.startswith(f"{word}:")][:_MOST_HINTS]
+    close = get_close_matches(word, [*aliases, *ids], _MOST_HINTS, _LIKE)
+    return list(dict.fromkeys(one for found in close for one in (ids[found][:1] if found in ids else [found])))
+
+
+_MOST_HINTS = 3
+_LIKE = 0.7
 
 
 def _loop(word: str, stack: Sequence[_Open]) -> str:
@@ -134,11 +180,12 @@ def _loop(word: str, stack: Sequence[_Open]) -> str:
     return " → ".join([*words[words.index(word) :], word])
 
 
-def unknown_provider(name: str) -> InvalidRequest:
-    """The error for a provider that is in no row and in no DSN."""
-    return InvalidRequest(
+def unknown_provider(name: str, meant: Sequence[str] = ()) -> InvalidRequest:
+    """The error for a provider that is in no row and in no DSN; `meant` are names that were probably meant."""
+    message = (
         f"there is no provider {name!r}: it is neither in the registry nor in the environment as {dsn_variable(name)}"
     )
+    return InvalidRequest(f"{message}; {did_you_mean(meant)}" if meant else message)
 
 
 def dsn_variable(provider: str) -> str:

@@ -175,7 +175,7 @@ def _check_spec(
         yield "form", path, "must be a text: models and aliases, separated by commas"
         return
     try:
-        targets = names.expand(spec, aliases, catalog["providers"].__contains__)
+        targets = names.expand_in(catalog, spec, aliases)
     except InvalidRequest as problem:
         yield "known_models", path, problem.message
         return

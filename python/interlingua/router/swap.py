@@ -48,7 +48,7 @@ def check_swap(
     When the answer is no, `active_model` is unchanged, `message` says so to the user, and `payload` is that of the one
     event `routing_constraint_failure` to publish. When it is yes, `record` is the routing record of the next answer. Raises `InvalidRequest` for an unknown model.
     """
-    targets = names.expand(model, catalog.get("aliases", {}), catalog["providers"].__contains__)
+    targets = names.expand_in(catalog, model, catalog.get("aliases", {}))
     if len(targets) != 1:
         raise InvalidRequest(f"{model!r} stands for {len(targets)} models; a session has one")
     target = str(targets[0])

@@ -4,9 +4,7 @@ Adapt: one value from any form to any other. Two steps, read and write, with the
 What is carried is a request, a response, a stream of events, or a failure; each side is canonical or a wire.
 """
 
-import queue
-import threading
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -71,8 +69,9 @@ def _endpoint(side: service.Side) -> Endpoint | None:
     if not (side.adapter or side.provider or side.model):
         return None
     if side.adapter:
-        adapters.get(side.adapter)  # an unknown wire is told before anything else
-    found = registry.endpoint(adapter=side.adapter or None, provider=side.provider or None, model=side.model or None)
+        found = translate.endpoint_of(side.adapter, provider=side.provider or None, model=side.model or None)
+    else:
+        found = registry.endpoint(provider=side.provider or None, model=side.model or None)
     return replace(found, origin=side.origin or None, state_in_ids=side.state_in_ids)
 
 
@@ -265,9 +264,8 @@ class StreamAdapter:
         source, target = _source(start), _target(start)
         raw = start.include_raw or target is not None
         self._reader = None if source is None else translate.StreamReader(source, raw=raw)
-        self._loss: list[Data] = []
         self._told = target is None  # whether the report was given; to the canonical form there is none
-        self._writer = None if target is None else _Writer(target, self._loss, _policy(start))
+        self._writer = None if target is None else translate.StreamWriter(target, policy=_policy(start))
         self._as_json = start.json_output
         self._position = 0
 
@@ -288,33 +286,32 @@ class StreamAdapter:
             case _:
                 wanted = "events" if self._reader is None else "chunks"
                 raise InvalidRequest(f"by its start this stream takes {wanted}", path=f"/{kind}")
-        response = self._response(events, [] if self._writer is None else self._writer.push(events))
+        response = self._response(events, self._written(events))
         self._position += 1
         return response
 
     def end(self) -> service.AdaptStreamResponse | None:
         """What the end of input completes."""
         events = [] if self._reader is None else self._reader.end()
-        chunks: list[bytes] = []
+        chunks = self._written(events)
         if self._writer is not None:
-            chunks = [*self._writer.push(events), *self._writer.close()]
+            chunks += self._writer.end()
         return self._response(events, chunks, last=True)
 
-    def close(self) -> None:
-        """Frees what the stream holds. Any number of times."""
-        if self._writer is not None:
-            self._writer.close()
+    def _written(self, events: list[Data]) -> list[bytes]:
+        return [] if self._writer is None else [chunk for event in events for chunk in self._writer.feed(event)]
 
     def _response(
         self, events: list[Data], chunks: list[bytes], *, last: bool = False
     ) -> service.AdaptStreamResponse | None:
         ended = not self._told and (last or any(event["type"] in _LAST for event in events))
-        if not (chunks if self._writer is not None else events) and not (ended and self._loss):
+        loss = [] if self._writer is None else self._writer.loss
+        if not (chunks if self._writer is not None else events) and not (ended and loss):
             return None
         response = service.AdaptStreamResponse(completed_by=self._position)
         if ended:
             self._told = True
-            _write_loss(self._loss, response, as_json=self._as_json)
+            _write_loss(loss, response, as_json=self._as_json)
         if self._writer is not None:
             response.chunks.extend(chunks)
         elif self._as_json:
@@ -325,62 +322,3 @@ class StreamAdapter:
 
 
 _LAST = frozenset(("message_complete", "error"))
-
-
-class _Writer:
-    """Writes a stream for a wire, event by event.
-
-    Encoders are generators that pull events, and here events are pushed. The two meet by a hand-over: the encoder runs
-    on a thread of its own and always either waits for an event or is being waited for, so nothing runs at the same time.
-    """
-
-    def __init__(self, target: Endpoint, loss: list[Data], policy: Data | None) -> None:
-        self._account: dict[str, Any] = {"loss": loss, "policy": policy}
-        self._in: queue.SimpleQueue[Data | None] = queue.SimpleQueue()
-        self._out: queue.SimpleQueue[tuple[list[bytes], bool, Exception | None]] = queue.SimpleQueue()
-        self._open = True
-        threading.Thread(target=self._run, args=(target,), name="interlingua-stream-writer", daemon=True).start()
-        self._first = self._take()
-
-    def push(self, events: Iterable[Data]) -> list[bytes]:
-        """The chunks that these events complete."""
-        chunks, self._first = self._first, []
-        for event in events:
-            if self._open:
-                self._in.put(event)
-                chunks += self._take()
-        return chunks
-
-    def close(self) -> list[bytes]:
-        """The chunks that the end brings; ends the thread. Any number of times."""
-        if not self._open:
-            return []
-        self._in.put(None)
-        return self._take()
-
-    def _take(self) -> list[bytes]:
-        chunks, over, problem = self._out.get()
-        if over:
-            self._open = False
-        if problem is not None:
-            raise problem
-        return chunks
-
-    def _run(self, target: Endpoint) -> None:
-        written: list[bytes] = []
-
-        def pulled() -> Iterator[Data]:
-            while True:
-                self._out.put((list(written), False, None))
-                written.clear()
-                event = self._in.get()
-                if event is None:
-                    return
-                yield event
-
-        try:
-            for chunk in translate.encode_stream(pulled(), target, **self._account):
-                written.append(chunk)  # noqa: PERF402 handed over whenever the encoder asks for more
-            self._out.put((written, True, None))
-        except Exception as problem:  # noqa: BLE001 it is raised again where it was caused
-            self._out.put(([], True, problem))

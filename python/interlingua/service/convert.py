@@ -142,6 +142,9 @@ _RESPONSE_FORMAT_TYPE_WORDS = {number: word for word, number in _RESPONSE_FORMAT
 _ON_DROP: dict[str, int] = {"drop": pb.ON_DROP_DROP, "error": pb.ON_DROP_ERROR, "placeholder": pb.ON_DROP_PLACEHOLDER}
 _ON_DROP_WORDS = {number: word for word, number in _ON_DROP.items()}
 
+_UNANSWERED: dict[str, int] = {"error": pb.UNANSWERED_ERROR, "placeholder": pb.UNANSWERED_PLACEHOLDER}
+_UNANSWERED_WORDS = {number: word for word, number in _UNANSWERED.items()}
+
 _LOSS_OP: dict[str, int] = {
     "drop": pb.LOSS_OP_DROP,
     "replace": pb.LOSS_OP_REPLACE,
@@ -1290,6 +1293,8 @@ def _read_loss_policy(message: pb.LossPolicy) -> Data:
         data["on_drop"] = read_enum(_ON_DROP_WORDS, message.on_drop, None, "on_drop")
     if message.strict:
         data["strict"] = read_enum(_LOSS_SEVERITY_WORDS, message.strict, None, "strict")
+    if message.unanswered:
+        data["unanswered"] = read_enum(_UNANSWERED_WORDS, message.unanswered, None, "unanswered")
     if message.rest_json:
         read_rest(message.rest_json, data)
     return data
@@ -1303,6 +1308,8 @@ def _write_loss_policy(data: Data, message: pb.LossPolicy) -> None:
                 message.on_drop = write_enum(_ON_DROP, value, None, "on_drop")
             case "strict" if value is not None:
                 message.strict = write_enum(_LOSS_SEVERITY, value, None, "strict")
+            case "unanswered" if value is not None:
+                message.unanswered = write_enum(_UNANSWERED, value, None, "unanswered")
             case _:
                 rest[name] = value
     if rest:

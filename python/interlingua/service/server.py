@@ -18,22 +18,29 @@ from typing import Any
 
 import grpc
 import grpc.aio
-from grpc_health.v1 import health, health_pb2, health_pb2_grpc
-from grpc_reflection.v1alpha import reflection
+from grpc_health.v1 import health, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection, reflection_pb2_grpc
 
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.client import Client
 from interlingua.client.routing import Routing
 from interlingua.events import Events
-from interlingua.service.servicer import Servicer, handlers
+from interlingua.service.calls import MAX_CALLS, Calls
+from interlingua.service.probes import Health, Reflection
+from interlingua.service.servicer import MAX_MESSAGE_BYTES, Servicer, handlers
 from interlingua.v1 import service_pb2
 
 _LOG = logging.getLogger("interlingua.service")
+_GRPC_LOG = "grpc._cython.cygrpc"
 
 SERVICE = service_pb2.DESCRIPTOR.services_by_name["InterlinguaService"].full_name
-MAX_MESSAGE_BYTES = 64 << 20
 
-_SERVING = health_pb2.HealthCheckResponse.SERVING
+_LAST_WORDS_S = 1.0
+"""How long calls that are cut off at the end of grace have to tell so."""
+
+_WAITING = 20_000
+"""How many new calls gRPC keeps until they are taken, for each method. It cancels calls beyond that, without a word: by
+default all beyond 3,000 and some beyond 1,000, which a burst reaches before a busy loop can refuse them."""
 
 CLIENT_OPTIONS: tuple[tuple[str, int], ...] = (
     ("grpc.http2.bdp_probe", 0),
@@ -50,6 +57,8 @@ def server_options(max_message_bytes: int) -> list[tuple[str, int]]:
         ("grpc.max_receive_message_length", max_message_bytes),
         ("grpc.max_send_message_length", max_message_bytes),
         ("grpc.http2.write_buffer_size", 16 << 10),
+        ("grpc.server.max_pending_requests", _WAITING),
+        ("grpc.server.max_pending_requests_hard_limit", _WAITING),
         ("grpc.so_reuseport", 0),
         # clients may keep an idle connection alive, once in ten seconds
         ("grpc.http2.min_recv_ping_interval_without_data_ms", 10_000),
@@ -82,6 +91,21 @@ def tls(certificate: Path, key: Path, client_authority: Path | None = None) -> g
     return grpc.ssl_server_credentials(
         [(texts[1], texts[0])], root_certificates=authority, require_client_auth=authority is not None
     )
+
+
+def log_to_stderr(level: str) -> None:
+    """Logs at a level, and of other libraries only what an operator must know: their details hold headers and content."""
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    logging.getLogger("interlingua").setLevel(level.upper())
+
+
+def _not_of_a_client_that_left(record: logging.LogRecord) -> bool:
+    """A filter: gRPC logs a traceback when a client cancels, or its deadline passes, just while it is answered."""
+    problem = record.exc_info[1] if record.exc_info else None
+    if not isinstance(problem, grpc.aio.InternalError):
+        return True
+    _LOG.debug("a client left while it was answered")
+    return False
 
 
 def _read(file: Path) -> bytes:
@@ -134,16 +158,24 @@ class Running:
     """A started server."""
 
     server: grpc.aio.Server
-    health: Any
+    health: Health
+    calls: Calls
     port: int
     client: Client
     events: Events
     """Who observes the turns of this server."""
 
     async def stop(self, grace: float = 10.0) -> None:
-        """Ends gracefully: says NOT_SERVING, takes no new calls, lets running ones finish for `grace` seconds."""
-        await self.health.enter_graceful_shutdown()
-        await self.server.stop(grace)
+        """Ends gracefully: says NOT_SERVING, takes no new calls, lets running ones finish for `grace` seconds, and cuts
+        off the rest, each with an error that says so."""
+        self.health.end()
+        self.calls.refuse()
+        if grace > 0:
+            await self.calls.quiet()
+        ended = asyncio.ensure_future(self.server.stop(grace + _LAST_WORDS_S))
+        await asyncio.wait({ended}, timeout=grace)
+        self.calls.end()
+        await ended
         await self.client.aclose()
 
 
@@ -153,25 +185,29 @@ async def start(
     client: Client | None = None,
     routing: Routing | None = None,
     max_message_bytes: int = MAX_MESSAGE_BYTES,
+    max_calls: int = MAX_CALLS,
     credentials: grpc.ServerCredentials | None = None,
 ) -> Running:
     """Starts a server at `host:port`, where port 0 takes a free one, or at `unix:path`. `credentials` are those of `tls`.
+
+    It runs `max_calls` at a time and refuses more; health and reflection are not counted.
 
     Raises `OSError` when the address cannot be used.
     """
     if (why := _refused(address)) is not None:
         raise OSError(f"cannot listen on {address}: {why}")
     client = client or Client()
+    logging.getLogger(_GRPC_LOG).addFilter(_not_of_a_client_that_left)
     routing = routing or Routing(connect=client.connection, events=client.events)
     server: Any = grpc.aio.server(options=server_options(max_message_bytes))
-    methods = handlers(Servicer(client, routing))
+    calls = Calls(max_calls)
+    methods = handlers(Servicer(client, routing, calls, max_message_bytes))
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, methods),))
     server.add_registered_method_handlers(SERVICE, methods)
-    checks: Any = health.aio.HealthServicer()  # pyright: ignore[reportAttributeAccessIssue] set when aio is there
+    checks = Health(("", SERVICE), calls)
     health_pb2_grpc.add_HealthServicer_to_server(checks, server)
-    for name in ("", SERVICE):
-        await checks.set(name, _SERVING)
-    reflection.enable_server_reflection((SERVICE, health.SERVICE_NAME, reflection.SERVICE_NAME), server)
+    names = (SERVICE, health.SERVICE_NAME, reflection.SERVICE_NAME)
+    reflection_pb2_grpc.add_ServerReflectionServicer_to_server(Reflection(names, calls), server)
     try:
         port = server.add_secure_port(address, credentials) if credentials else server.add_insecure_port(address)
     except RuntimeError:
@@ -185,17 +221,18 @@ async def start(
             "no TLS on %s: conversations travel in the clear, and anyone who reaches it spends your keys", address
         )
     _LOG.info("listening on %s", address if address.startswith("unix") else f"port {port}")
-    return Running(server, checks, port, client, routing.events)
+    return Running(server, checks, calls, port, client, routing.events)
 
 
 async def run(running: Running, grace: float = 10.0) -> None:
-    """Serves until SIGTERM or SIGINT, then ends gracefully. A second signal ends at once."""
+    """Serves until SIGTERM or SIGINT, then ends gracefully. A second signal ends the time of grace."""
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
 
     def stop() -> None:
         if stopping.is_set():
-            loop.create_task(running.server.stop(None))  # noqa: RUF006 the server waits for it
+            running.calls.end()
+            loop.create_task(running.server.stop(_LAST_WORDS_S))  # noqa: RUF006 the server waits for it
         stopping.set()
 
     for word in (signal.SIGTERM, signal.SIGINT):

@@ -17,7 +17,7 @@ from typing import Any, NoReturn, TypeVar
 
 import grpc
 import grpc.aio
-from google.protobuf.message import DecodeError
+from google.protobuf.message import DecodeError, Message
 
 from interlingua import adapters
 from interlingua.canonical import json
@@ -26,19 +26,25 @@ from interlingua.canonical.errors import InterlinguaError, InvalidRequest, too_d
 from interlingua.canonical.fold import buffered
 from interlingua.canonical.validate import schema, violations
 from interlingua.client import Client
+from interlingua.client.answers import shut_down
+from interlingua.client.interrupt import Interrupt
 from interlingua.client.routing import Choice, Routing
+from interlingua.client.threads import LARGE, done
 from interlingua.registry import Registry
 from interlingua.service import adapting, convert, estimating, routing
-from interlingua.service.status import shown, status_of
+from interlingua.service.calls import Calls, until
+from interlingua.service.status import MessageTooLarge, shown, status_of
 from interlingua.v1 import service_pb2 as service
 from interlingua.v1 import types_pb2 as types
 
 _LOG = logging.getLogger("interlingua.service")
 
+MAX_MESSAGE_BYTES = 64 << 20
+
 Context = grpc.aio.ServicerContext[Any, Any]
 S = TypeVar("S", bound="Servicer")
 I = TypeVar("I")  # noqa: E741
-O = TypeVar("O")  # noqa: E741
+O = TypeVar("O", bound=Message)  # noqa: E741
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,16 +100,21 @@ async def _fail(context: Context, problem: Exception, request: Any) -> NoReturn:
         _LOG.error("%s in a method of the service\n%s", type(problem).__name__, where)
         problem = InterlinguaError("a defect of the server; its log tells where")
     code, message, trailer = status_of(problem, include_raw=getattr(request, "include_raw", False))
-    await context.abort(code, message, trailer)
+    try:
+        await context.abort(code, message, trailer)
+    except grpc.aio.InternalError:
+        # the client has gone, or its deadline has passed, and gRPC did not say so yet: nobody is there to be told
+        raise asyncio.CancelledError from None
 
 
 def _unary(method: Callable[[S, I, Context], Awaitable[O]]) -> Callable[[S, I, Context], Awaitable[O]]:
     @wraps(method)
     async def guarded(self: S, request: I, context: Context) -> O:
         try:
-            if isinstance(request, Malformed):
-                raise request.error()
-            return await method(self, request, context)
+            with self.calls.admitted(), self.calls.cut_off():
+                if isinstance(request, Malformed):
+                    raise request.error()
+                return self.fitting(await method(self, request, context))
         except Exception as problem:  # noqa: BLE001
             await _fail(context, problem, request)
 
@@ -115,16 +126,22 @@ def _stream(method: Callable[[S, I, Context], AsyncIterator[O]]) -> Callable[[S,
     async def guarded(self: S, request: I, context: Context) -> AsyncIterator[O]:
         answers: Any = method(self, request, context)
         try:
-            if isinstance(request, Malformed):
-                raise request.error()
-            async for answer in answers:
-                yield answer
+            with self.calls.admitted():
+                if isinstance(request, Malformed):
+                    raise request.error()
+                async for answer in answers:
+                    yield self.fitting(answer)
         except Exception as problem:  # noqa: BLE001
             await _fail(context, problem, request)
         finally:
             await answers.aclose()
 
     return guarded
+
+
+def _size(request: Any) -> int:
+    """How large an input is, in bytes. A policy that comes with a call may hold expressions that take long on any text."""
+    return request.ByteSize() + (LARGE if getattr(request, "policy_json", "") else 0)
 
 
 _PAUSE_S = 0.05
@@ -141,17 +158,31 @@ async def _let_it_finish(pieces: AsyncIterator[Any]) -> None:
 
 
 class Servicer:
-    """The service over one client. It keeps nothing but the client's health: any number may stand side by side."""
+    """The service over one client. It keeps nothing but the client's health: any number may stand side by side.
 
-    def __init__(self, client: Client, chooser: Routing | None = None) -> None:
+    `calls` counts what runs, `limit` is that of one message, in bytes.
+    """
+
+    def __init__(
+        self, client: Client, chooser: Routing | None = None, calls: Calls | None = None, limit: int = MAX_MESSAGE_BYTES
+    ) -> None:
+        self.calls = calls or Calls()
+        self._limit = limit
         self._client = client
         self._routing = chooser or Routing(connect=client.connection, events=client.events)
         self._registry = self._routing.registry
 
+    def fitting(self, answer: O, remedy: str = "", usage: dict[str, Any] | None = None) -> O:
+        """An answer that is no larger than a message may be. Raises `MessageTooLarge`, which gRPC would say too late and in
+        no category."""
+        if (size := answer.ByteSize()) > self._limit:
+            raise MessageTooLarge(size, self._limit, remedy, usage)
+        return answer
+
     @_unary
     async def Adapt(self, request: service.AdaptRequest, context: Context) -> service.AdaptResponse:  # noqa: ARG002
         """Carries one value from any form to any other."""
-        return adapting.adapt(request)
+        return await done(_size(request), adapting.adapt, request)
 
     @_stream
     async def AdaptStream(
@@ -160,36 +191,39 @@ class Servicer:
         context: Context,  # noqa: ARG002
     ) -> AsyncIterator[service.AdaptStreamResponse]:
         """Carries a streamed answer while it arrives."""
-        pieces = aiter(request)
+        interrupt = Interrupt()
+        pieces = until(aiter(request), interrupt)
         carried: adapting.StreamAdapter | None = None
         try:
-            first = await anext(pieces, None)
-            if first is None or isinstance(first, Malformed) or first.WhichOneof("piece") != "start":
-                raise InvalidRequest("the first message must hold start", path="/start")
-            carried = adapting.StreamAdapter(first.start)
-            async for message in pieces:
-                if isinstance(message, Malformed):
-                    raise message.error()
-                if (response := carried.piece(message)) is not None:
-                    yield response
+            with self.calls.cut_by(lambda: interrupt.stop("shutdown")):
+                first = await anext(pieces, None)
+                if interrupt.reason is not None:
+                    raise shut_down()
+                if first is None or isinstance(first, Malformed) or first.WhichOneof("piece") != "start":
+                    raise InvalidRequest("the first message must hold start", path="/start")
+                carried = adapting.StreamAdapter(first.start)
+                async for message in pieces:
+                    if isinstance(message, Malformed):
+                        raise message.error()
+                    if (response := await done(_size(message), carried.piece, message)) is not None:
+                        yield response
             if (response := carried.end()) is not None:
                 yield response
+            if interrupt.reason is not None:
+                raise shut_down()
         except Exception:
             await _let_it_finish(pieces)
             raise
-        finally:
-            if carried is not None:
-                carried.close()
 
     @_unary
     async def Route(self, request: service.RouteRequest, context: Context) -> service.RouteResponse:  # noqa: ARG002
         """Tells which model should answer, and why."""
-        return routing.route(request, self._routing, self._client.health.snapshot())
+        return await done(_size(request), routing.route, request, self._routing, self._client.health.snapshot())
 
     @_unary
     async def Generate(self, request: service.GenerateRequest, context: Context) -> service.GenerateResponse:
         """Routes unless told the model, asks the provider and gives its answer."""
-        choice = self._choose(request)
+        choice = await done(_size(request), self._choose, request, self._client.health.snapshot())
         response = await self._client.generate(
             choice.request,
             model=choice.models[0],
@@ -208,14 +242,14 @@ class Servicer:
             answer.response_json = json.dumps(response).decode()
         else:
             answer.response.CopyFrom(convert.to_proto(types.Response, response))
-        return answer
+        return self.fitting(answer, _AS_STREAM, response.get("usage"))
 
     @_stream
     async def GenerateStream(
         self, request: service.GenerateStreamRequest, context: Context
     ) -> AsyncIterator[service.GenerateStreamResponse]:
         """Does the same as Generate and gives the answer as events."""
-        choice = self._choose(request)
+        choice = await done(_size(request), self._choose, request, self._client.health.snapshot())
         if choice.decision is not None:
             yield service.GenerateStreamResponse(decision=routing.decision_message(choice.decision))
         stream = self._client.stream(
@@ -228,20 +262,30 @@ class Servicer:
             fail_over_on=choice.fail_over_on,
             validated=True,
         )
+        too_large: MessageTooLarge | None = None
         try:
-            async for event in stream:
-                if request.buffered and not any(buffered([event])):
-                    continue
-                if event["type"] == "error":
-                    event = {**event, "error": shown(event["error"], include_raw=request.include_raw)}
-                if request.json_output:
-                    yield service.GenerateStreamResponse(event_json=json.dumps(event).decode())
-                else:
-                    yield service.GenerateStreamResponse(event=convert.to_proto(types.StreamEvent, event))
+            with self.calls.cut_by(lambda: stream.cancel("shutdown")):
+                async for event in stream:
+                    if request.buffered and not any(buffered([event])):
+                        continue
+                    try:
+                        piece = self.fitting(_piece(event, request), _IN_PIECES)
+                    except MessageTooLarge as problem:
+                        # the rest is read all the same, for its deltas and for the usage: it is paid for
+                        piece, too_large = None, too_large or problem
+                    if too_large is not None and event["type"] in _LAST:
+                        yield _piece(_without_content(event, too_large), request)
+                        if event["type"] == "message_complete":
+                            too_large.usage = event["response"].get("usage")
+                            raise too_large
+                    elif piece is not None:
+                        yield piece
         finally:
             await stream.aclose()
 
-    def _choose(self, request: service.GenerateRequest | service.GenerateStreamRequest) -> Choice:
+    def _choose(
+        self, request: service.GenerateRequest | service.GenerateStreamRequest, health: dict[str, Any]
+    ) -> Choice:
         conversation = adapting.conversation(request)
         with adapting.field_of_call("target" if request.target else "model"):
             return self._routing.choose(
@@ -249,24 +293,19 @@ class Servicer:
                 request.target or None,
                 routing.optional_object(request.policy_json, "policy_json"),
                 self._client.now().astimezone(UTC).isoformat().replace("+00:00", "Z"),
-                self._client.health.snapshot(),
+                health,
                 routing.optional_object(request.context_json, "context_json"),
             )
 
     @_unary
     async def Estimate(self, request: service.EstimateRequest, context: Context) -> service.EstimateResponse:  # noqa: ARG002
         """Tells what a request will take and cost, or what an answer did cost."""
-        return estimating.estimate(request, self._registry)
+        return await done(_size(request), estimating.estimate, request, self._registry)
 
     @_unary
     async def Check(self, request: service.CheckRequest, context: Context) -> service.CheckResponse:  # noqa: ARG002
         """Tells which rules of the contract a value breaks."""
-        value, name = _value(request)
-        found = violations(value, name)
-        if not found and name in ("Request", "Message", "Response"):
-            with adapting.field_of_call("profile"):
-                found = check(value, request.profile or "core")
-        return service.CheckResponse(violations=[convert.to_proto(types.Violation, one) for one in found])
+        return await done(_size(request), _checked, request)
 
     @_unary
     async def ListModels(
@@ -283,6 +322,39 @@ class Servicer:
             models=[_model(row, self._registry) for row in sorted(rows, key=lambda row: row["id"])],
             adapters=adapters.names(),
         )
+
+
+_LAST = frozenset(("message_complete", "error"))
+_AS_STREAM = "it is paid for; ask with GenerateStream, or "
+_IN_PIECES = "it is paid for, and the deltas hold its text; "
+
+
+def _piece(event: dict[str, Any], request: service.GenerateStreamRequest) -> service.GenerateStreamResponse:
+    if event["type"] == "error":
+        event = {**event, "error": shown(event["error"], include_raw=request.include_raw)}
+    if request.json_output:
+        return service.GenerateStreamResponse(event_json=json.dumps(event).decode())
+    return service.GenerateStreamResponse(event=convert.to_proto(types.StreamEvent, event))
+
+
+def _without_content(event: dict[str, Any], problem: MessageTooLarge) -> dict[str, Any]:
+    """The end of a stream of which something was too large to send: an error, with the response but for its content."""
+    ended = {"type": "error", "message_id": event["message_id"], "error": event.get("error") or problem.to_dict()}
+    if "response" in event:
+        message = event["response"]["message"]
+        metadata = {**message["metadata"], "status": "error"}
+        rest = {name: value for name, value in event["response"].items() if name not in ("message", "raw")}
+        ended["response"] = {**rest, "message": {**message, "content": [], "metadata": metadata}}
+    return ended
+
+
+def _checked(request: service.CheckRequest) -> service.CheckResponse:
+    value, name = _value(request)
+    found = violations(value, name)
+    if not found and name in ("Request", "Message", "Response"):
+        with adapting.field_of_call("profile"):
+            found = check(value, request.profile or "core")
+    return service.CheckResponse(violations=[convert.to_proto(types.Violation, one) for one in found])
 
 
 def _value(request: service.CheckRequest) -> tuple[Any, str]:

@@ -1,7 +1,7 @@
 """
 Errors on the wire of gRPC (spec/9-service.md#errors): every failure ends with a status that says whose fault it is,
 with a `google.rpc.Status` of details: `ErrorInfo` (reason: the category), `BadRequest` (a JSON Pointer for each
-violation), `RetryInfo`, and the canonical `Error`.
+violation), `RetryInfo`, the `Usage` of an answer that did not come to its end, and the canonical `Error`.
 
 Details travel in the trailing metadata, which clients cap at 8 KiB by default. So what is long is cut: the counts in
 `ErrorInfo` tell how much there was.
@@ -18,7 +18,7 @@ from google.protobuf.any_pb2 import Any as AnyMessage
 from google.protobuf.message import Message
 from google.rpc import error_details_pb2, status_pb2
 
-from interlingua.canonical.errors import OPERATOR_CATEGORIES, InterlinguaError, ProviderError
+from interlingua.canonical.errors import OPERATOR_CATEGORIES, InterlinguaError, ProviderError, StreamTruncated
 from interlingua.service import convert
 from interlingua.v1 import types_pb2
 
@@ -57,6 +57,22 @@ CODES: dict[str, grpc.StatusCode] = {
 }
 """The gRPC status of each category of spec/8-errors.md."""
 
+
+class MessageTooLarge(InterlinguaError):
+    """What a method gives is above the limit of one message. `usage` is what a provider was paid for it."""
+
+    category = "unsupported"
+
+    def __init__(self, size: int, limit: int, remedy: str, usage: dict[str, Any] | None = None) -> None:
+        super().__init__(
+            f"the answer has {size} bytes and one message at most {limit}; {remedy}raise the limit of the server"
+        )
+        self.usage = usage
+
+    def to_dict(self) -> dict[str, Any]:
+        return super().to_dict() | {"code": "message_too_large"}
+
+
 Trailer = tuple[tuple[str, bytes], ...]
 
 
@@ -78,7 +94,7 @@ def status_of(error: InterlinguaError, *, include_raw: bool = False) -> tuple[gr
     message = _cut(str(error))
     number: int = code.value[0]
     status = status_pb2.Status(code=number, message=message)
-    for detail in _details(data):
+    for detail in (*_details(data), *_usage(error)):
         _append(status, detail)
     # with the provider's body, else with as many of its words as there is room for
     for fitting in _shorter_and_shorter(data):
@@ -121,6 +137,16 @@ def _details(data: dict[str, Any]) -> list[Message]:
         retry.retry_delay.FromMilliseconds(round(min(data["retry_after"], _LONGEST_WAIT_S) * 1000))
         details.append(retry)
     return details
+
+
+def _usage(error: InterlinguaError) -> list[Message]:
+    """What was paid for an answer that the caller does not get, as far as the provider said so."""
+    match error:
+        case StreamTruncated(response={"usage": dict() as usage}) | MessageTooLarge(usage=dict() as usage):
+            without_raw = {name: value for name, value in usage.items() if name != "raw"}
+            return [convert.to_proto(types_pb2.Usage, without_raw)]
+        case _:
+            return []
 
 
 def _info(data: dict[str, Any]) -> error_details_pb2.ErrorInfo:

@@ -98,6 +98,12 @@ class OnDrop(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     ON_DROP_ERROR: _ClassVar[OnDrop]
     ON_DROP_PLACEHOLDER: _ClassVar[OnDrop]
 
+class Unanswered(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    UNANSWERED_UNSPECIFIED: _ClassVar[Unanswered]
+    UNANSWERED_ERROR: _ClassVar[Unanswered]
+    UNANSWERED_PLACEHOLDER: _ClassVar[Unanswered]
+
 class LossOp(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     LOSS_OP_UNSPECIFIED: _ClassVar[LossOp]
@@ -241,6 +247,9 @@ ON_DROP_UNSPECIFIED: OnDrop
 ON_DROP_DROP: OnDrop
 ON_DROP_ERROR: OnDrop
 ON_DROP_PLACEHOLDER: OnDrop
+UNANSWERED_UNSPECIFIED: Unanswered
+UNANSWERED_ERROR: Unanswered
+UNANSWERED_PLACEHOLDER: Unanswered
 LOSS_OP_UNSPECIFIED: LossOp
 LOSS_OP_DROP: LossOp
 LOSS_OP_REPLACE: LossOp
@@ -768,14 +777,16 @@ class Reasoning(_message.Message):
     def __init__(self, mode: _Optional[str] = ..., effort: _Optional[str] = ..., budget_tokens: _Optional[int] = ..., display: _Optional[str] = ..., rest_json: _Optional[str] = ...) -> None: ...
 
 class LossPolicy(_message.Message):
-    __slots__ = ("on_drop", "strict", "rest_json")
+    __slots__ = ("on_drop", "strict", "unanswered", "rest_json")
     ON_DROP_FIELD_NUMBER: _ClassVar[int]
     STRICT_FIELD_NUMBER: _ClassVar[int]
+    UNANSWERED_FIELD_NUMBER: _ClassVar[int]
     REST_JSON_FIELD_NUMBER: _ClassVar[int]
     on_drop: OnDrop
     strict: LossSeverity
+    unanswered: Unanswered
     rest_json: str
-    def __init__(self, on_drop: _Optional[_Union[OnDrop, str]] = ..., strict: _Optional[_Union[LossSeverity, str]] = ..., rest_json: _Optional[str] = ...) -> None: ...
+    def __init__(self, on_drop: _Optional[_Union[OnDrop, str]] = ..., strict: _Optional[_Union[LossSeverity, str]] = ..., unanswered: _Optional[_Union[Unanswered, str]] = ..., rest_json: _Optional[str] = ...) -> None: ...
 
 class Request(_message.Message):
     __slots__ = ("model", "system", "messages", "tools", "tool_choice", "parallel_tool_calls", "response_format", "max_output_tokens", "temperature", "top_p", "top_k", "frequency_penalty", "presence_penalty", "seed", "stop", "n", "logprobs", "top_logprobs", "reasoning", "verbosity", "service_tier", "user", "metadata_json", "cache", "stream", "options_json", "loss_policy", "provider_state", "rest_json")

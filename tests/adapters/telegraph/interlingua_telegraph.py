@@ -5,7 +5,7 @@ Wire: `POST /telegraph` with `{"model", "lines": [{"from": role, "words": [text]
 stream is JSON lines `{"word"}`, the last one `{"end"}`. It carries words and says of everything else that it is lost.
 """
 
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Mapping
 from typing import Any
 
 from interlingua.canonical import json
@@ -165,18 +165,21 @@ def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Generator
     yield [{"type": "error", "error": error, "response": {"message": message, "finish_reason": "error"}}]
 
 
-def encode_stream(events: Iterable[Data], endpoint: Endpoint) -> Iterator[Frame]:
+def stream_encoder(endpoint: Endpoint) -> Generator[list[Frame], Data | None, None]:
     """Each text is a line of its own."""
-    for event in events:
+    event = yield []
+    while event is not None:
+        lines: list[Data] = []
         match event["type"]:
             case _ if event.get("choice"):
                 pass  # one answer goes over the line
             case "block_stop" if event["block"]["type"] == "text":
-                yield Frame(None, json.dumps({"word": event["block"]["text"]}).decode())
+                lines.append({"word": event["block"]["text"]})
             case "message_complete":
-                yield Frame(None, json.dumps({"end": _end(event["response"])}).decode())
+                lines.append({"end": _end(event["response"])})
             case _:
                 pass
+        event = yield [Frame(None, json.dumps(line).decode()) for line in lines]
 
 
 def error(status: int, headers: Mapping[str, str], body: bytes | str | None, endpoint: Endpoint) -> Data:

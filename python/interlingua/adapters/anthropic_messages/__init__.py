@@ -19,18 +19,18 @@ from interlingua.adapters.anthropic_messages.errors import error, to_wire_error
 from interlingua.adapters.anthropic_messages.estimates import estimate
 from interlingua.adapters.anthropic_messages.requests import from_wire_request, to_wire
 from interlingua.adapters.anthropic_messages.responses import from_wire_response, to_wire_response
-from interlingua.adapters.anthropic_messages.streams import encode_stream, stream_decoder, stream_loss
+from interlingua.adapters.anthropic_messages.streams import stream_decoder, stream_encoder, stream_loss
 from interlingua.adapters.anthropic_messages.tables import FRAMING, NAME
 
 __all__ = [
     "FRAMING",
     "NAME",
-    "encode_stream",
     "error",
     "estimate",
     "from_wire_request",
     "from_wire_response",
     "stream_decoder",
+    "stream_encoder",
     "stream_loss",
     "to_wire",
     "to_wire_error",

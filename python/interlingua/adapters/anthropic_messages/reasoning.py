@@ -16,7 +16,8 @@ def reasoning_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> 
     code = "reasoning_mapped"
     if not writing.keeps("reasoning", code):
         # between tools reasoning has the budget of many answers, where it was asked for so
-        limit = None if writing.own and body.get("tools") else body.get("max_tokens")
+        most = writing.known("reasoning").get("max_output_tokens")
+        limit = None if writing.own and body.get("tools") else body.get("max_tokens", most)
         chosen = claude.fitted(reasoning, limit, MODES, writing.known("reasoning"))
     forced = body.get("tool_choice", {}).get("type") in ("any", "tool")
     refused = chosen.get("mode") == "enabled" and claude.refuses_budget(forced, body["messages"])

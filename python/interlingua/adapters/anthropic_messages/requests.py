@@ -316,6 +316,7 @@ def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
         tool_choice_to_wire(request, body, writing)
         _limit_to_wire(request, body, writing)
         reasoning_to_wire(request, body, writing)
+        _default_limit(body, writing)
         _members_to_wire(request, body, form, writing)
     except UNREADABLE as problem:
         raise InvalidRequest("the request lacks a member or has one of a wrong type", path="") from problem
@@ -373,12 +374,13 @@ def _limit_to_wire(request: Request, body: Wire, writing: Writing) -> None:
             writing.loss.replace(("max_output_tokens",), most, "limit_exceeded", "weakened", "the model's own limit")
             limit = most
         body["max_tokens"] = limit
-    elif not writing.keeps("max_output_tokens"):
-        limit = DEFAULT_MAX_TOKENS
-        budget = (request.get("reasoning") or {}).get("budget_tokens")
-        if budget is not None:
-            limit += budget
-        if most is not None:
+
+
+def _default_limit(body: Wire, writing: Writing) -> None:
+    """Writes the limit that the wire demands where none was given: room for an answer, and the budget of reasoning on top."""
+    if "max_tokens" not in body and not writing.keeps("max_output_tokens"):
+        limit = DEFAULT_MAX_TOKENS + body.get("thinking", {}).get("budget_tokens", 0)
+        if (most := writing.capabilities.get("max_output_tokens")) is not None:
             limit = min(limit, most)
         body["max_tokens"] = limit
         writing.loss.replace(("max_output_tokens",), limit, "required_default", "shape", "the target demands a limit")

@@ -1,7 +1,7 @@
 """Streamed answers both ways."""
 
 import hashlib
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterator
 from typing import Any, Final
 
 from interlingua.adapters._answers import ending
@@ -16,7 +16,7 @@ from interlingua.adapters._claude.streams import (
     unsaid_arguments,
 )
 from interlingua.adapters._claude.values import ASSISTANT, UNREADABLE, string, wire_model
-from interlingua.adapters._kit import MALFORMED, Repetition, Wire, arguments_text, parse_arguments, refuse_event
+from interlingua.adapters._kit import Encoder, Repetition, Wire, arguments_text, encoded, parse_arguments
 from interlingua.adapters.anthropic_messages.blocks import block_from_wire, block_to_wire
 from interlingua.adapters.anthropic_messages.errors import error as error_from_wire
 from interlingua.adapters.anthropic_messages.errors import error_in_stream
@@ -357,44 +357,9 @@ def _piece(text: Any) -> str:
 # ---------------------------------------------------------------------------------------------- to the wire
 
 
-def encode_stream(events: Iterable[Event], endpoint: Endpoint) -> Iterator[Frame]:
-    """Streams an answer as this provider would, whatever its origin. Only the first of several answers is written.
-
-    Blocks of other wires may interleave. On this one a block ends before the next begins: what belongs to a later block
-    waits for the end of the one that is open.
-    """
-    encoder = _Encoder(endpoint)
-    open_block: int | None = None
-    waiting: dict[int, list[Event]] = {}
-    event: Event = {}
-    try:
-        for event in events:
-            if event.get("choice"):
-                continue
-            kind = event["type"]
-            index = event.get("index")
-            if index is not None and open_block is not None and index != open_block:
-                waiting.setdefault(index, []).append(event)
-                continue
-            if kind in _DELTA_EVENTS and encoder.begun:
-                if (frame := encoder.delta(event)) is not None:
-                    yield frame
-                continue
-            if kind in _LAST_EVENTS:
-                yield from _caught_up(encoder, waiting)
-            yield from encoder.event(event)
-            if kind == "block_start":
-                open_block = index
-            elif kind == "block_stop":
-                open_block = None
-                while waiting and open_block is None:
-                    open_block = next(iter(waiting))
-                    held = waiting.pop(open_block)
-                    yield from _caught_up(encoder, {open_block: held})
-                    if held[-1]["type"] == "block_stop":
-                        open_block = None
-    except MALFORMED as problem:
-        refuse_event(problem, event)
+def stream_encoder(endpoint: Endpoint) -> Encoder[Frame]:
+    """Streams an answer as this provider would, whatever its origin. Only the first of several answers is written."""
+    return encoded(_Encoder(endpoint).event)
 
 
 def stream_loss(response: Wire, endpoint: Endpoint) -> list[Entry]:
@@ -423,7 +388,11 @@ def _frame(kind: str, **members: Any) -> Frame:
 
 
 class _Encoder:
-    """The state of one answer that is being written."""
+    """The state of one answer that is being written.
+
+    Blocks of other wires may interleave. On this one a block ends before the next begins: what belongs to a later block
+    waits for the end of the one that is `current`.
+    """
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
@@ -434,13 +403,53 @@ class _Encoder:
         self.late: set[int] = set()  # blocks that are written whole when they end
         self.count = 0
         self.open: int | None = None  # the block of the wire that has begun and not ended
+        self.current: int | None = None  # the canonical block that has begun and not ended
+        self.waiting: dict[int, list[Event]] = {}  # the events of later blocks
         self.begun = False
         self.writing = Writing({}, endpoint, Loss())
         self.writing.own = True
         self.writing.take_as_read()  # an answer is given as it is; only requests are repaired
 
-    def event(self, event: Event) -> Iterator[Frame]:
-        """The frames of one event."""
+    def event(self, event: Event) -> list[Frame]:
+        """The frames of one event, and of those that waited for it."""
+        if event.get("choice"):
+            return []
+        index: int | None = event.get("index")
+        if index is not None and self.current is not None and index != self.current:
+            self.waiting.setdefault(index, []).append(event)
+            return []
+        if event["type"] in _DELTA_EVENTS and self.begun:
+            frame = self.delta(event)
+            return [] if frame is None else [frame]
+        return list(self._event(event, index))
+
+    def _event(self, event: Event, index: int | None) -> Iterator[Frame]:
+        kind: str = event["type"]
+        if kind in _LAST_EVENTS:
+            waiting, self.waiting = self.waiting, {}
+            for held in waiting.values():
+                yield from self._caught_up(held)
+        yield from self._told(event)
+        if kind == "block_start":
+            self.current = index
+        elif kind == "block_stop":
+            self.current = None
+            while self.waiting and self.current is None:
+                following = next(iter(self.waiting))
+                held = self.waiting.pop(following)
+                yield from self._caught_up(held)
+                if held[-1]["type"] != "block_stop":
+                    self.current = following
+
+    def _caught_up(self, held: list[Event]) -> Iterator[Frame]:
+        """The frames of what had to wait."""
+        for event in held:
+            if event["type"] not in _DELTA_EVENTS:
+                yield from self._told(event)
+            elif (frame := self.delta(event)) is not None:
+                yield frame
+
+    def _told(self, event: Event) -> Iterator[Frame]:
         match event["type"]:
             case "message_start":
                 self.start = self._message(event)
@@ -626,18 +635,6 @@ class _Encoder:
         form = (response.get("provider_state") or {}).get("form") or {}
         own = "provider_state" in response and self.endpoint.owns(response["provider_state"])
         yield _frame("message_stop", **((form.get("message_stop") or {}) if own else {}))
-
-
-def _caught_up(encoder: _Encoder, waiting: dict[int, list[Event]]) -> Iterator[Frame]:
-    """The frames of what had to wait."""
-    for held in waiting.values():
-        for event in held:
-            if event["type"] in _DELTA_EVENTS:
-                if (frame := encoder.delta(event)) is not None:
-                    yield frame
-            else:
-                yield from encoder.event(event)
-    waiting.clear()
 
 
 _LATE: Final = frozenset(("opaque", "redacted_thinking"))

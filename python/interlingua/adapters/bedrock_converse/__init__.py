@@ -21,18 +21,18 @@ from interlingua.adapters.bedrock_converse.errors import error, to_wire_error
 from interlingua.adapters.bedrock_converse.estimates import estimate
 from interlingua.adapters.bedrock_converse.requests import from_wire_request, to_wire
 from interlingua.adapters.bedrock_converse.responses import from_wire_response, to_wire_response
-from interlingua.adapters.bedrock_converse.streams import encode_stream, stream_decoder, stream_loss
+from interlingua.adapters.bedrock_converse.streams import stream_decoder, stream_encoder, stream_loss
 from interlingua.adapters.bedrock_converse.tables import FRAMING, NAME
 
 __all__ = [
     "FRAMING",
     "NAME",
-    "encode_stream",
     "error",
     "estimate",
     "from_wire_request",
     "from_wire_response",
     "stream_decoder",
+    "stream_encoder",
     "stream_loss",
     "to_wire",
     "to_wire_error",

@@ -5,7 +5,7 @@ Only calls, results and images say that they begin; a text or a thought begins w
 The last message is `metadata`, which brings the usage and comes behind `messageStop`.
 """
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterator
 from typing import Any, Final
 
 from interlingua.adapters._answers import ending
@@ -20,7 +20,7 @@ from interlingua.adapters._claude.streams import (
     unsaid_arguments,
 )
 from interlingua.adapters._claude.values import ASSISTANT, UNREADABLE, string
-from interlingua.adapters._kit import Wire, arguments_text, parse_arguments, written
+from interlingua.adapters._kit import Encoder, Wire, arguments_text, encoded, parse_arguments
 from interlingua.adapters.bedrock_converse.blocks import block_from_wire
 from interlingua.adapters.bedrock_converse.errors import in_band, to_wire_exception
 from interlingua.adapters.bedrock_converse.responses import assembled, played_block, to_wire_response, usage_from_wire
@@ -310,9 +310,9 @@ _OPENED_BY: Final = {"text": "text", "reasoningContent": "reasoningContent", "ci
 # ---------------------------------------------------------------------------------------------- to the wire
 
 
-def encode_stream(events: Iterable[Event], endpoint: Endpoint) -> Iterator[Frame]:
+def stream_encoder(endpoint: Endpoint) -> Encoder[Frame]:
     """Streams an answer as this provider would, whatever its origin. Only the first of several answers is written."""
-    return written(events, _Encoder(endpoint).event)
+    return encoded(_Encoder(endpoint).event)
 
 
 def stream_loss(response: Wire, endpoint: Endpoint) -> list[Entry]:
@@ -344,13 +344,13 @@ class _Encoder:
         self.writing.own = True
         self.writing.take_as_read()  # an answer is given as it is; only requests are repaired
 
-    def event(self, event: Event) -> Iterable[Frame]:
+    def event(self, event: Event) -> list[Frame]:
         """The frames of one event; none of an answer beside the first."""
         if event.get("choice"):
-            return ()
+            return []
         if event["type"] == "text_delta" and event["index"] in self.indexes and not self.silent:
-            return self._grow(event["index"], event["text"], {"text": event["text"]})
-        return self._event(event)
+            return list(self._grow(event["index"], event["text"], {"text": event["text"]}))
+        return list(self._event(event))
 
     def _event(self, event: Event) -> Iterator[Frame]:
         match event["type"]:

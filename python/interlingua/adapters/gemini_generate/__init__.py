@@ -19,18 +19,18 @@ from interlingua.adapters.gemini_generate.errors import error, to_wire_error
 from interlingua.adapters.gemini_generate.estimates import estimate
 from interlingua.adapters.gemini_generate.requests import from_wire_request, to_wire
 from interlingua.adapters.gemini_generate.responses import from_wire_response, to_wire_response
-from interlingua.adapters.gemini_generate.streams import encode_stream, stream_decoder, stream_loss
+from interlingua.adapters.gemini_generate.streams import stream_decoder, stream_encoder, stream_loss
 from interlingua.adapters.gemini_generate.tables import FRAMING, NAME
 
 __all__ = [
     "FRAMING",
     "NAME",
-    "encode_stream",
     "error",
     "estimate",
     "from_wire_request",
     "from_wire_response",
     "stream_decoder",
+    "stream_encoder",
     "stream_loss",
     "to_wire",
     "to_wire_error",

@@ -7,11 +7,11 @@ every candidate said why it finished, or when the prompt was blocked. What comes
 """
 
 import re
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterator
 from typing import Any, Final
 
 from interlingua.adapters._answers import ending, joined
-from interlingua.adapters._kit import Wire, arguments_text, in_turn, stream_error, within, written
+from interlingua.adapters._kit import Encoder, Wire, arguments_text, encoded_in_turn, stream_error, within
 from interlingua.adapters._structured import Told
 from interlingua.adapters.gemini_generate.citations import cite
 from interlingua.adapters.gemini_generate.context import Reading, Writing
@@ -464,9 +464,9 @@ def _steps(path: str) -> list[Any]:
 # ---------------------------------------------------------------------------------------------- to the wire
 
 
-def encode_stream(events: Iterable[Event], endpoint: Endpoint) -> Iterator[Frame]:
+def stream_encoder(endpoint: Endpoint) -> Encoder[Frame]:
     """Streams an answer as this provider would, whatever its origin: text in pieces, every other part whole."""
-    return written(in_turn(events), _Encoder(endpoint).event)
+    return encoded_in_turn(_Encoder(endpoint).event, "all")
 
 
 def stream_loss(response: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
@@ -489,8 +489,11 @@ class _Encoder:
         self.sent: dict[tuple[int, int], int] = {}  # characters of the texts that go out in pieces
         self.held: dict[int, Wire] = {}  # a last text with a signature goes out with the end, where its sources are
 
-    def event(self, event: Event) -> Iterator[Frame]:
+    def event(self, event: Event) -> list[Frame]:
         """The frames of one event."""
+        return list(self._told(event))
+
+    def _told(self, event: Event) -> Iterator[Frame]:
         number: int = event.get("choice") or 0
         match event["type"]:
             case "message_start":

@@ -18,7 +18,7 @@ from interlingua.adapters.ollama_chat.errors import error, to_wire_error
 from interlingua.adapters.ollama_chat.estimates import estimate
 from interlingua.adapters.ollama_chat.requests import from_wire_request, to_wire
 from interlingua.adapters.ollama_chat.responses import from_wire_response, to_wire_response
-from interlingua.adapters.ollama_chat.streams import encode_stream, stream_decoder, stream_loss
+from interlingua.adapters.ollama_chat.streams import stream_decoder, stream_encoder, stream_loss
 from interlingua.adapters.ollama_chat.tables import NAME
 
 FRAMING: Final = "jsonl"
@@ -26,12 +26,12 @@ FRAMING: Final = "jsonl"
 __all__ = [
     "FRAMING",
     "NAME",
-    "encode_stream",
     "error",
     "estimate",
     "from_wire_request",
     "from_wire_response",
     "stream_decoder",
+    "stream_encoder",
     "stream_loss",
     "to_wire",
     "to_wire_error",

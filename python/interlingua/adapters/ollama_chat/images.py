@@ -16,8 +16,14 @@ _SOURCE: Final = frozenset(("kind", "data", "provider"))
 # ---------------------------------------------------------------------------------------------------- to the wire
 
 
-def image_refused(block: Block, writing: Writing) -> tuple[str, str] | None:
-    """Code and message when an image cannot be written."""
+def image_refused(block: Block, writing: Writing, *, answer: bool = False) -> tuple[str, str] | None:
+    """Code and message when an image cannot be written.
+
+    An answer has images only where it came from this wire with them: the clients of the wire do not agree on what an
+    image of an answer is, and the official one for Python fails on the texts that its server would send.
+    """
+    if answer and not writing.owns(block):
+        return "unsupported_block", "an answer has no images that every client of this wire can read"
     if writing.refuses("images", "image"):
         return "unsupported_model", "the model takes no image"
     if refuses_image(block, writing.capabilities) and not writing.verbatim("image"):
@@ -67,6 +73,14 @@ def image_to_wire(block: Block, path: Path, writing: Writing) -> str:
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire
+
+
+def answered_image(image: Any, reading: Reading) -> Block:
+    """An image of an answer, with its origin: it is written to this wire again, others are not."""
+    block = image_from_wire(image, reading)
+    if block["type"] == "image" and "provider_state" not in block:
+        block["provider_state"] = reading.endpoint.state()
+    return block
 
 
 def image_from_wire(image: Any, reading: Reading) -> Block:

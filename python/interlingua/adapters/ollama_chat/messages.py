@@ -20,7 +20,7 @@ from interlingua.adapters._kit import (
 from interlingua.adapters._order import longest_rising, moves_to
 from interlingua.adapters._results import note_disorder, ordered, result_of
 from interlingua.adapters.ollama_chat.blocks import finish_block
-from interlingua.adapters.ollama_chat.images import image_from_wire, image_refused, image_to_wire
+from interlingua.adapters.ollama_chat.images import answered_image, image_from_wire, image_refused, image_to_wire
 from interlingua.adapters.ollama_chat.tables import (
     CALLS,
     NAME,
@@ -172,7 +172,7 @@ class _Said:
                     _finish_text(block, path, writing)
                 self._texts.append((index, block["text"]))
             case "image":
-                refusal = image_refused(block, writing)
+                refusal = image_refused(block, writing, answer=self._answer)
                 if refusal is None:
                     self._images.append((index, image_to_wire(block, path, writing)))
                 else:
@@ -506,7 +506,8 @@ def _blocks(message: Wire, role: str, reading: Reading, form: dict[str, Any], *,
         elif "thinking" in message:
             form.setdefault("empty", {})["thinking"] = thinking
     if images := message.get("images"):
-        blocks += [image_from_wire(image, reading) for image in _list(images)]
+        read = answered_image if answer else image_from_wire
+        blocks += [read(image, reading) for image in _list(images)]
     elif "images" in message:
         form.setdefault("empty", {})["images"] = images
     content = message.get("content")

@@ -29,7 +29,7 @@ _MOST_REFERENCES: Final = 64
 
 def kept(schema: Schema, loss: Loss, path: Path) -> Schema:
     """The schema of a tool as the model will see it; the same object when nothing had to change."""
-    if _is_usual(schema):
+    if is_kept_whole(schema):
         return schema
     schema = _sound(schema, _MISSHAPEN_ROOT, loss, path)
     written = _Keeper(schema, loss).properties(schema, path)
@@ -44,7 +44,7 @@ def kept(schema: Schema, loss: Loss, path: Path) -> Schema:
     return {name: value for name, value in written.items() if name in _ROOT}
 
 
-def _is_usual(schema: Schema) -> bool:
+def is_kept_whole(schema: Schema) -> bool:
     """Whether the server keeps the whole schema: one level of properties without anything that it drops."""
     if not within(schema, _ROOT) or schema.get("type", "object") != "object":
         return False

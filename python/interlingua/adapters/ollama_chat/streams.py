@@ -1,20 +1,20 @@
 """
-Streams: one JSON object a line. `stream_decoder` from lines to events above `encode_stream`, the way back.
+Streams: one JSON object a line. `stream_decoder` from lines to events above `stream_encoder`, the way back.
 
 Text and reasoning come in pieces and end when something else begins; calls come whole. The line with `done: true` is the
 last one: without it the answer broke off. The decoder keeps the members of all lines and reads them once more at the
 end, so that a stream gives the same response as the body that says the same.
 """
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator
 from typing import Any, Final
 
-from interlingua.adapters._kit import MALFORMED, NOTHING, Wire, arguments_text, in_turn, refuse_event
+from interlingua.adapters._kit import NOTHING, Encoder, Wire, arguments_text, encoded_in_turn
 from interlingua.adapters._order import longest_rising, moves_to
 from interlingua.adapters._structured import Told
 from interlingua.adapters.ollama_chat.blocks import Block
 from interlingua.adapters.ollama_chat.errors import error_from_body, error_in_stream
-from interlingua.adapters.ollama_chat.images import image_from_wire
+from interlingua.adapters.ollama_chat.images import answered_image
 from interlingua.adapters.ollama_chat.messages import message_to_wire
 from interlingua.adapters.ollama_chat.responses import (
     end_to_wire,
@@ -135,7 +135,7 @@ class _Answer:
         if text := message.get("thinking"):
             self._more("thinking", text, events)
         for image in message.get("images") or ():
-            self._whole_block(image_from_wire(image, self._reading), _IMAGES, events)
+            self._whole_block(answered_image(image, self._reading), _IMAGES, events)
         if text := message.get("content"):
             self._more("text", text, events)
         for call in message.get("tool_calls") or ():
@@ -304,61 +304,70 @@ def _in_members(content: list[Block], told: list[Entry]) -> list[Entry]:
 _TOLD_IN_LINES: Final = frozenset(("reordered", "merged_turn", "empty_content"))
 
 
-def encode_stream(events: Iterable[Event], endpoint: Endpoint, *, created_at: str = CREATED) -> Iterator[Frame]:
-    """The lines for these events, whatever their origin: pieces of reasoning and text, whole calls, and the end.
+def stream_encoder(endpoint: Endpoint, *, created_at: str = CREATED) -> Encoder[Frame]:
+    """The lines for events, whatever their origin: pieces of reasoning and text, whole calls, and the end.
 
-    `created_at` is the time that the lines bear, unless the answer brings one of its own.
+    Only the first of several answers is written. `created_at` is the time that the lines bear, unless the answer brings one
+    of its own.
     """
-    writing = Writing(endpoint, Loss(), own=True)
-    model = endpoint.model
-    told: dict[int, str] = {}
-    blocks: dict[int, Block] = {}
+    return encoded_in_turn(_Encoder(endpoint, created_at).event, "all")
 
-    def line(**said: Any) -> Frame:
-        chunk: Wire = {} if model is None else {"model": model}
-        return _frame({**chunk, "created_at": created_at, "message": {"role": "assistant", **said}, "done": False})
 
-    def piece(index: int, text: str) -> Iterator[Frame]:
-        kind = blocks[index]["type"]
-        if text and kind in _DELTAS:
-            told[index] = told.get(index, "") + text
-            yield line(content=text) if kind == "text" else line(content="", thinking=text)
+class _Encoder:
+    """The model that all lines name, and what was said of each block."""
 
-    event: Event = {}
-    try:
-        for event in in_turn(events):
-            if event.get("choice"):
-                continue
-            match event["type"]:
-                case "message_start":
-                    named: str | None = event.get("model")
-                    model = model if named is None else named.partition(":")[2] or named
-                case "block_start":
-                    blocks[event["index"]] = event["block"]
-                    yield from piece(event["index"], event["block"].get("text", ""))
-                case "text_delta" | "thinking_delta":
-                    yield from piece(event["index"], event["text"])
-                case "block_stop":
-                    index, block = event["index"], event["block"]
-                    if block["type"] in _DELTAS:
-                        yield from piece(index, block["text"].removeprefix(told.get(index, "")))
-                    elif block["type"] == "tool_use":
-                        yield line(content="", tool_calls=[call_to_wire(block, (), writing)])
-                    else:
-                        message = {"role": "assistant", "content": [block]}
-                        whole = message_to_wire(message, (), writing, answer=True)
-                        if said := {name: whole[name] for name in ("images", "tool_calls") if name in whole}:
-                            yield line(content="", **said)
-                case "message_complete":
-                    yield _frame(_last(event["response"], endpoint, writing, created_at))
-                    return
-                case "error":
-                    yield _frame(error_in_stream(event["error"], endpoint))
-                    return
-                case _:
-                    pass
-    except MALFORMED as problem:
-        refuse_event(problem, event)
+    def __init__(self, endpoint: Endpoint, created_at: str) -> None:
+        self.endpoint = endpoint
+        self.created_at = created_at
+        self.writing = Writing(endpoint, Loss(), own=True)
+        self.model: str | None = endpoint.model
+        self.said: dict[int, list[str]] = {}  # the texts and the reasoning that went out, in pieces
+        self.blocks: dict[int, Block] = {}
+
+    def event(self, event: Event) -> list[Frame]:
+        """The lines of one event; none of an answer beside the first."""
+        if event.get("choice"):
+            return []
+        match event["type"]:
+            case "message_start":
+                named: str | None = event.get("model")
+                self.model = self.model if named is None else named.partition(":")[2] or named
+            case "block_start":
+                self.blocks[event["index"]] = event["block"]
+                return self._piece(event["index"], event["block"].get("text", ""))
+            case "text_delta" | "thinking_delta":
+                return self._piece(event["index"], event["text"])
+            case "block_stop":
+                return self._stop(event["index"], event["block"])
+            case "message_complete":
+                return [_frame(_last(event["response"], self.endpoint, self.writing, self.created_at))]
+            case "error":
+                return [_frame(error_in_stream(event["error"], self.endpoint))]
+            case _:
+                pass
+        return []
+
+    def _line(self, **said: Any) -> Frame:
+        chunk: Wire = {} if self.model is None else {"model": self.model}
+        message = {"role": "assistant", **said}
+        return _frame({**chunk, "created_at": self.created_at, "message": message, "done": False})
+
+    def _piece(self, index: int, text: str) -> list[Frame]:
+        kind = self.blocks[index]["type"]
+        if not text or kind not in _DELTAS:
+            return []
+        self.said.setdefault(index, []).append(text)
+        return [self._line(content=text) if kind == "text" else self._line(content="", thinking=text)]
+
+    def _stop(self, index: int, block: Block) -> list[Frame]:
+        if block["type"] in _DELTAS:
+            return self._piece(index, block["text"].removeprefix("".join(self.said.get(index, ()))))
+        if block["type"] == "tool_use":
+            return [self._line(content="", tool_calls=[call_to_wire(block, (), self.writing)])]
+        message = {"role": "assistant", "content": [block]}
+        whole = message_to_wire(message, (), self.writing, answer=True)
+        said = {name: whole[name] for name in ("images", "tool_calls") if name in whole}
+        return [self._line(content="", **said)] if said else []
 
 
 def _last(response: dict[str, Any], endpoint: Endpoint, writing: Writing, created_at: str) -> Wire:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from interlingua.adapters._as_read import imprint
 from interlingua.adapters._free_text import call_as_arguments, tool_as_function
 from interlingua.adapters._kit import (
     CALL_MEMBERS,
@@ -19,7 +20,7 @@ from interlingua.adapters._kit import (
     within,
 )
 from interlingua.adapters.ollama_chat.blocks import Block, opaque
-from interlingua.adapters.ollama_chat.schemas import kept
+from interlingua.adapters.ollama_chat.schemas import is_kept_whole, kept
 from interlingua.adapters.ollama_chat.tables import CALLS, Reading, Writing
 from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Loss, Path
@@ -97,7 +98,7 @@ def _tool_to_wire(tool: Tool, path: Path, writing: Writing) -> Wire | None:
     fields, form = state.get("fields") or NOTHING, state.get("form") or NOTHING
     if kind == "custom":
         schema = tool_as_function(tool, loss, path)["input_schema"]
-    elif schema is not None and not writing.own:
+    elif schema is not None and not ("schema" in form and form["schema"] == imprint(schema, SCHEMA)):
         schema = kept(schema, loss, (*path, "input_schema"))
     more: Mapping[str, Any] = fields.get("function", NOTHING)
     inner: Wire = {**more, "name": tool["name"]}
@@ -140,8 +141,23 @@ def _finish_tool(tool: Tool, kind: str, state: Mapping[str, Any], path: Path, wr
     report_unknown(tool, PROVIDER_TOOL_MEMBERS, loss, path)
 
 
+SCHEMA: Final = "input_schema"
+
+
 def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
-    """A tool. What is not a readable function is kept whole as a tool of the provider."""
+    """A tool. What is not a readable function is kept whole as a tool of the provider.
+
+    A schema of which the server drops a part is noted: it goes back as it is, until an edit makes it another one.
+    """
+    read = _tool_from_wire(tool, reading)
+    schema = read.get("input_schema")
+    if schema is not None and not is_kept_whole(schema):
+        state = read.setdefault("provider_state", reading.endpoint.state())
+        state["form"] = {**(state.get("form") or NOTHING), "schema": imprint(schema, SCHEMA)}
+    return read
+
+
+def _tool_from_wire(tool: Wire, reading: Reading) -> Tool:
     inner: Any = tool.get("function")
     if not _is_function(inner) or tool.get("type", "function") != "function":
         name = (inner.get("name") if isinstance(inner, dict) else None) or tool.get("name") or tool.get("type")

@@ -17,7 +17,7 @@ blocks, contents and calls) · encoding · errors · estimates.
 
 from typing import Final
 
-from interlingua.adapters.openai_chat.encoding import encode_stream, stream_loss
+from interlingua.adapters.openai_chat.encoding import stream_encoder, stream_loss
 from interlingua.adapters.openai_chat.errors import error, to_wire_error
 from interlingua.adapters.openai_chat.estimates import estimate
 from interlingua.adapters.openai_chat.requests import from_wire_request, to_wire
@@ -30,12 +30,12 @@ FRAMING: Final = "sse"
 __all__ = [
     "FRAMING",
     "NAME",
-    "encode_stream",
     "error",
     "estimate",
     "from_wire_request",
     "from_wire_response",
     "stream_decoder",
+    "stream_encoder",
     "stream_loss",
     "to_wire",
     "to_wire_error",

@@ -1,9 +1,9 @@
-"""Streams played: `encode_stream` writes the chunks with which a provider of this wire would have given some events."""
+"""Streams played: `stream_encoder` writes the chunks with which a provider of this wire would have given some events."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import DELTAS, MALFORMED, NOTHING, InTurn, Wire, arguments_text, own_state, refuse_event
+from interlingua.adapters._kit import DELTAS, NOTHING, Encoder, Wire, arguments_text, encoded_in_turn, own_state
 from interlingua.adapters.openai_chat.citations import annotations_to_wire
 from interlingua.adapters.openai_chat.context import Writing
 from interlingua.adapters.openai_chat.errors import error_in_stream
@@ -31,18 +31,18 @@ Event = dict[str, Any]
 
 DONE: Final = "[DONE]"
 _PROSE: Final = ("text", "refusal", "thinking")
-_LAST: Final = ("message_complete", "error")
 _TAIL: Final = ',"logprobs":null,"finish_reason":null}]}'
 _NOT_IN_CHUNKS: Final = frozenset(("object", "created", "choice"))
 
 
-def encode_stream(events: Iterable[Event], endpoint: Endpoint, *, created: int = 0) -> Iterator[Frame]:
+def stream_encoder(endpoint: Endpoint, *, created: int = 0) -> Encoder[Frame]:
     """The frames for these events, whatever their origin: role first, then deltas, finish, usage and the end mark.
 
     Reasoning goes out where the dialect has a place for it (`reasoning_replay`), and where it came from this provider;
     elsewhere it is left out. `created` is the time that the chunks bear, in seconds since 1970.
     """
-    return _Encoder(endpoint, created).frames(events)
+    places = "prose" if endpoint.dialect.get("reasoning_replay") == "content" else "kind"
+    return encoded_in_turn(_Encoder(endpoint, created).event, places)
 
 
 class _Told:
@@ -146,25 +146,13 @@ class _Encoder:
         self._whole_calls = endpoint.dialect.get("call_deltas") == "whole"
         self._writing = Writing(endpoint, Loss(), own=True, answering=True)
 
-    def frames(self, events: Iterable[Event]) -> Iterator[Frame]:
+    def event(self, event: Event) -> list[Frame]:
         """One event gives no frame, one or more."""
-        turns = InTurn("prose" if self._endpoint.dialect.get("reasoning_replay") == "content" else "kind")
-        event: Event = {}
-        try:
-            for event in events:
-                kind: str = event["type"]
-                if kind in DELTAS and not turns.waiting:
-                    # nearly all events are these
-                    told = self._more(event.get("choice") or 0, event["index"], event["text"])
-                    if told is not None:
-                        yield told
-                    continue
-                for due in turns.due(event):
-                    yield from self._told_of(due)
-                    if due["type"] in _LAST:
-                        return
-        except MALFORMED as problem:
-            refuse_event(problem, event)
+        if event["type"] in DELTAS:
+            # nearly all events are these
+            told = self._more(event.get("choice") or 0, event["index"], event["text"])
+            return [] if told is None else [told]
+        return list(self._told_of(event))
 
     def _told_of(self, event: Event) -> Iterator[Frame]:
         number: int = event.get("choice") or 0
@@ -174,9 +162,6 @@ class _Encoder:
                 yield self._chunk(number, {"role": "assistant", "content": "", "refusal": None})
             case "block_start":
                 yield from self._block_start(number, event)
-            case "text_delta" | "thinking_delta" | "tool_use_input_delta":
-                if (told := self._more(number, event["index"], event["text"])) is not None:
-                    yield told
             case "tool_use_start":
                 yield from self._call_start(number, event)
             case "tool_use_end":

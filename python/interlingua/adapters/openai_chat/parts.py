@@ -233,7 +233,7 @@ def _image_to_wire(block: Block, path: Path, writing: Writing, state: Mapping[st
         return {"type": "image_url", "image_url": url}
     image: Wire = {**state.get("fields", {}).get("image_url", {}), "url": url}
     if (detail := block.get("detail")) is not None:
-        if writing.own or detail in DETAILS:
+        if detail in DETAILS or writing.as_read or state.get("form", {}).get("detail") == detail:
             image["detail"] = detail
         else:
             message = "the wire has no such word for how closely to look"
@@ -433,6 +433,8 @@ def _linked(part: Wire, member: str, kind: str, known: frozenset[str], reading: 
             fields = {member: {**(fields or {}).get(member, {}), "detail": detail}}
         else:
             block["detail"] = detail
+            if detail not in DETAILS:
+                form = {**(form or {}), "detail": detail}
     return _finish_part(part, block, known, reading, fields=fields, form=form)
 
 
@@ -557,7 +559,7 @@ def cache_to_wire(cache: dict[str, Any], item: Wire, state: Mapping[str, Any], p
             writing.breakpoints += 1
             item["prompt_cache_breakpoint"] = {"mode": "explicit"}
             if (ttl := cache.get("ttl")) is not None:
-                if writing.own or ttl in BREAKPOINT_TTLS:
+                if ttl in BREAKPOINT_TTLS or writing.as_read or ttl == form.get("ttl"):
                     item["prompt_cache_breakpoint"]["ttl"] = ttl
                 else:
                     loss.drop((*path, "ttl"), "cache_hint", "weakened", "the wire does not know this time to live")
@@ -587,6 +589,8 @@ def cache_from_wire(
         del kept[member]
         if member == "prompt_cache_breakpoint":
             reading.breakpoints += 1
+            if ttl is not None and ttl not in BREAKPOINT_TTLS:
+                return {**(form or {}), "cache": member, "ttl": ttl}
         return {**(form or {}), "cache": member}
     return form
 

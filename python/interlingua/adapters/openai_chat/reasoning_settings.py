@@ -76,11 +76,16 @@ def _thinking_object(value: Mapping[str, Any], body: Wire, writing: Writing) -> 
     return written
 
 
+def calls_without_reasoning(body: Wire, writing: Writing) -> bool:
+    """Whether the model does not reason because the request has tools."""
+    if writing.capabilities.get("tools_with_reasoning") is not False or "tools" not in body:
+        return False
+    return not writing.verbatim("tools", "reasoning")
+
+
 def effort_beside_tools(request: Request, body: Wire, writing: Writing) -> None:
     """Some models call tools over this wire only when they do not reason."""
-    if writing.capabilities.get("tools_with_reasoning") is not False or "tools" not in body:
-        return
-    if writing.verbatim("tools", "reasoning"):
+    if not calls_without_reasoning(body, writing):
         return
     if body.get("reasoning_effort") != "none":
         body["reasoning_effort"] = "none"

@@ -42,6 +42,7 @@ from interlingua.adapters.openai_chat.context import Reading, Writing
 from interlingua.adapters.openai_chat.messages import messages_from_wire, messages_to_wire
 from interlingua.adapters.openai_chat.parts import cache_from_wire, cache_to_wire
 from interlingua.adapters.openai_chat.reasoning_settings import (
+    calls_without_reasoning,
     effort_beside_tools,
     effort_from_wire,
     settings_from_wire,
@@ -130,6 +131,12 @@ def _respell(body: Wire, form: Mapping[str, Any]) -> None:
     """Writes the members that were there without saying anything."""
     for name, value in form.get("empty", NOTHING).items():
         body.setdefault(name, value)
+
+
+def _sampling(name: str, value: Any, request: Request, body: Wire, writing: Writing) -> None:
+    if calls_without_reasoning(body, writing):
+        request = {**request, "reasoning": {"effort": "none"}}
+    sampling(name, value, request, body, writing)
 
 
 def _top_k(name: str, value: Any, request: Request, body: Wire, writing: Writing) -> None:
@@ -313,10 +320,10 @@ Writer = Callable[[str, Any, Request, Wire, Writing], None]
 
 _MEMBERS: Final[dict[str, Writer]] = {
     "max_output_tokens": _limit,
-    "temperature": sampling,
-    "top_p": sampling,
-    "frequency_penalty": sampling,
-    "presence_penalty": sampling,
+    "temperature": _sampling,
+    "top_p": _sampling,
+    "frequency_penalty": _sampling,
+    "presence_penalty": _sampling,
     "top_k": _top_k,
     "seed": _seed,
     "stop": _stop,

@@ -17,7 +17,7 @@ estimates. Errors are those of all wires of OpenAI.
 from typing import Final
 
 from interlingua.adapters._openai_errors import error, to_wire_error
-from interlingua.adapters.openai_responses.encoding import encode_stream
+from interlingua.adapters.openai_responses.encoding import stream_encoder
 from interlingua.adapters.openai_responses.estimates import estimate
 from interlingua.adapters.openai_responses.requests import from_wire_request, to_wire
 from interlingua.adapters.openai_responses.responses import from_wire_response, to_wire_response
@@ -29,12 +29,12 @@ FRAMING: Final = "sse"
 __all__ = [
     "FRAMING",
     "NAME",
-    "encode_stream",
     "error",
     "estimate",
     "from_wire_request",
     "from_wire_response",
     "stream_decoder",
+    "stream_encoder",
     "to_wire",
     "to_wire_error",
     "to_wire_response",

@@ -1,9 +1,9 @@
-"""Streams played: `encode_stream` writes the frames with which a provider of this wire would have given some events."""
+"""Streams played: `stream_encoder` writes the frames with which a provider of this wire would have given some events."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import NOTHING, Wire, arguments_text, written
+from interlingua.adapters._kit import NOTHING, Encoder, Wire, arguments_text, encoded
 from interlingua.adapters._openai_errors import error_in_stream
 from interlingua.adapters.openai_responses.context import Writing
 from interlingua.adapters.openai_responses.items import made_id, turn_to_wire
@@ -17,12 +17,12 @@ from interlingua.wire.sse import Frame
 Event = dict[str, Any]
 
 
-def encode_stream(events: Iterable[Event], endpoint: Endpoint, *, created: int = 0) -> Iterator[Frame]:
+def stream_encoder(endpoint: Endpoint, *, created: int = 0) -> Encoder[Frame]:
     """The frames for these events, whatever their origin: one item for each block, and the whole answer at the end.
 
     Only the first of several answers is written. `created` is the time that the answer bears, in seconds since 1970.
     """
-    return written(events, _Encoder(endpoint, created).event)
+    return encoded(_Encoder(endpoint, created).event)
 
 
 class _Told:
@@ -62,10 +62,11 @@ class _Encoder:
         self._told: dict[int, _Told] = {}
         self._writing = Writing(endpoint, Loss(), own=False, reply=True)
 
-    def event(self, event: Event) -> Iterator[Frame]:
+    def event(self, event: Event) -> list[Frame]:
         """One event gives no frame, one or more; none of an answer beside the first."""
-        if event.get("choice"):
-            return
+        return [] if event.get("choice") else list(self._told_of(event))
+
+    def _told_of(self, event: Event) -> Iterator[Frame]:
         match event["type"]:
             case "message_start":
                 self._start(event)

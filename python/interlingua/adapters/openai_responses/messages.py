@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from interlingua.adapters._envelope import MARK, envelop, open_envelope
 from interlingua.adapters._kit import MESSAGE_MEMBERS, NOTHING, RESULT_MEMBERS, Wire, keep, malformed, report_unknown
-from interlingua.adapters._order import moves_behind
+from interlingua.adapters._order import ANSWER_IT, UNANSWERED_CALL, moves_behind
 from interlingua.adapters._results import in_order, note, result_of
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.items import is_message, item_from_wire, turn_to_wire
@@ -152,7 +152,7 @@ def _order(
     for path in still_open.values():
         if path[1] != len(messages) - 1:
             raise InvalidRequest(
-                "this call has no result and other turns follow; add a result or remove the call",
+                f"{UNANSWERED_CALL}; {ANSWER_IT}",
                 path=pointer(path),
                 adapter=NAME,
             )

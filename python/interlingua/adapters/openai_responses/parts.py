@@ -158,7 +158,7 @@ def _image_to_wire(block: Block, path: Path, writing: Writing) -> Wire | None:
     member, address = found
     part: Wire = {"type": "input_image", "file_id" if member == "file_id" else "image_url": address}
     if (detail := block.get("detail")) is not None:
-        if writing.own or detail in DETAILS:
+        if detail in DETAILS or writing.as_read or writing.form(block).get("detail") == detail:
             part["detail"] = detail
         else:
             message = "the wire has no such word for how closely to look"
@@ -303,7 +303,11 @@ def _image_from_wire(part: Wire, reading: Reading) -> Block | None:
     block: Block = {"type": "image", **found}
     if detail is not None:
         block["detail"] = detail
-    return _finish(part, block, _IMAGE_PART, reading)
+    _finish(part, block, _IMAGE_PART, reading)
+    if detail is not None and detail not in DETAILS:
+        state = block.setdefault("provider_state", reading.state())
+        state["form"] = {**state.get("form", NOTHING), "detail": detail}
+    return block
 
 
 def _file_from_wire(part: Wire, reading: Reading) -> Block | None:
@@ -348,7 +352,7 @@ def cache_to_wire(cache: dict[str, Any], item: Wire, form: Mapping[str, Any], pa
         writing.breakpoints += 1
         item[CACHE] = {"mode": "explicit"}
         if (ttl := cache.get("ttl")) is not None:
-            if writing.own or ttl in BREAKPOINT_TTLS:
+            if ttl in BREAKPOINT_TTLS or writing.as_read or ttl == form.get("ttl"):
                 item[CACHE]["ttl"] = ttl
             else:
                 loss.drop((*path, "ttl"), "cache_hint", "weakened", "the wire does not know this time to live")
@@ -366,6 +370,8 @@ def cache_from_wire(kept: Wire, item: dict[str, Any], form: dict[str, Any], read
             if "ttl" not in others or (isinstance(ttl, str) and TIME_TO_LIVE.fullmatch(ttl)):
                 item["cache"] = others
                 form["cache"] = CACHE
+                if ttl is not None and ttl not in BREAKPOINT_TTLS:
+                    form["ttl"] = ttl
                 reading.breakpoints += 1
                 del kept[CACHE]
         case _:

@@ -1,0 +1,148 @@
+"""
+The calls in flight (spec/9-service.md#overload, #drain): how many there may be, and how they end when the server does.
+
+A server that ends does so in two steps. First it takes no new calls, and watchers, who wait for news and for nothing
+else, are sent away. When the time of grace is over, the calls that still run are cut off, each with an error of its own.
+"""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Callable, Generator
+from contextlib import contextmanager
+from typing import TypeVar, cast
+
+from interlingua.canonical.errors import ProviderError
+from interlingua.client.answers import shut_down
+from interlingua.client.interrupt import Interrupt, Interrupted
+
+T = TypeVar("T")
+End = Callable[[], object]
+
+MAX_CALLS = 500
+
+_TURN_S = 0.005
+_QUIET_TURNS = 10
+_MOST_ARRIVALS_S = 1.0
+
+
+class Calls:
+    """Counts calls. `limit` is how many may run at a time; `chance` gives numbers from 0 to 1."""
+
+    def __init__(self, limit: int = MAX_CALLS, chance: Callable[[], float] = random.random) -> None:
+        self.limit = limit
+        self.running = 0
+        """How many run."""
+        self._chance = chance
+        self._arrived = 0
+        self._refusing = False
+        self._watchers: set[End] = set()
+        self._calls: set[End] = set()
+
+    @contextmanager
+    def admitted(self) -> Generator[None]:
+        """Counts a call while it runs. Raises `ProviderError` when there is no room, or the server is ending."""
+        self._arrived += 1
+        if self._refusing:
+            raise shut_down("the server is shutting down and takes no new calls; ask another one")
+        if self.running >= self.limit:
+            raise _busy(self.limit, 1 + self._chance())
+        self.running += 1
+        try:
+            yield
+        finally:
+            self.running -= 1
+
+    @contextmanager
+    def cut_by(self, end: End) -> Generator[None]:
+        """While a call runs: how to cut it off at the end of grace."""
+        with _member(self._calls, end):
+            yield
+
+    @contextmanager
+    def cut_off(self) -> Generator[None]:
+        """For a call that answers once: at the end of grace its task is interrupted. Raises `ProviderError` then."""
+        task = cast("asyncio.Task[object]", asyncio.current_task())
+        cut = False
+
+        def end() -> None:
+            nonlocal cut
+            cut = True
+            task.cancel()
+
+        with self.cut_by(end):
+            try:
+                yield
+            except asyncio.CancelledError:
+                # ours, unless the client has gone as well
+                if cut and task.uncancel() == 0:
+                    raise shut_down() from None
+                raise
+
+    @contextmanager
+    def watching(self, end: End) -> Generator[None]:
+        """While somebody watches: how to end that as soon as the server is ending."""
+        if self._refusing:
+            end()
+        with _member(self._watchers, end):
+            yield
+
+    # ------------------------------------------------------------------------------------------------ the end
+
+    def refuse(self) -> None:
+        """Ends the watching and takes no new calls."""
+        self._refusing = True
+        _end(self._watchers)
+
+    async def quiet(self) -> None:
+        """Waits until no call arrives: gRPC cancels without a word what it has not handed over when it closes.
+
+        It waits for several turns of the loop and not for a time: in a loop that is busy, time passes without a turn.
+        """
+        clock = asyncio.get_running_loop().time
+        end = clock() + _MOST_ARRIVALS_S
+        turns, arrived = 0, self._arrived
+        while turns < _QUIET_TURNS and clock() < end:
+            await asyncio.sleep(_TURN_S)
+            turns = turns + 1 if self._arrived == arrived else 0
+            arrived = self._arrived
+
+    def end(self) -> None:
+        """Cuts off the calls that still run."""
+        _end(self._calls)
+
+
+async def until(messages: AsyncIterator[T], interrupt: Interrupt) -> AsyncIterator[T]:
+    """The messages of a client, until they end or are interrupted."""
+    while True:
+        try:
+            message = await interrupt.wait(anext(messages))
+        except (StopAsyncIteration, Interrupted):
+            return
+        yield message
+
+
+@contextmanager
+def _member(group: set[End], end: End) -> Generator[None]:
+    group.add(end)
+    try:
+        yield
+    finally:
+        group.discard(end)
+
+
+def _end(group: set[End]) -> None:
+    for end in tuple(group):
+        end()
+
+
+def _busy(limit: int, wait: float) -> ProviderError:
+    """The error of a call for which there is no room. The wait differs from call to call, so that not all return at once."""
+    return ProviderError(
+        {
+            "category": "rate_limit",
+            "message": f"the server runs {limit} calls, as many as it may; wait, or ask another one",
+            "retryable": True,
+            "retry_after": round(wait, 3),
+            "code": "max_calls",
+        }
+    )

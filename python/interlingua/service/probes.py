@@ -1,0 +1,70 @@
+"""Health and reflection: what may be asked of a server at any load, and what does not keep it from ending."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from typing import Any
+
+import grpc
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection, reflection_pb2_grpc
+
+from interlingua.client.interrupt import Interrupt
+from interlingua.service.calls import Calls, until
+
+Status = health_pb2.HealthCheckResponse
+
+
+class Health(health_pb2_grpc.HealthServicer):
+    """The health of a server that serves until it ends.
+
+    The servicer of `grpcio-health-checking` keeps a watcher until the watcher goes, also when there will be no more news.
+    """
+
+    def __init__(self, names: Iterable[str], calls: Calls) -> None:
+        self._names = frozenset(names)
+        self._calls = calls
+        self._ended = False
+
+    async def Check(self, request: health_pb2.HealthCheckRequest, context: Any) -> health_pb2.HealthCheckResponse:
+        """The health of a service, or of the server where no service is named."""
+        if request.service not in self._names:
+            await context.abort(grpc.StatusCode.NOT_FOUND, "the server has no such service")
+        return Status(status=self._status(request.service))
+
+    async def Watch(
+        self,
+        request: health_pb2.HealthCheckRequest,
+        context: Any,  # noqa: ARG002
+    ) -> AsyncIterator[health_pb2.HealthCheckResponse]:
+        """The health now and when it changes, which is once: when the server ends."""
+        ending = asyncio.Event()
+        with self._calls.watching(ending.set):
+            yield Status(status=self._status(request.service))
+            await ending.wait()
+            if request.service in self._names:
+                yield Status(status=Status.NOT_SERVING)
+
+    def end(self) -> None:
+        """Says NOT_SERVING from now on."""
+        self._ended = True
+
+    def _status(self, name: str) -> Any:
+        if name not in self._names:
+            return Status.SERVICE_UNKNOWN
+        return Status.NOT_SERVING if self._ended else Status.SERVING
+
+
+class Reflection(reflection_pb2_grpc.ServerReflectionServicer):
+    """Reflection whose clients do not keep the server from ending: some hold their stream open while nobody asks."""
+
+    def __init__(self, names: Iterable[str], calls: Calls) -> None:
+        self._answers: Any = reflection.aio.ReflectionServicer(names)
+        self._calls = calls
+
+    async def ServerReflectionInfo(self, request_iterator: Any, context: Any) -> AsyncIterator[Any]:
+        """What services, methods and messages the server has."""
+        interrupt = Interrupt()
+        asked = until(aiter(request_iterator), interrupt)
+        with self._calls.watching(lambda: interrupt.stop("shutdown")):
+            async for answer in self._answers.ServerReflectionInfo(asked, context):
+                yield answer
