@@ -53,13 +53,13 @@ async def run(agent: str, behind: str, folder: Path, most_s: float) -> dict[str,
     client = Client(provider, registry=registry, retry="none")
     gateway = Gateway(client, Routing(registry, policy))
     running = await server.start(gateway, port=0)
-    with tempfile.TemporaryDirectory(dir=folder.resolve()) as place:
+    with tempfile.TemporaryDirectory(dir=folder) as place:
         home, work, own = (Path(place) / name for name in ("home", "work", "own"))
         for made in (home, work, own):
             made.mkdir()
         subprocess.run(["git", "init", "--quiet", str(work)], check=True)  # noqa: S603, S607, ASYNC221
         asked = prepared(agent, f"http://127.0.0.1:{running.port}", own)
-        path = f"{(folder / 'node_modules' / '.bin').resolve()}{os.pathsep}{os.environ['PATH']}"
+        path = f"{folder / 'node_modules' / '.bin'}{os.pathsep}{os.environ['PATH']}"
         process = await asyncio.create_subprocess_exec(
             *asked.command, cwd=work, env={"PATH": path, "HOME": str(home), "TERM": "dumb", **asked.environment},
             stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
@@ -89,6 +89,7 @@ async def main() -> int:
     parser.add_argument("--folder", type=Path, default=Path(".cache/agents"))
     parser.add_argument("--timeout", type=float, default=180)
     given = parser.parse_args()
+    given.folder = given.folder.resolve()
     agents = given.agents.split(",")
     install(given.folder, agents)
     failed = 0

@@ -56,6 +56,10 @@ class Running:
         self.server.force_exit = grace == 0
         await self.task
 
+    def hurry(self) -> None:
+        """Ends the time of grace of a server that is stopping."""
+        self.server.force_exit = True
+
 
 async def start(
     gateway: Gateway,
