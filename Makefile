@@ -46,7 +46,7 @@ $(INSTALLED): python/pyproject.toml
 $(ORACLES): python/pyproject.toml
 	test -x .venv-oracles/bin/python || $(PYTHON) -m venv .venv-oracles
 	.venv-oracles/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-	.venv-oracles/bin/python -m pip install --quiet --disable-pip-version-check --editable python \
+	.venv-oracles/bin/python -m pip install --quiet --disable-pip-version-check --editable 'python[server]' \
 	    --group python/pyproject.toml:oracles
 	touch $@
 
@@ -113,6 +113,14 @@ suite-grpc: $(INSTALLED) ## run the suite over gRPC against the server that ship
 .PHONY: oracles
 oracles: $(ORACLES) ## let the providers' own SDKs judge what we write; ARGS="-k PATTERN"
 	.venv-oracles/bin/python -m pytest -q -c oracles/pytest.ini oracles $(ARGS)
+
+.PHONY: sdks
+sdks: $(ORACLES) ## let the providers' own SDKs be clients of a gateway, each with each wire behind; ARGS="-k PATTERN"
+	.venv-oracles/bin/python -m pytest -q -c oracles/pytest.ini oracles/gateway $(ARGS)
+
+.PHONY: agents
+agents: $(ORACLES) ## lead coding agents through a task over a gateway, each with each wire behind; needs npm; ARGS="--agents claude"
+	.venv-oracles/bin/python -m oracles.agents $(ARGS)
 
 .PHONY: fuzz
 fuzz: $(INSTALLED) ## run the property tests at length

@@ -32,14 +32,15 @@ ALLOWED: dict[str, list[str]] = {
     "sessions": ["canonical", "registry", "router", "translate", "events"],
     "media": ["canonical"],
     "service": [*BELOW_SERVICE, "v1"],
+    "gateway": [*BELOW_SERVICE, "__init__"],
     # the ways in: the public names, the command line, the conformance plug, the demonstration
     "__init__": [*BELOW_SERVICE, *APART],
     "plug": [*BELOW_SERVICE, "__init__"],
     "show": [*BELOW_SERVICE, "__init__"],
     "demo": [*BELOW_SERVICE, "service", "v1", "show", "__init__"],
     "version": ["__init__"],
-    "cli": [*BELOW_SERVICE, "service", "plug", "demo", "show", "version", "v1", "__init__"],
-    "__main__": [*BELOW_SERVICE, "service", "plug", "demo", "show", "version", "cli", "v1", "__init__"],
+    "cli": [*BELOW_SERVICE, "service", "gateway", "plug", "demo", "show", "version", "v1", "__init__"],
+    "__main__": [*BELOW_SERVICE, "service", "gateway", "plug", "demo", "show", "version", "cli", "v1", "__init__"],
 }
 
 # what pure code has no use for: sockets, files of others, clocks, chance, servers
@@ -134,7 +135,19 @@ def loaded_by(code: str) -> set[str]:
     return set(done.stdout.split())
 
 
-HEAVY = {"PIL", "grpc", "httpx", "pydantic", "google.protobuf", "typer", "rich", "sqlite3", "asyncio"}
+HEAVY = {
+    "PIL",
+    "grpc",
+    "httpx",
+    "pydantic",
+    "google.protobuf",
+    "typer",
+    "rich",
+    "sqlite3",
+    "asyncio",
+    "starlette",
+    "uvicorn",
+}
 
 LIGHT = {
     "the package": "import interlingua",

@@ -208,7 +208,7 @@ class Routing:
         return published
 
     def _named(self, request: Data, spec: str, rules: Data, adapter: str | None) -> Choice:
-        found = [str(model) for model in self.registry.expand(spec)]
+        found = [str(model) for model in self.registry.expand(spec, aliases=rules.get("aliases"))]
         models = left = router.in_turn_order(found, router.turn_model(request["messages"]))
         if router.pins(rules):
             try:
