@@ -14,11 +14,16 @@ BIN := .venv/bin
 INSTALLED := .venv/.installed
 ORACLES := .venv-oracles/.installed
 COMPILED := .venv-compiled/.installed
+WHEEL := dist/.built
 SOURCES := $(shell find python/interlingua -name '*.py')
 CONFORMANCE := $(BIN)/python conformance/runner
 PLUG := $(BIN)/python -m interlingua plug
+# what the compiler lays out the code of the released wheel by
+TRAINING = cd $(CURDIR) && $(CONFORMANCE) run --quiet -- $(PLUG)
 # buf and the generators start `python` and `ruff` by name
 export PATH := $(CURDIR)/$(BIN):$(PATH)
+# hundreds of processes are started: where an environment forbids bytecode, each would compile the package again
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help
 help: ## tell the verbs
@@ -41,20 +46,27 @@ $(INSTALLED): python/pyproject.toml
 $(ORACLES): python/pyproject.toml
 	test -x .venv-oracles/bin/python || $(PYTHON) -m venv .venv-oracles
 	.venv-oracles/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-	.venv-oracles/bin/python -m pip install --quiet --disable-pip-version-check --editable python \
+	.venv-oracles/bin/python -m pip install --quiet --disable-pip-version-check --editable 'python[server]' \
 	    --group python/pyproject.toml:oracles
 	touch $@
 
 # the wheel as it is released: built from the source archive, so that nothing compiled lands beside the sources
-$(COMPILED): python/pyproject.toml python/hatch_build.py $(SOURCES) | $(INSTALLED)
+$(WHEEL): python/pyproject.toml python/hatch_build.py $(SOURCES) | $(INSTALLED)
 	test -x .venv-compiled/bin/python || $(PYTHON) -m venv .venv-compiled
 	.venv-compiled/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1' 'build>=1.3'
-	rm -rf .cache/wheels && mkdir -p .cache
-	HATCH_BUILD_HOOK_ENABLE_CUSTOM=1 INTERLINGUA_TRAINING='cd $(CURDIR) && $(CONFORMANCE) run --quiet -- $(PLUG)' \
-	    .venv-compiled/bin/python -m build --outdir .cache/wheels python > .cache/wheels.log || { cat .cache/wheels.log; exit 1; }
-	wheel=$$(echo .cache/wheels/*.whl) && .venv-compiled/bin/python -m pip install --quiet --disable-pip-version-check \
+	rm -rf dist && mkdir -p .cache
+	HATCH_BUILD_HOOK_ENABLE_CUSTOM=1 INTERLINGUA_TRAINING='$(TRAINING)' .venv-compiled/bin/python -m build --outdir dist python \
+	    > .cache/wheel.log 2>&1 || { grep -m 1 '^interlingua: ' .cache/wheel.log >&2 || cat .cache/wheel.log >&2; exit 1; }
+	touch $@
+
+$(COMPILED): $(WHEEL)
+	wheel=$$(echo dist/*.whl) && .venv-compiled/bin/python -m pip install --quiet --disable-pip-version-check \
 	    --force-reinstall "$$wheel[server,cli,images]" --group python/pyproject.toml:test
 	touch $@
+
+.PHONY: wheel
+wheel: $(WHEEL) ## build the compiled wheel to hand out, into dist/; TRAINING= leaves out the profile
+	@ls dist/*.whl
 
 # ------------------------------------------------------------------------------------------------ seeing it work
 
@@ -65,8 +77,13 @@ demo: $(INSTALLED) ## see it work, without a key and without a network
 # ------------------------------------------------------------------------------------------------ proving it
 
 .PHONY: test
-test: $(INSTALLED) ## run the tests and the conformance suite
+test: $(INSTALLED) ## run the tests, with a share of the longest laws, and the conformance suite
 	$(BIN)/python -m pytest -q -n 2 tests $(ARGS)
+	$(CONFORMANCE) run --quiet --report report.jsonl -- $(PLUG)
+
+.PHONY: test-all
+test-all: $(INSTALLED) ## run the same with every law held against every case
+	$(BIN)/python -m pytest -q -n 2 --whole tests $(ARGS)
 	$(CONFORMANCE) run --quiet --report report.jsonl -- $(PLUG)
 
 .PHONY: conformance
@@ -76,7 +93,7 @@ conformance: $(INSTALLED) ## run the conformance suite against the reference; AR
 .PHONY: compiled
 compiled: $(COMPILED) $(INSTALLED) ## build the compiled wheel, run the suite and the laws against it
 	$(CONFORMANCE) run --quiet $(ARGS) -- .venv-compiled/bin/python -m interlingua plug
-	.venv-compiled/bin/python -m pytest -q -n 2 tests/laws tests/canonical tests/wire tests/router
+	.venv-compiled/bin/python -m pytest -q -n 2 --whole tests/laws tests/canonical tests/wire tests/router
 
 .PHONY: matrix
 matrix: $(INSTALLED) ## run the suite and write what it found for each wire into conformance/matrix.md
@@ -97,10 +114,18 @@ suite-grpc: $(INSTALLED) ## run the suite over gRPC against the server that ship
 oracles: $(ORACLES) ## let the providers' own SDKs judge what we write; ARGS="-k PATTERN"
 	.venv-oracles/bin/python -m pytest -q -c oracles/pytest.ini oracles $(ARGS)
 
+.PHONY: sdks
+sdks: $(ORACLES) ## let the providers' own SDKs be clients of a gateway, each with each wire behind; ARGS="-k PATTERN"
+	.venv-oracles/bin/python -m pytest -q -c oracles/pytest.ini oracles/gateway $(ARGS)
+
+.PHONY: agents
+agents: $(ORACLES) ## lead coding agents through a task over a gateway, each with each wire behind; needs npm; ARGS="--agents claude"
+	.venv-oracles/bin/python -m oracles.agents $(ARGS)
+
 .PHONY: fuzz
 fuzz: $(INSTALLED) ## run the property tests at length
 	FUZZ_SEED=$${FUZZ_SEED:-$$RANDOM} FUZZ_ROUNDS=$${FUZZ_ROUNDS:-100} $(BIN)/python -m pytest -q tests/laws/test_fuzz.py
-	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest -q -n 2 -m hypothesis --timeout 3600 tests $(ARGS)
+	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest -q -n 2 -m hypothesis --whole --timeout 3600 tests $(ARGS)
 
 .PHONY: chaos
 chaos: $(INSTALLED) ## send seeded calls through the server at providers that misbehave; ARGS="--runs 2000 --seed 1"
@@ -169,5 +194,5 @@ freeze: $(INSTALLED) ## take the present must-checks as what a release demands (
 
 .PHONY: clean
 clean: ## remove everything that can be made again, the virtual environment included
-	rm -rf .venv .venv-oracles .venv-compiled .pytest_cache .ruff_cache .hypothesis .cache report.jsonl python/build python/dist python/*.egg-info
+	rm -rf .venv .venv-oracles .venv-compiled .pytest_cache .ruff_cache .hypothesis .cache report.jsonl dist python/build python/dist python/*.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

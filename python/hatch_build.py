@@ -8,8 +8,11 @@ first, and the compiler (GCC) lays out the code by what it saw.
 
 import contextlib
 import os
+import shlex
 import shutil
 import subprocess
+import sys
+import sysconfig
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -37,11 +40,12 @@ class Compile(BuildHookInterface):  # pyright: ignore[reportMissingTypeArgument]
         """
         if version == "editable":
             return
+        demand_compiler()
         self.folder = tempfile.TemporaryDirectory(prefix="interlingua-build-")
         shutil.copytree(Path(self.root, PACKAGE), Path(self.folder.name, PACKAGE))
         with contextlib.chdir(self.folder.name):
             compiled = compile_package(
-                self.config["include"], self.config["mypy-args"], os.environ.get("INTERLINGUA_TRAINING")
+                self.config["include"], self.config["mypy-args"], os.environ.get("INTERLINGUA_TRAINING") or None
             )
         build_data["infer_tag"] = True
         build_data["pure_python"] = False
@@ -51,6 +55,23 @@ class Compile(BuildHookInterface):  # pyright: ignore[reportMissingTypeArgument]
         """Remove the folder, once the wheel is written."""
         if version != "editable":
             self.folder.cleanup()
+
+
+def demand_compiler() -> None:
+    """End the build with one line when there is nothing to compile with."""
+    if os.name == "nt":
+        return  # setuptools looks for it where the registry says
+    command = os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc"
+    lacks = ""
+    if shutil.which(shlex.split(command)[0]) is None:
+        lacks = f"a C compiler, and there is no {shlex.split(command)[0]}: install one (Debian: gcc), or name it in CC"
+    elif not Path(sysconfig.get_path("include"), "Python.h").exists():
+        lacks = "the headers of Python: install them (Debian: python3-dev)"
+    if lacks:
+        sys.exit(
+            f"interlingua: a compiled build needs {lacks}. "
+            "Without HATCH_BUILD_HOOK_ENABLE_CUSTOM=1 the plain source is built, which needs no compiler and is slower."
+        )
 
 
 def compile_package(patterns: Sequence[str], mypy_args: Sequence[str], training: str | None) -> list[str]:

@@ -1,4 +1,7 @@
-"""The conformance suite against the reference, in this process: one test for each case folder and row file."""
+"""
+The conformance suite against the reference, in this process: one test for each case folder and row file. `make test`
+runs the whole suite over the protocol besides, so here a share is enough.
+"""
 
 import sys
 from collections import defaultdict
@@ -11,14 +14,15 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "conformance"))
 
 from runner.cases import read  # noqa: E402
-from runner.discover import Check, plan  # noqa: E402
+from runner.discover import Check  # noqa: E402
 from runner.lint import lint  # noqa: E402
-from runner.mutants import MUST_SCORE_NOTHING, all_mutants, hunt, passes, reference  # noqa: E402
+from runner.mutants import MUST_SCORE_NOTHING, Plans, all_mutants, hunt, passes, planned, reference  # noqa: E402
 from runner.plug import FunctionPlug  # noqa: E402
 from runner.session import Session  # noqa: E402
 from runner.verdict import BAD, run, unclaimed  # noqa: E402
 
 CASES = read()
+PLANS: Plans = {}
 BY_PATH = defaultdict(list)
 for case in CASES:
     BY_PATH[case.path].append(case)
@@ -32,11 +36,12 @@ def session() -> Session:
 @cache
 def checks() -> dict[str, list[Check]]:
     found: dict[str, list[Check]] = defaultdict(list)
-    for check in plan(CASES, sorted(session().adapters)):
+    for check in planned(CASES, sorted(session().adapters), PLANS):
         found[check.case.path].append(check)
     return found
 
 
+@pytest.mark.share(12)
 @pytest.mark.parametrize("path", sorted(BY_PATH))
 def test_the_reference_conforms(path: str) -> None:
     results = list(run(session(), checks()[path]))
@@ -62,9 +67,9 @@ def test_the_suite_is_what_it_claims_to_be() -> None:
 
 @pytest.mark.parametrize("path", all_mutants(), ids=lambda path: path.stem)
 def test_a_broken_implementation_is_caught_on_every_wire(path: Path) -> None:
-    assert hunt(path, CASES, reference()).holes == []
+    assert hunt(path, CASES, reference(), PLANS).holes == []
 
 
 @pytest.mark.parametrize("name", MUST_SCORE_NOTHING)
 def test_an_implementation_of_nothing_scores_nothing(name: str) -> None:
-    assert passes(ROOT / "conformance" / "plugs" / f"{name}.py", CASES) == []
+    assert passes(ROOT / "conformance" / "plugs" / f"{name}.py", CASES, PLANS) == []

@@ -335,6 +335,9 @@ def _paced(case: Case, answers: dict[str, list[Case]]) -> Case | None:
 def _cross_checks(case: Case, adapters: list[str], answers: dict[str, list[Case]]) -> Iterator[Check]:
     """Every canonical request through every other adapter: no golden file is needed."""
     canonical = case.has("request.canonical.json")
+    if case.has("request.error.json"):
+        yield from _elsewhere_checks(case, adapters)
+        return
     if _is_refused(case) or not (canonical or (case.adapter and case.has("request.wire.json"))):
         return
     reading: tuple[Need, ...] = () if canonical else (("from_wire_request", case.adapter),)
@@ -362,6 +365,18 @@ def _cross_checks(case: Case, adapters: list[str], answers: dict[str, list[Case]
             )
             run = partial(swaps.check_swap, adapter=adapter, answers=answers[adapter])
             yield _check(case, f"swap:{adapter}", run, profile="gateway", needs=reading + there + back)
+
+
+def _elsewhere_checks(case: Case, adapters: list[str]) -> Iterator[Check]:
+    """A request of a wire that goes back as it came, and that every other wire refuses."""
+    if case.has("request.canonical.json") or not (case.adapter and case.has("request.wire.json")):
+        return
+    for adapter in adapters:
+        if adapter == case.adapter:
+            continue
+        needs: tuple[Need, ...] = (("from_wire_request", case.adapter), ("to_wire", adapter))
+        run = partial(requests.check_elsewhere, adapter=adapter)
+        yield _check(case, f"elsewhere:{adapter}", run, profile="gateway", needs=needs)
 
 
 def _route_checks(case: Case) -> Iterator[Check]:

@@ -248,7 +248,7 @@ class GrpcPlug:
         try:
             response = self._ask(row.rpc, {**request, **({"jsonOutput": True} if row.rpc == "Adapt" else {})})
         except grpc.RpcError as error:
-            return Answer(error=_canonical_error(error))
+            return Answer(error=_canonical_error(error, self._words(error)))
         except json_format.ParseError as error:
             return Answer(error={"category": "invalid_request", "message": f"no such message: {error}"})
         try:
@@ -261,6 +261,7 @@ class GrpcPlug:
         """Generate or GenerateStream. Where the providers are the server knows by its environment."""
         try:
             request = {"requestJson": dumps(given["request"]), "adapter": adapter or "", "jsonOutput": True}
+            request["includeRaw"] = True  # what a provider says of keys comes to a client that asks for all
         except KeyError as error:
             return Answer(error={"category": "invalid_request", "message": f"the input has no member {error}"})
         deadline = given.get("deadline")
@@ -270,7 +271,7 @@ class GrpcPlug:
                 return Answer(output={"response": loads(response["responseJson"])})
             return Answer(output=self._streamed(request, deadline, given.get("cancel_after")))
         except grpc.RpcError as error:
-            return Answer(error=_generate_error(error, deadline))
+            return Answer(error=_generate_error(error, deadline, self._words(error)))
 
     def _streamed(self, request: Data, deadline: float | None, cancel_after: int | None) -> Data:
         call, message = self._method("GenerateStream", request)
@@ -288,8 +289,19 @@ class GrpcPlug:
                     answers.cancel()
                     return output
         except grpc.RpcError as error:
-            output["error"] = _generate_error(error, deadline)
+            output["error"] = _generate_error(error, deadline, self._words(error))
         return output
+
+    def _words(self, error: Any) -> Data:
+        """What the provider said, as the canonical error in the details of a failed call has it."""
+        kind = self._descriptors().FindMessageTypeByName("interlingua.v1.Error")
+        canonical: Any = message_factory.GetMessageClass(kind)()
+        for name, value in error.trailing_metadata() or ():
+            if name == "grpc-status-details-bin":
+                for detail in status_pb2.Status.FromString(value).details:
+                    if detail.type_url.endswith("/interlingua.v1.Error"):
+                        canonical.ParseFromString(detail.value)
+        return {"provider_message": canonical.provider_message} if canonical.provider_message else {}
 
     def _relay(self, adapter: str | None, given: Data) -> Answer:
         """AdaptStream, all pieces sent as fast as they are taken."""
@@ -302,7 +314,7 @@ class GrpcPlug:
         try:
             answers = asyncio.run(self._relayed(pieces))
         except grpc.RpcError as error:
-            return Answer(error=_canonical_error(error))
+            return Answer(error=_canonical_error(error, self._words(error)))
         chunks = [chunk for answer in answers for chunk in answer.get("chunks", [])]
         return Answer(output={"chunks": chunks, "loss": _loss(answers[-1]) if answers else []})
 
@@ -420,18 +432,18 @@ def _told(error: Any) -> Data | None:
     return found
 
 
-def _generate_error(error: Any, deadline: float | None) -> Data:
+def _generate_error(error: Any, deadline: float | None, words: Data) -> Data:
     """The error of a call. Where the caller's own deadline passed first, nobody is left to tell of it."""
     if deadline is not None and error.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
         return _told(error) or {"category": "timeout", "message": "the deadline passed", "retryable": True}
-    return _canonical_error(error)
+    return _canonical_error(error, words)
 
 
-def _canonical_error(error: Any) -> dict[str, Any]:
+def _canonical_error(error: Any, words: Data) -> dict[str, Any]:
     """The canonical error in the details of a failed call; the crash and the timeout are none."""
     told = _told(error)
     if told is not None:
-        return told
+        return {**told, **words}
     if error.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
         raise PlugTimeoutError(error.details()) from None
     if error.code() is grpc.StatusCode.UNAVAILABLE:

@@ -82,15 +82,30 @@ class Found:
         return "–" if wire in self.excused or wire == EVERYWHERE else ""
 
 
-def hunt(path: Path, cases: list[Case], sound: Handle) -> Found:
-    """Look for a failing check for each pattern on each wire. A check counts only when the reference passes it."""
+Plans = dict[tuple[str, ...], list[Check]]
+"""What there is to check of one list of cases, by the wires."""
+
+
+def planned(cases: list[Case], wires: list[str], plans: Plans) -> list[Check]:
+    """The plan for some wires: made once, for it takes longer than most mutants live."""
+    key = tuple(wires)
+    if key not in plans:
+        plans[key] = plan(cases, wires)
+    return plans[key]
+
+
+def hunt(path: Path, cases: list[Case], sound: Handle, plans: Plans) -> Found:
+    """Look for a failing check for each pattern on each wire. A check counts only when the reference passes it.
+
+    `plans` keeps what was planned of these cases.
+    """
     module = load(path)
     broken = Session(FunctionPlug(lambda message: module.handle(message, sound)))
     whole = Session(FunctionPlug(sound))
     found = Found(path.stem)
     try:
         wires = sorted(broken.adapters)
-        checks = plan(cases, wires)
+        checks = planned(cases, wires, plans)
         for pattern, wire in _sought(module, wires, found):
             caught = _catch(broken, whole, _fitting(checks, pattern, wire))
             place = found.missed if caught is None else found.caught
@@ -130,11 +145,11 @@ def _catch(broken: Session, whole: Session, checks: list[Check]) -> str | None:
     return None
 
 
-def passes(path: Path, cases: list[Case]) -> list[str]:
-    """The checks that a plug passes."""
+def passes(path: Path, cases: list[Case], plans: Plans) -> list[str]:
+    """The checks that a plug passes; `plans` as in `hunt`."""
     session = Session(FunctionPlug(load(path).handle))
     try:
-        checks = plan(cases, sorted(session.adapters))
+        checks = planned(cases, sorted(session.adapters), plans)
         return [result.check.id for result in run(session, checks) if result.outcome == "pass"]
     finally:
         session.close()
@@ -171,12 +186,15 @@ def _cases(roots: tuple[Path, ...] | None) -> list[Case]:
     return read(list(roots) if roots else None)
 
 
+_PLANS: Plans = {}  # of the cases of the one run that a process is part of
+
+
 def _hunt(path: Path, roots: list[Path] | None) -> Found:
-    return hunt(path, _cases(tuple(roots) if roots else None), reference())
+    return hunt(path, _cases(tuple(roots) if roots else None), reference(), _PLANS)
 
 
 def _passes(name: str, roots: list[Path] | None) -> list[str]:
-    return passes(CONFORMANCE / "plugs" / f"{name}.py", _cases(tuple(roots) if roots else None))
+    return passes(CONFORMANCE / "plugs" / f"{name}.py", _cases(tuple(roots) if roots else None), _PLANS)
 
 
 def table(found: list[Found]) -> str:

@@ -15,6 +15,7 @@ from typing import Any, Final
 from interlingua import adapters, registry
 from interlingua.accounting import Policy, account_for, stream_account
 from interlingua.adapters._failures import provider_message
+from interlingua.adapters._kit import stored_elsewhere
 from interlingua.adapters._pairing import note_open_end, to_wire
 from interlingua.adapters._recognition import CANONICAL, recognised
 from interlingua.canonical import carriage, json, texts
@@ -26,6 +27,7 @@ from interlingua.canonical.errors import (
     InvalidRequest,
     InvalidWire,
     ProviderError,
+    ResultWithoutCall,
     too_deep,
 )
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
@@ -147,16 +149,50 @@ def project(request: dict[str, Any], endpoint: Endpoint) -> Projection:
     """Writes a validated canonical request for an endpoint.
 
     Raises `LossRefused` when the request's `loss_policy` forbids what would be lost, `CannotAdapt` when a critical block
-    cannot be carried, `InvalidRequest` when no valid wire exists for the conversation.
+    cannot be carried, `InvalidRequest` when no valid wire exists for the conversation, and `InvalidWire` when the request
+    was read from another wire and a member of its body has a wrong type.
     """
     request = _counted(request)
-    try:
-        wire, loss = to_wire(adapters.get(endpoint.adapter), request, endpoint)
-    except RecursionError:
-        raise too_deep() from None
+    wire, loss = write_request(request, endpoint)
     if loss:
         account_for(request, request.get("loss_policy") or {}, loss, endpoint)
     return Projection(wire, loss)
+
+
+def write_request(request: dict[str, Any], endpoint: Endpoint) -> tuple[dict[str, Any], list[Entry]]:
+    """The wire and the loss report of a validated request, without regard to its loss policy's demands on the whole."""
+    _refuse_wrong_types(request, endpoint)
+    try:
+        return to_wire(adapters.get(endpoint.adapter), request, endpoint)
+    except RecursionError:
+        raise too_deep() from None
+    except ResultWithoutCall as problem:
+        stored = stored_elsewhere(request, endpoint)
+        if stored is None:
+            raise
+        message = (
+            f"{problem.message}: the history of this conversation is stored by the provider that it was read from "
+            f"({stored[1]} of {stored[0]}) and cannot be sent; send the whole conversation"
+        )
+        raise ResultWithoutCall(message, path=problem.path, adapter=problem.adapter) from None
+
+
+def _refuse_wrong_types(request: dict[str, Any], endpoint: Endpoint) -> None:
+    """Raises `InvalidWire` for a request that was read from a wire with a member of a wrong type, and goes elsewhere.
+
+    Its own wire gets the member back as it came; no other can know what it was to mean (spec/2-requests.md#wrong-type).
+    """
+    state, options = request.get("provider_state"), request.get("options")
+    if state is None or not options or endpoint.owns(state):
+        return
+    wire = state["adapter"]
+    members = options.get(wire)
+    if not members or wire not in adapters.names():
+        return
+    find = getattr(adapters.get(wire), "wrong_type", None)
+    problem = None if find is None else find(members, state.get("form") or {})
+    if problem is not None:
+        raise problem
 
 
 def adapt(
@@ -329,7 +365,7 @@ class StreamReader:
 
     `feed` gives the events that a chunk completes, `end` those that the end of input brings: an error event when the
     stream broke off. After `message_complete` or `error` nothing more comes. Keeps no more than the message itself.
-    `adapter` is the name of a wire, or an endpoint. `raw`: an error comes with the provider's whole body.
+    `adapter` is a name that `endpoint_of` takes, or an endpoint. `raw`: an error comes with the provider's whole body.
     """
 
     def __init__(

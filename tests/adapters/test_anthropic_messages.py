@@ -96,12 +96,6 @@ def summary(loss: list[Data]) -> list[tuple[str, str, str]]:
         ({"system": [{"text": "x"}]}, "/system/0"),
         ({"system": 5}, "/system"),
         ({"tools": [{"name": "a", "input_schema": True}, {"name": "b", "input_schema": []}]}, "/tools/1"),
-        ({"max_tokens": "10"}, "/max_tokens"),
-        ({"max_tokens": True}, "/max_tokens"),
-        ({"stop_sequences": [1]}, "/stop_sequences"),
-        ({"thinking": []}, "/thinking"),
-        ({"thinking": {"type": "enabled", "budget_tokens": "many"}}, "/thinking"),
-        ({"tool_choice": {"type": "tool", "name": 3}}, "/tool_choice"),
     ],
 )
 def test_a_malformed_request_is_refused_at_its_place(members: Data, path: str) -> None:

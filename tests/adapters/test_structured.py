@@ -185,8 +185,10 @@ def test_a_provider_that_wants_to_hear_of_json_hears_of_it() -> None:
     assert [(entry["code"], entry["severity"]) for entry in loss] == [("required_default", "shape")]
     assert translate.project(back, endpoint("openai_chat")).wire == wire_request
     wire_request, _, loss = there_and_back(silent, endpoint("openai_responses"))
-    assert "text" not in wire_request["body"] and "JSON" in wire_request["body"]["instructions"]
-    assert [(entry["code"], entry["severity"]) for entry in loss] == [("response_format", "weakened")]
+    assert wire_request["body"]["text"] == {"format": {"type": "json_object"}}
+    assert "instructions" not in wire_request["body"]  # the provider looks for the word in the input
+    assert "JSON" in wire_request["body"]["input"][0]["content"]
+    assert [(entry["code"], entry["severity"]) for entry in loss] == [("required_default", "shape")]
 
 
 @pytest.mark.parametrize("wire", WIRES)

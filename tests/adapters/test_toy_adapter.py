@@ -44,7 +44,7 @@ def forbids_loss(case: Case) -> bool:
 
 def forget() -> None:
     """What is installed has changed."""
-    adapters._installed.cache_clear()
+    adapters.installed.cache_clear()
     adapters.names.cache_clear()
     adapters.get.cache_clear()
 

@@ -6,15 +6,16 @@ from typing import Any
 
 import pytest
 from runner import frames
+from runner.checks.rows import row_bytes
 
 ROWS = json.loads((Path(__file__).resolve().parents[2] / "conformance/cases/wire/sse/framing.json").read_text("utf-8"))[
     "rows"
 ]
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row["id"])
+@pytest.mark.parametrize("row", [row for row in ROWS if "error" not in row], ids=lambda row: row["id"])
 def test_the_runner_reads_the_rows_that_it_asks_others(row: dict[str, Any]) -> None:
-    found = [{"data": frame.data} for frame in frames.parse(row["bytes"].encode(), "sse")]
+    found = [{"data": frame.data} for frame in frames.parse(row_bytes(row), "sse")]
 
     assert found == [{"data": frame["data"]} for frame in row["frames"]]
 

@@ -113,6 +113,7 @@ def events_of(path: Path) -> list[Data]:
     return list(read_stream([path.read_bytes()], path.parent.parent.name, provider=provider))
 
 
+@pytest.mark.share(5)
 @pytest.mark.parametrize(("path", "adapter"), SERVED)
 def test_what_a_client_reads_of_a_stream_is_what_was_reported(path: Path, adapter: str) -> None:
     """The report is complete when the stream has ended, and none is made where nobody asks for it."""
@@ -137,6 +138,7 @@ def without_fields(response: Data) -> Data:
     return {k: v for k, v in response.items() if k != "provider_state"} | {"alternatives": choices}
 
 
+@pytest.mark.share(5)
 @pytest.mark.parametrize(("path", "adapter"), SERVED)
 def test_a_stream_is_refused_when_its_report_says_so(path: Path, adapter: str) -> None:
     """At every severity, and before the first frame of a block of which nothing can be said."""

@@ -24,6 +24,7 @@ def loads(response: dict[str, Any]) -> list[Any]:
     return [*found, *passengers]
 
 
+@pytest.mark.share(5)
 @pytest.mark.parametrize(("path", "adapter"), SERVED)
 def test_streams_and_whole_answers_carry_the_same(path: Path, adapter: str) -> None:
     """Whatever comes last in the stream."""

@@ -163,6 +163,7 @@ def failed_streams(path: Path) -> Iterable[list[dict[str, Any]]]:
             yield events
 
 
+@pytest.mark.share(5)
 @pytest.mark.parametrize("adapter", adapters.names())
 @pytest.mark.parametrize("path", STREAMS, ids=lambda path: f"{path.parent.parent.name}/{path.parent.name}")
 def test_a_stream_that_fails_comes_with_the_report_of_what_had_arrived_and_of_its_error(

@@ -54,6 +54,7 @@ def same_calls(one: dict[str, Any], two: dict[str, Any]) -> bool:
     )
 
 
+@pytest.mark.share(5)
 @pytest.mark.parametrize(("path", "adapter"), SERVED)
 def test_an_answer_is_the_same_on_every_wire(path: Path, adapter: str) -> None:
     """litellm#15315, litellm#13638: calls stay apart, and arguments are never text."""
@@ -66,6 +67,7 @@ def test_an_answer_is_the_same_on_every_wire(path: Path, adapter: str) -> None:
         assert same_calls(end["response"], last["response"])
 
 
+@pytest.mark.share(5)
 @pytest.mark.parametrize(("path", "adapter"), SERVED)
 def test_what_ended_badly_never_looks_like_a_good_end(path: Path, adapter: str) -> None:
     """A call that was cut, a refusal, a limit, an unknown word: whatever wire says it, a client is not told `stop`."""

@@ -54,6 +54,18 @@ def check_refusal(session: Session, case: Case, stage: str = "request") -> Note:
     raise Failure(f"must be refused with {golden['category']}; it was written with {len(loss)} loss entries")
 
 
+def check_elsewhere(session: Session, case: Case, adapter: str) -> Note:
+    """What its own wire gets back as it came, another wire refuses."""
+    golden = case.value("request.error.json")
+    request = canonical_request(session, case)
+    try:
+        _, loss = to_wire(session, case, request, adapter)
+    except Refused as refused:
+        same(visible_error(golden, golden), visible_error(refused.error, golden), "", case.comparators("error"))
+        return None
+    raise Failure(f"must be refused with {golden['category']}; it was written with {len(loss)} loss entries")
+
+
 def loss_law(session: Session, case: Case, request: dict[str, Any], adapter: str) -> Note:
     """`visible(from_wire_request(to_wire(c).wire)) = visible(apply(c, to_wire(c).loss))`"""
     wire, loss = to_wire(session, case, request, adapter)

@@ -25,6 +25,8 @@ IMAGE_TYPES = frozenset(("image/jpeg", "image/png", "image/gif", "image/webp"))
 SAMPLING = ("temperature", "top_p", "top_k")
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 TOOL_ID = re.compile(r"[a-zA-Z0-9_-]+")
+ADDRESS = re.compile(r"https://\S+", re.IGNORECASE)
+FILE_ID = re.compile(r"[^\s/:]+")
 STRICT_FORBIDDEN = ("minimum", "maximum", "minLength", "maxLength", "multipleOf", "maxItems", "oneOf")
 
 
@@ -278,6 +280,10 @@ def _source(block: dict[str, Any], at: str) -> Iterator[Violation]:
         yield f"{at}/source/media_type", "is jpeg, png, gif or webp"
     if kind == "base64" and block["type"] == "document" and source.get("media_type") != "application/pdf":
         yield f"{at}/source/media_type", "is application/pdf"
+    if kind == "url" and source.get("url") and not ADDRESS.fullmatch(str(source["url"])):
+        yield f"{at}/source/url", "is an address that begins with https://"
+    if kind == "file" and source.get("file_id") and not FILE_ID.fullmatch(str(source["file_id"])):
+        yield f"{at}/source/file_id", "is the id of a file and no address"
 
 
 def _system_turns(messages: list[Any]) -> Iterator[Violation]:

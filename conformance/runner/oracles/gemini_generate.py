@@ -25,6 +25,7 @@ GENERATION = frozenset(
 DATA = "text inlineData fileData functionCall functionResponse executableCode codeExecutionResult toolCall toolResponse".split()
 # Parts of other wires; a part of a kind that nobody knows yet is not judged.
 FOREIGN_DATA = frozenset("type image_url input_audio tool_use tool_result source input toolUse toolResult".split())
+ADDRESS = re.compile(r"(https?|gs)://\S+", re.IGNORECASE)
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_:.-]{0,127}")
 JSON_SCHEMA = frozenset(
     "$id $defs $ref $anchor type format title description enum items prefixItems minItems maxItems minimum maximum anyOf "
@@ -156,7 +157,7 @@ def _part(part: dict[str, Any], role: str, at: str) -> Iterator[Violation]:
             if not isinstance(value.get("data"), str) or value["data"].startswith("data:"):
                 yield f"{at}/inlineData/data", "is bare base64"
         case "fileData":
-            if not isinstance(value.get("fileUri"), str) or value["fileUri"].startswith("data:"):
+            if not ADDRESS.fullmatch(str(value.get("fileUri"))):
                 yield f"{at}/fileData/fileUri", "is the address of a file"
         case "functionCall":
             if role != "model":

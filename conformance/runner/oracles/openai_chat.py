@@ -32,6 +32,8 @@ KNOWN_PARTS = frozenset(
     "input_text input_image output_text".split()
 )
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+FILE_ID = re.compile(r"[^\s/:]+")
+IMAGE = re.compile(r"https?://\S+|data:image/.*", re.IGNORECASE | re.DOTALL)
 PARTICIPANT = re.compile(r"[^\s<|\\/>]+")
 STRICT_FORBIDDEN = (
     "allOf",
@@ -267,7 +269,7 @@ def _part(part: dict[str, Any], at: str) -> Iterator[Violation]:
         case "image_url":
             image = part.get("image_url")
             url = image.get("url") if isinstance(image, dict) else image
-            if not isinstance(url, str) or not url.startswith(("https://", "http://", "data:image/")):
+            if not isinstance(url, str) or not IMAGE.fullmatch(url):
                 yield f"{at}/image_url/url", "is a web address or a data URI of an image"
         case "input_audio":
             audio = part.get("input_audio") or {}
@@ -279,6 +281,8 @@ def _part(part: dict[str, Any], at: str) -> Iterator[Violation]:
             file = part.get("file") or {}
             if not file.get("file_id") and not str(file.get("file_data", "")).startswith("data:"):
                 yield f"{at}/file", "holds a file_id or a data URI"
+            if file.get("file_id") and not FILE_ID.fullmatch(str(file["file_id"])):
+                yield f"{at}/file/file_id", "is the id of a file and no address"
 
 
 def _pairs(messages: list[Any]) -> Iterator[Violation]:

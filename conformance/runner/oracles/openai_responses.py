@@ -30,6 +30,9 @@ KNOWN_PARTS = frozenset(
 )
 NOT_HERE = frozenset("text tool_use tool_result thinking redacted_thinking opaque image document audio video".split())
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+ADDRESS = re.compile(r"https?://\S+", re.IGNORECASE)
+IMAGE = re.compile(r"https?://\S+|data:image/.*", re.IGNORECASE | re.DOTALL)
+FILE_ID = re.compile(r"[^\s/:]+")
 PREFIXES = {"reasoning": "rs_", "function_call": "fc_", "custom_tool_call": "ctc_", "message": "msg_"}
 
 
@@ -46,6 +49,7 @@ def rules(wire: dict[str, Any]) -> Iterator[Violation]:
     yield from _limits(body)
     yield from _tools(body)
     yield from _text(body.get("text"))
+    yield from _word(body)
     if not isinstance(body.get("instructions"), (str, type(None))):
         yield "/body/instructions", "is a text"
     elsewhere = any(body.get(name) is not None for name in ELSEWHERE)
@@ -135,6 +139,16 @@ def _tool_choice(choice: Any, tools: list[Any]) -> Iterator[Violation]:
                 yield f"/body/tool_choice/tools/{index}", "names no tool of the request"
     elif not isinstance(kind, str):
         yield "/body/tool_choice/type", "is required"
+
+
+def _word(body: dict[str, Any]) -> Iterator[Violation]:
+    """JSON mode demands the word JSON in the input; instructions do not count, and what is stored cannot be looked at."""
+    text = body.get("text")
+    form = text.get("format") if isinstance(text, dict) else None
+    stored = any(body.get(name) for name in ("previous_response_id", "conversation", "prompt"))
+    if isinstance(form, dict) and form.get("type") == "json_object" and not stored:
+        if "json" not in str(body.get("input")).lower():
+            yield "/body/input", "holds the word JSON where the answer is to be JSON"
 
 
 def _text(text: Any) -> Iterator[Violation]:
@@ -249,10 +263,10 @@ def _part(part: dict[str, Any], at: str) -> Iterator[Violation]:
             url, file_id = part.get("image_url"), part.get("file_id")
             if (url is None) == (file_id is None):
                 yield at, "an image has an address or a file id"
-            elif url is not None and not (
-                isinstance(url, str) and url.startswith(("https://", "http://", "data:image/"))
-            ):
+            elif url is not None and not (isinstance(url, str) and IMAGE.fullmatch(url)):
                 yield f"{at}/image_url", "is a web address or a data URI of an image"
+            elif file_id is not None and not FILE_ID.fullmatch(str(file_id)):
+                yield f"{at}/file_id", "is the id of a file and no address"
         case "input_file":
             given = [name for name in ("file_id", "file_url", "file_data") if part.get(name) is not None]
             if len(given) != 1:
@@ -262,6 +276,10 @@ def _part(part: dict[str, Any], at: str) -> Iterator[Violation]:
                     yield f"{at}/file_data", "is a data URI"
                 if not part.get("filename"):
                     yield f"{at}/filename", "is required beside file_data"
+            elif given == ["file_url"] and not ADDRESS.fullmatch(str(part["file_url"])):
+                yield f"{at}/file_url", "is a web address"
+            elif given == ["file_id"] and not FILE_ID.fullmatch(str(part["file_id"])):
+                yield f"{at}/file_id", "is the id of a file and no address"
 
 
 def _pairs(items: list[Any], elsewhere: bool) -> Iterator[Violation]:

@@ -16,8 +16,8 @@ GROUP: Final = "interlingua.adapters"
 
 
 @cache
-def _installed() -> dict[str, EntryPoint]:
-    """What installed packages name. Looked up once: it reads the metadata of every installed package."""
+def installed() -> dict[str, EntryPoint]:
+    """The adapters that installed packages name. Looked up once: it reads the metadata of every installed package."""
     return {entry.name: entry for entry in entry_points(group=GROUP)}
 
 
@@ -25,7 +25,7 @@ def _installed() -> dict[str, EntryPoint]:
 def names() -> tuple[str, ...]:
     """The names of all adapters, sorted."""
     here = {module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_")}
-    return tuple(sorted(here | set(_installed())))
+    return tuple(sorted(here | set(installed())))
 
 
 def _nearest(name: str) -> str:
@@ -40,6 +40,6 @@ def get(name: str) -> ModuleType:
     """The module of an adapter. Raises `InvalidRequest` when there is none of that name."""
     if name not in names():
         raise InvalidRequest(f"there is no adapter {name!r}; {_nearest(name)}there are {', '.join(names())}")
-    if name in _installed():
-        return _installed()[name].load()
+    if name in installed():
+        return installed()[name].load()
     return importlib.import_module(f"{__name__}.{name}")

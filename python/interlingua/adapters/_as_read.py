@@ -116,10 +116,14 @@ def note_member(request: Request, form: dict[str, Any], member: str, code: str, 
         form.setdefault("read", {})[member] = _copy(value)
 
 
+_BESIDE: Final = frozenset(("provider_state", "loss_policy"))
+"""What says nothing to a provider: to ask for another policy is no edit."""
+
+
 def imprint(value: Any, place: str) -> str:
     """What an odd item is known by: as it was read, and where. What is not that any more is written like any other."""
     if isinstance(value, dict):
-        value = {name: member for name, member in value.items() if name != "provider_state"}
+        value = {name: member for name, member in value.items() if name not in _BESIDE}
     return hashlib.sha256(json.dumps_sorted([place, value])).hexdigest()[:16]
 
 

@@ -218,13 +218,52 @@ def report_parallel(request: Mapping[str, Any], loss: Loss) -> None:
         loss.drop(("parallel_tool_calls",), "unsupported_field", parallel_gravity(request), message)
 
 
+STORED: Final[Mapping[str, frozenset[str]]] = {
+    "anthropic_messages": frozenset(("thread",)),
+    "bedrock_converse": frozenset(("promptVariables",)),
+    "gemini_generate": frozenset(("cachedContent", "continuationToken")),
+    "openai_chat": frozenset(("preset",)),
+    "openai_responses": frozenset(("previous_response_id", "conversation", "prompt")),
+}
+"""Options behind which a part of the conversation is kept by its provider: messages, instructions, an answer that was begun
+(spec/6-loss.md#stored-history)."""
+
+
+def is_stored(adapter: str, name: str, value: Any) -> bool:
+    """Whether a part of the conversation is kept by the provider behind this option."""
+    if not value or name not in STORED.get(adapter, ()):
+        return False
+    # a thread that is begun here holds nothing yet
+    return name != "thread" or not isinstance(value, dict) or value.get("type") != "create"
+
+
+def stored_elsewhere(request: Mapping[str, Any], endpoint: Endpoint) -> tuple[str, str] | None:
+    """Adapter and name of an option behind which a part of the conversation is kept, where that part does not travel to
+    this endpoint."""
+    state = request.get("provider_state")
+    foreign = state is not None and not endpoint.owns(state)
+    for adapter, members in (request.get("options") or {}).items():
+        for name, value in members.items():
+            if is_stored(adapter, name, value) and (adapter != endpoint.adapter or foreign):
+                return adapter, name
+    return None
+
+
 def report_foreign_options(request: Mapping[str, Any], endpoint: Endpoint, loss: Loss) -> None:
     """Reports the options that were written for other adapters, member by member."""
     for adapter, members in (request.get("options") or {}).items():
         if adapter != endpoint.adapter:
-            for name in members:
-                where = ("options", adapter, name)
-                loss.drop(where, "foreign_options", "weakened", f"an option of {adapter} has no meaning here")
+            for name, value in members.items():
+                report_foreign_option(adapter, name, value, loss, f"an option of {adapter} has no meaning here")
+
+
+def report_foreign_option(adapter: str, name: str, value: Any, loss: Loss, message: str) -> None:
+    """Reports an option that has no meaning here; where a part of the conversation is behind it, that is lost."""
+    where = ("options", adapter, name)
+    if is_stored(adapter, name, value):
+        loss.drop(where, "foreign_options", "lost", "the part of the conversation behind it is stored by its provider")
+    else:
+        loss.drop(where, "foreign_options", "weakened", message)
 
 
 # ---------------------------------------------------------------------------------------------- tool ids

@@ -1,10 +1,11 @@
-"""Media in addresses: data URIs that can be written again as they were, and the media type that bytes tell of."""
+"""Media in addresses: which of them a provider fetches, data URIs that can be written again as they were, and the media type of bytes."""
 
 import re
 from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._kit import parse_data_uri
+from interlingua.canonical.endpoint import Endpoint
 
 MEDIA_TYPE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*")
 
@@ -37,13 +38,62 @@ def inline(url: str) -> tuple[str, str] | None:
     return found if found is not None and MEDIA_TYPE.fullmatch(found[0]) and may_be_base64(found[1]) else None
 
 
-def is_image_address(block: Mapping[str, Any]) -> bool:
-    """Whether an image stands where a server can fetch it, or is given by bytes that say to be an image."""
+_WEB: Final = ("https://", "http://")
+_OF_GEMINI: Final = (
+    "https://generativelanguage.googleapis.com/",
+    "https://www.youtube.com/",
+    "https://youtube.com/",
+    "https://youtu.be/",
+)
+
+ADDRESSES: Final[dict[str, Mapping[str, tuple[str, ...]]]] = {
+    "anthropic_messages": {"image": ("https://",), "document": ("https://",)},
+    "bedrock_converse": dict.fromkeys(("image", "audio", "video", "document"), ("s3://",)),
+    "gemini_generate": dict.fromkeys(("image", "audio", "video", "document"), _OF_GEMINI),
+    "ollama_chat": {},
+    "openai_chat": {"image": _WEB, "video": _WEB, "document": _WEB},
+    "openai_responses": {"image": _WEB, "document": _WEB},
+}
+"""How the addresses begin that the servers of each wire fetch, by the type of block (spec/10-media.md#addresses). The switch
+`addresses` of a dialect says it for a provider that fetches others. Data URIs are bytes and no addresses."""
+
+_BLANK: Final = re.compile(r"[\s\x00-\x1f\x7f]")
+_FILE_ID: Final = re.compile(r"[^\s/:]+")
+
+
+def is_fetched(url: str, block_type: str, endpoint: Endpoint) -> bool:
+    """Whether the provider fetches a medium from this address. Schemes and hosts are compared without case."""
+    taken: Mapping[str, Any] | None = endpoint.dialect.get("addresses")
+    if taken is None:
+        taken = ADDRESSES.get(endpoint.adapter, {})
+    for beginning in taken.get(block_type, ()):
+        length = len(beginning)
+        if len(url) > length and url[:length].lower() == beginning:
+            return _BLANK.search(url) is None
+    return False
+
+
+def is_file_id(data: str) -> bool:
+    """Whether a text can be the id of a file, and is no address or path."""
+    return _FILE_ID.fullmatch(data) is not None
+
+
+def is_image_source(block: Mapping[str, Any], endpoint: Endpoint) -> bool:
+    """Whether an image stands where the provider fetches it or keeps it, or is given by bytes that say to be an image."""
     source = block["source"]
-    if source["kind"] == "url":
-        url = source.get("data", "")
-        return is_web_address(url) or ((found := inline(url)) is not None and found[0].startswith("image/"))
-    return source["kind"] != "base64" or (block.get("media_type") or "image/").startswith("image/")
+    data = source.get("data", "")
+    match source["kind"]:
+        case "url":
+            if is_fetched(data, "image", endpoint):
+                return True
+            found = inline(data)
+            return found is not None and found[0].startswith("image/")
+        case "file_id":
+            return is_file_id(data)
+        case "base64":
+            return (block.get("media_type") or "image/").startswith("image/")
+        case _:
+            return True
 
 
 WORKSPACE: Final = "a file of the workspace cannot be sent as such; media.resolve makes bytes of it"
@@ -52,11 +102,6 @@ WORKSPACE: Final = "a file of the workspace cannot be sent as such; media.resolv
 def source_refused(block: Mapping[str, Any], message: str) -> str:
     """Why the source of a medium cannot be written: a path of the workspace means nothing to any provider."""
     return WORKSPACE if block["source"]["kind"] == "file_ref" else message
-
-
-def is_web_address(url: str) -> bool:
-    """Whether a server can fetch it: a bucket's address, or one of some other scheme, is none."""
-    return url.startswith(("https://", "http://"))
 
 
 def refuses_image(block: Mapping[str, Any], capabilities: Mapping[str, Any]) -> bool:

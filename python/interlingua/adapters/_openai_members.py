@@ -6,6 +6,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from interlingua.adapters._as_read import imprint, note_member
 from interlingua.adapters._kit import NOTHING, Wire, gravity, is_plain_name, plain_name, report_unknown, within
+from interlingua.adapters._member_types import whole
 from interlingua.adapters._openai_writing import LONGEST_TOOL_NAME, Target, fits_name
 from interlingua.adapters._results import note
 from interlingua.canonical.endpoint import Endpoint
@@ -294,9 +295,10 @@ def read_switch(name: str, value: Any, members: Members[Any]) -> bool:
 
 def read_count(name: str, value: Any, members: Members[Any]) -> bool:
     """A member that counts; of answers there is at least one."""
-    if type(value) is not int or value < (1 if name == "n" else 0):
+    count = whole(value)
+    if count is None or count < (1 if name == "n" else 0):
         return False
-    members.request[name] = value
+    members.request[name] = count
     return True
 
 

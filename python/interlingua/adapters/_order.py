@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from interlingua.adapters._kit import within
-from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.errors import InvalidRequest, ResultWithoutCall
 from interlingua.canonical.loss import Path, pointer
 
 Message = dict[str, Any]
@@ -211,12 +211,10 @@ def _rank(message: Message, position: int, calls: dict[str, tuple[int, Path]], s
     answered: str = _result(message, position)["tool_use_id"]
     call = calls.get(answered)
     if call is None:
-        raise InvalidRequest(
-            "the result does not follow the turn of its call"
-            if answered in seen
-            else "the result answers no call before it",
-            path=pointer(("messages", position, "content", 0, "tool_use_id")),
-        )
+        path = pointer(("messages", position, "content", 0, "tool_use_id"))
+        if answered in seen:
+            raise InvalidRequest("the result does not follow the turn of its call", path=path)
+        raise ResultWithoutCall("the result answers no call before it", path=path)
     return call[0]
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from interlingua.adapters._order import ANSWER_IT, UNANSWERED_CALL, Moves, moves_behind
-from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.errors import InvalidRequest, ResultWithoutCall
 from interlingua.canonical.loss import Path, pointer
 
 Block = dict[str, Any]
@@ -117,7 +117,7 @@ def _answers(
             path: Path = ("messages", position, "content", 0, "tool_use_id")
             call = block["tool_use_id"]
             if call not in asked:
-                raise InvalidRequest("no call before this result has its id", path=pointer(path), adapter=adapter)
+                raise ResultWithoutCall("no call before this result has its id", path=pointer(path), adapter=adapter)
             if call in answered:
                 raise InvalidRequest("this call is already answered", path=pointer(path), adapter=adapter)
             answered.add(call)

@@ -86,6 +86,10 @@ class InvalidRequest(_Violating):
     category = "invalid_request"
 
 
+class ResultWithoutCall(InvalidRequest):
+    """A result answers no call of the conversation."""
+
+
 def too_deep() -> InvalidRequest:
     """What stands in the place of a `RecursionError`: nesting is the input's fault (spec/8-errors.md#nesting)."""
     return InvalidRequest("the value is nested too deeply; flatten it")

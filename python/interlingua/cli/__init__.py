@@ -20,7 +20,20 @@ from interlingua.canonical.errors import InterlinguaError, InvalidRequest, too_d
 from interlingua.cli._command import Command, Group
 from interlingua.cli._shared import COMPLETES, report_error, write
 
-COMMANDS = ("adapt", "route", "generate", "serve", "check", "plug", "models", "providers", "cost", "completion")
+COMMANDS = (
+    "adapt",
+    "route",
+    "generate",
+    "serve",
+    "launch",
+    "key",
+    "check",
+    "plug",
+    "models",
+    "providers",
+    "cost",
+    "completion",
+)
 """The commands in the order of the help. Each is the function of that name in the module of that name."""
 
 _EPILOG = (

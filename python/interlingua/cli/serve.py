@@ -1,8 +1,12 @@
-"""`interlingua serve`: serve gRPC."""
+"""`interlingua serve`: serve gRPC, and the providers' wires over HTTP."""
 
+import asyncio
+import contextlib
+import logging
+import signal
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -13,14 +17,35 @@ from interlingua.cli._shared import AsJson, Data, Replay, Retries, client_of, on
 
 def serve(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = 50051,
-    unix: Annotated[Path | None, typer.Option(help="Listen on a Unix socket instead.")] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port of gRPC; 0 takes a free one.")] = 50051,
+    http_port: Annotated[
+        int | None,
+        typer.Option(
+            "--http-port",
+            min=0,
+            max=65535,
+            help="Port of HTTP; 8080 by default, a free one with --port 0, none with --unix.",
+            show_default=False,
+        ),
+    ] = None,
+    no_http: Annotated[bool, typer.Option("--no-http", help="Serve gRPC alone.")] = False,
+    no_grpc: Annotated[bool, typer.Option("--no-grpc", help="Serve HTTP alone.")] = False,
+    unix: Annotated[Path | None, typer.Option(help="Serve gRPC on a Unix socket instead.")] = None,
+    keys: Annotated[
+        Path | None, typer.Option(help="File of the keys that HTTP clients need; interlingua key makes one.")
+    ] = None,
+    anyone: Annotated[
+        bool, typer.Option("--open", help="Serve HTTP beyond this machine without keys: anyone may call.")
+    ] = False,
+    name: Annotated[
+        list[str] | None, typer.Option(help="A name by which HTTP clients may call this server, repeatable.")
+    ] = None,
     tls_cert: Annotated[Path | None, typer.Option(help="Certificate with its chain, PEM: serve TLS.")] = None,
     tls_key: Annotated[Path | None, typer.Option(help="Key of the certificate, PEM, without a password.")] = None,
     tls_client_ca: Annotated[
         Path | None, typer.Option(help="Take only clients with a certificate of these authorities, PEM.")
     ] = None,
-    policy: Annotated[Path | None, typer.Option(help="Routing policy, a JSON file; read again for each turn.")] = None,
+    policy: Annotated[Path | None, typer.Option(help="Routing policy, JSON or YAML; read again for each turn.")] = None,
     retry: Retries = "standard",
     health: Annotated[str, typer.Option(help="Who rests after failures: backoff or windows.")] = "backoff",
     concurrency: Annotated[
@@ -39,30 +64,54 @@ def serve(
     log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
     as_json: AsJson = False,
 ) -> None:
-    """Serve gRPC: Adapt, Route, Generate, Estimate, Check, ListModels. Keys come from the environment."""
+    """Serve gRPC (Adapt, Route, Generate, …) and the wires of the providers over HTTP. Providers' keys come from the
+    environment."""
     from interlingua.client.routing import Routing
     from interlingua.events import Events, log_event
     from interlingua.service import server
 
     one_of("--log-level", log_level, ("debug", "info", "warning", "error"))
     one_of("--health", health, ("backoff", "windows"))
+    if no_http and (no_grpc or http_port is not None or keys is not None or anyone):
+        raise InvalidRequest("--no-http leaves gRPC alone: it goes with no other option of HTTP, nor with --no-grpc")
     if (tls_cert is None) != (tls_key is None) or (tls_client_ca is not None and tls_cert is None):
         raise InvalidRequest("TLS takes --tls-cert and --tls-key together, and --tls-client-ca beside them")
     server.log_to_stderr(log_level)
     address = f"unix:{unix}" if unix is not None else f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     events = Events(log_event)
     limits = _limits(concurrency or ())
-    options: Data = {
-        "client": client_of(replay=replay, pace=pace, retry=retry, health=health, concurrency=limits, events=events),
-        "routing": Routing(registry_of(replay=replay), policy, events=events),
-        "max_message_bytes": max_message_mb << 20,
-        "max_calls": max_calls,
-        "credentials": server.tls(tls_cert, tls_key, tls_client_ca) if tls_cert and tls_key else None,
-    }
-    options["routing"].check()
+    client = client_of(replay=replay, pace=pace, retry=retry, health=health, concurrency=limits, events=events)
+    routing = Routing(registry_of(replay=replay), policy, events=events)
+    routing.check()
+    grpc: Data | None = None
+    if not no_grpc:
+        grpc = {
+            "client": client,
+            "routing": routing,
+            "max_message_bytes": max_message_mb << 20,
+            "max_calls": max_calls,
+            "credentials": server.tls(tls_cert, tls_key, tls_client_ca) if tls_cert and tls_key else None,
+            "closes_client": False,
+        }
+    http: Data | None = None
+    if not no_http and (unix is None or http_port is not None or no_grpc):
+        http = _http(client, routing, keys, max_message_mb << 20, max_calls)
+        http |= {"host": host, "port": (8080 if port else 0) if http_port is None else http_port}
+        http |= {"names": frozenset(name or ()), "anyone": anyone, "tls": (tls_cert, tls_key)}
     about = {"host": host} if unix is None else {"unix": str(unix)}
     about |= {"provider": "replay" if replay else "as configured", "tls": tls_cert is not None}
-    run_async(_serve(address, options, about, grace, as_json=as_json))
+    run_async(_serve(address, client, grpc, http, about, grace, as_json=as_json))
+
+
+def _http(client: Any, routing: Any, keys: Path | None, max_body: int, max_calls: int) -> Data:
+    """The gateway, with the keys of a file."""
+    import time
+
+    from interlingua.gateway.access import Access, read_keys
+    from interlingua.gateway.gateway import Gateway, Limits
+
+    access = Access(read_keys(keys) if keys is not None else (), clock=time.monotonic, now=client.now)
+    return {"gateway": Gateway(client, routing, access, Limits(max_body, max_calls))}
 
 
 def _limits(written: Sequence[str]) -> int | dict[str, int] | None:
@@ -81,20 +130,56 @@ def _limits(written: Sequence[str]) -> int | dict[str, int] | None:
     return limits or None
 
 
-async def _serve(address: str, options: Data, about: Data, grace: float, *, as_json: bool) -> None:
-    from interlingua.service import server
+async def _serve(
+    address: str, client: Any, grpc: Data | None, http: Data | None, about: Data, grace: float, *, as_json: bool
+) -> None:
+    running: list[Any] = []
+    said: list[str] = []
+    stopping = _signalled(running)  # from here on, also before it is said that they serve
+    try:
+        if grpc is not None:
+            from interlingua.service import server
 
-    try:
-        running = await server.start(address, **options)
-    except OSError as problem:
-        raise InvalidRequest(str(problem)) from None
-    shown = address
-    if "unix" not in about:
-        about["port"] = running.port
-        shown = f"{address.rpartition(':')[0]}:{running.port}"
-    try:
-        write(json.dumps(about) + b"\n" if as_json else f"serving gRPC on {shown}\n".encode())
-    except OSError:
-        await running.server.stop(0)  # nobody would learn where it listens
+            running.append(await server.start(address, **grpc))
+            shown = address
+            if "unix" not in about:
+                about["port"] = running[-1].port
+                shown = f"{address.rpartition(':')[0]}:{running[-1].port}"
+            said.append(f"serving gRPC on {shown}")
+        if http is not None:
+            from interlingua.gateway import server as http_server
+
+            certificate, key = http.pop("tls")
+            http["tls"] = http_server.Tls(certificate, key) if certificate and key else None
+            running.append(await http_server.start(**http))
+            about["http_port"] = running[-1].port
+            said.append(f"serving HTTP on {about.get('host', http['host'])}:{running[-1].port}")
+        write(json.dumps(about) + b"\n" if as_json else "".join(f"{line}\n" for line in said).encode())
+    except BaseException as problem:
+        for one in running:  # nobody would learn where it listens
+            await one.stop(0)
+        await client.aclose()
+        if isinstance(problem, OSError) and len(running) < (grpc is not None) + (http is not None):
+            raise InvalidRequest(str(problem)) from None
         raise
-    await server.run(running, grace)
+    await stopping.wait()
+    logging.getLogger("interlingua.service").info("draining")
+    await asyncio.gather(*(one.stop(grace) for one in running))
+    await client.aclose()
+
+
+def _signalled(running: Sequence[Any]) -> asyncio.Event:
+    """Set by SIGTERM or SIGINT, to end all servers gracefully. A second signal ends the time of grace."""
+    stopping = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def stop() -> None:
+        if stopping.is_set():
+            for one in running:
+                one.hurry()
+        stopping.set()
+
+    for word in (signal.SIGTERM, signal.SIGINT):
+        with contextlib.suppress(NotImplementedError):  # not on every platform
+            loop.add_signal_handler(word, stop)
+    return stopping

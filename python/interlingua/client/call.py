@@ -1,5 +1,6 @@
 """What one call is: what was asked, and what is sent to whom."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
@@ -25,9 +26,25 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class Answered:
+    """Who answers a call, known when its answer begins.
+
+    `model` is the canonical id, `headers` are those of the provider's answer, names in lower case; `loss` is the report
+    of the request.
+    """
+
+    model: str
+    endpoint: Endpoint
+    status: int
+    headers: Mapping[str, str]
+    loss: list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """What was asked of the client, checked: one request, the models to ask in turn, over which wire, one message to be.
 
+    `on_answer` is told who answers, before anything of the answer is given;
     `fail_over_on` names what else than failures leads to the next model: `refusal`.
     """
 
@@ -38,6 +55,7 @@ class Plan:
     stream: bool
     message_id: str
     started: float
+    on_answer: Callable[[Answered], None] | None = None
     fail_over_on: frozenset[str] = frozenset()
 
 
@@ -79,3 +97,8 @@ class Call:
     key: str = ""
     lacks: str = ""
     trail: Trail = field(default_factory=Trail)
+
+    def begun(self, status: int, headers: Mapping[str, str]) -> None:
+        """Tells whoever asked that this call is the one that answers."""
+        if self.plan.on_answer is not None:
+            self.plan.on_answer(Answered(self.model, self.endpoint, status, headers, self.projection.loss))

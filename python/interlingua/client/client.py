@@ -21,7 +21,7 @@ from interlingua.canonical.ids import UlidSource
 from interlingua.canonical.logs import logger
 from interlingua.client.answers import ERROR_BODY_LIMIT, refusal, refused, served, whole
 from interlingua.client.asking import Asking, log_rest
-from interlingua.client.call import Call, Limits, Plan
+from interlingua.client.call import Answered, Call, Limits, Plan
 from interlingua.client.concurrency import Places
 from interlingua.client.interrupt import Interrupt
 from interlingua.client.reading import read_body
@@ -131,6 +131,7 @@ class Client:
         fail_over_on: Collection[str] = (),
         raw: bool = False,
         validated: bool = False,
+        on_answer: Callable[[Answered], None] | None = None,
     ) -> Response:
         """One answer, whole.
 
@@ -141,11 +142,13 @@ class Client:
         declines to answer. The model that has answered in a turn which goes on is asked first.
         `deadline` is the time for the whole call in seconds, `routing` the record of why this model was chosen.
         `raw` keeps the provider's whole answer in `response.raw`; `validated` says that the request has been through
-        the door already.
+        the door already. `on_answer` is told which model answers, with the headers of its provider, as soon as it does.
         Raises `InvalidRequest`, `NotConfigured`, `CannotAdapt` and `LossRefused` before anything is sent, `ProviderError`
         after.
         """
-        plan = self._plan(request, model, adapter, fallbacks, routing, fail_over_on, stream=False, validated=validated)
+        plan = self._plan(
+            request, model, adapter, fallbacks, routing, fail_over_on, on_answer, stream=False, validated=validated
+        )
         interrupt = Interrupt(deadline)
         try:
             call, answer, (response, body) = await self._asking.begin(
@@ -154,6 +157,7 @@ class Client:
         finally:
             interrupt.done()
         await answer.aclose()
+        call.begun(answer.status, answer.headers)
         self.health.succeeded(call.model)
         if raw and body is not None:
             response["raw"] = json.loads(body)
@@ -176,6 +180,7 @@ class Client:
         routing: Mapping[str, Any] | None = None,
         fail_over_on: Collection[str] = (),
         validated: bool = False,
+        on_answer: Callable[[Answered], None] | None = None,
     ) -> Stream:
         """One answer, event by event as it arrives. Nothing is sent before the first event is asked for.
 
@@ -183,7 +188,9 @@ class Client:
         An answer that fails midway gives an `error` event with what had arrived, then raises `StreamTruncated` or
         `Cancelled`. Use `async with`, or call `aclose`, or read to the end.
         """
-        plan = self._plan(request, model, adapter, fallbacks, routing, fail_over_on, stream=True, validated=validated)
+        plan = self._plan(
+            request, model, adapter, fallbacks, routing, fail_over_on, on_answer, stream=True, validated=validated
+        )
         return Stream(self._asking, self._complete, plan, deadline)
 
     # ------------------------------------------------------------------------------------------------ one call
@@ -196,6 +203,7 @@ class Client:
         fallbacks: Sequence[str],
         routing: Mapping[str, Any] | None,
         fail_over_on: Collection[str],
+        on_answer: Callable[[Answered], None] | None,
         *,
         stream: bool,
         validated: bool,
@@ -212,6 +220,7 @@ class Client:
             stream=stream,
             message_id=self._ulids.next(),
             started=self._clock(),
+            on_answer=on_answer,
             fail_over_on=frozenset(fail_over_on),
         )
         return plan if routing else self._decided(plan)
@@ -263,7 +272,9 @@ class Client:
         endpoint = connection.located(endpoint)
         requested = endpoint.model_id(endpoint.model) or model
         # a copy: the caller's request stays as it is and can be used again
-        request = {**plan.request, "model": requested, "stream": plan.stream}
+        request = {**plan.request, "model": requested}
+        if plan.stream != bool(request.get("stream")):  # what is said of it already may be spelt in a way of its own
+            request["stream"] = plan.stream
         projection = translate.project(request, endpoint)
         headers = {
             "content-type": "application/json",

@@ -12,10 +12,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from interlingua import adapters, router, translate
-from interlingua.adapters._pairing import to_wire
+from interlingua import router, translate
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidRequest, NoCandidate, too_deep
+from interlingua.canonical.errors import InvalidRequest, NoCandidate
 from interlingua.canonical.logs import logger
 from interlingua.client.settings_file import read_settings
 from interlingua.events import ROUTE_DECIDED, ROUTING_CONSTRAINT_FAILURE, Events
@@ -209,7 +208,7 @@ class Routing:
         return published
 
     def _named(self, request: Data, spec: str, rules: Data, adapter: str | None) -> Choice:
-        found = [str(model) for model in self.registry.expand(spec)]
+        found = [str(model) for model in self.registry.expand(spec, aliases=rules.get("aliases"))]
         models = left = router.in_turn_order(found, router.turn_model(request["messages"]))
         if router.pins(rules):
             try:
@@ -306,10 +305,7 @@ class Routing:
         # not through the door: nothing is dropped yet, so nothing is to be logged or refused
         endpoint = self.registry.endpoint(model=model)
         endpoint = self._connect(endpoint).located(endpoint)
-        try:
-            return to_wire(adapters.get(endpoint.adapter), {**request, "model": model}, endpoint)[1]
-        except RecursionError:
-            raise too_deep() from None
+        return translate.write_request({**request, "model": model}, endpoint)[1]
 
     def _tokens(self, request: Any, model: str) -> Mapping[str, int]:
         endpoint = self.registry.endpoint(model=model)

@@ -69,6 +69,7 @@ class Stream:
             call, answer, begun = await self._asking.begin(
                 self._plan, interrupt, self._deadline, self._receive, _refused
             )
+            call.begun(answer.status, answer.headers)
             try:
                 events = begun.events
                 while True:

@@ -306,6 +306,21 @@ class Registry:
         like: dict[str, str] = row.get("wires_by_name", {})
         return next((wire for pattern, wire in like.items() if re.search(pattern, name)), row["adapter"])
 
+    def speaks(self, model: str, adapter: str) -> bool:
+        """Whether a model, given by its canonical id, can be called over a wire.
+
+        It is one of the wires of its provider, unless its row or its name demands another one
+        (spec/7-routing.md#wires). Raises `InvalidRequest` for an unknown provider.
+        """
+        name = self.parse(model)
+        row = self.provider(name.provider)
+        own = self._wire(row, self._entry(name, row), name.name)
+        if adapter == own:
+            return True
+        other = row.get("other_wires", {}).get(adapter)
+        # a wire that the row or the name of a model demands is the only one over which it is called
+        return own == row["adapter"] and other is not None and re.search(other.get("models", ""), name.name) is not None
+
     def _short_names(self) -> dict[str, Row]:
         """The models of providers with regions, also under the names that leave region, edition and date out."""
         found: dict[str, Row] = {}

@@ -8,14 +8,14 @@ from typing import Any
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.patterns import MOST_INSTRUCTIONS, NOT_RUN, pattern
 from interlingua.registry import names
-from interlingua.router import rules, state
+from interlingua.router import rules, served, state
 
 VERSION = 1
 TIERS = ("fast", "balanced", "deep")
 FAIL_OVER_ON = ("refusal",)
 """What else than failures may lead to the next candidate."""
 _MEMBERS = frozenset(
-    ("version", "chains", "state", "turn_lock", "fail_over_on", "aliases", "workspace", "global", "pattern")
+    ("version", "chains", "state", "turn_lock", "fail_over_on", "aliases", "serve", "workspace", "global", "pattern")
 )
 _SCOPE_MEMBERS = frozenset(("default", "rules", "tiers"))
 _RULE_MEMBERS = frozenset(("name", "when", "use"))
@@ -50,10 +50,24 @@ def _check(policy: dict[str, Any], catalog: Mapping[str, Any]) -> Found:
     known = {**catalog.get("aliases", {}), **aliases}
     for alias in aliases:
         yield from _check_spec(alias, f"/aliases/{_escape(alias)}", known, catalog)
+    yield from _check_served(policy.get("serve", {}), known, catalog)
     patterns = _Patterns()
     for scope in ("workspace", "global"):
         yield from _check_scope(policy.get(scope, {}), f"/{scope}", policy, known, catalog, patterns)
     yield from _check_pattern(policy.get("pattern", {}))
+
+
+def _check_served(entries: Any, aliases: Mapping[str, str], catalog: Mapping[str, Any]) -> Found:
+    """The names that a gateway serves: texts, or null where the slots decide; a star stands at the end alone."""
+    if not isinstance(entries, dict):
+        yield "form", "/serve", "must be an object of specs"
+        return
+    for name, spec in entries.items():
+        path = f"/serve/{_escape(name)}"
+        if served.ANY in name[:-1] or not name:
+            yield "form", path, "is a name, or the beginning of names followed by *"
+        elif spec is not None:
+            yield from _check_spec(spec, path, aliases, catalog)
 
 
 class _Patterns:

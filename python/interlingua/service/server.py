@@ -6,10 +6,8 @@ does not pull, so the provider is not read either.
 """
 
 import asyncio
-import contextlib
 import ipaddress
 import logging
-import signal
 import socket
 import ssl
 from dataclasses import dataclass
@@ -164,6 +162,8 @@ class Running:
     client: Client
     events: Events
     """Who observes the turns of this server."""
+    closes_client: bool = True
+    """Whether the client ends with the server; else it belongs to somebody else."""
 
     async def stop(self, grace: float = 10.0) -> None:
         """Ends gracefully: says NOT_SERVING, takes no new calls, lets running ones finish for `grace` seconds, and cuts
@@ -176,7 +176,13 @@ class Running:
         await asyncio.wait({ended}, timeout=grace)
         self.calls.end()
         await ended
-        await self.client.aclose()
+        if self.closes_client:
+            await self.client.aclose()
+
+    def hurry(self) -> None:
+        """Ends the time of grace of a server that is stopping."""
+        self.calls.end()
+        asyncio.get_running_loop().create_task(self.server.stop(_LAST_WORDS_S))
 
 
 async def start(
@@ -187,10 +193,12 @@ async def start(
     max_message_bytes: int = MAX_MESSAGE_BYTES,
     max_calls: int = MAX_CALLS,
     credentials: grpc.ServerCredentials | None = None,
+    closes_client: bool = True,
 ) -> Running:
     """Starts a server at `host:port`, where port 0 takes a free one, or at `unix:path`. `credentials` are those of `tls`.
 
-    It runs `max_calls` at a time and refuses more; health and reflection are not counted.
+    It runs `max_calls` at a time and refuses more; health and reflection are not counted. The client ends with it unless
+    `closes_client` is false.
 
     Raises `OSError` when the address cannot be used.
     """
@@ -221,23 +229,4 @@ async def start(
             "no TLS on %s: conversations travel in the clear, and anyone who reaches it spends your keys", address
         )
     _LOG.info("listening on %s", address if address.startswith("unix") else f"port {port}")
-    return Running(server, checks, calls, port, client, routing.events)
-
-
-async def run(running: Running, grace: float = 10.0) -> None:
-    """Serves until SIGTERM or SIGINT, then ends gracefully. A second signal ends the time of grace."""
-    stopping = asyncio.Event()
-    loop = asyncio.get_running_loop()
-
-    def stop() -> None:
-        if stopping.is_set():
-            running.calls.end()
-            loop.create_task(running.server.stop(_LAST_WORDS_S))  # noqa: RUF006 the server waits for it
-        stopping.set()
-
-    for word in (signal.SIGTERM, signal.SIGINT):
-        with contextlib.suppress(NotImplementedError):  # not on every platform
-            loop.add_signal_handler(word, stop)
-    await stopping.wait()
-    _LOG.info("draining")
-    await running.stop(grace)
+    return Running(server, checks, calls, port, client, routing.events, closes_client)

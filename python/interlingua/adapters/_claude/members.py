@@ -5,7 +5,15 @@ from typing import Any, Final
 
 from interlingua.adapters._claude.values import Item
 from interlingua.adapters._claude.writing import Writing
-from interlingua.adapters._kit import gravity, report_foreign_options, report_unknown, within
+from interlingua.adapters._kit import (
+    gravity,
+    is_stored,
+    report_foreign_option,
+    report_foreign_options,
+    report_unknown,
+    stored_elsewhere,
+    within,
+)
 from interlingua.canonical.errors import InvalidWire
 from interlingua.canonical.loss import Loss, Path
 
@@ -100,8 +108,13 @@ def options_to_wire(body: Item, read: Read, settings: tuple[str, ...], writing: 
     `settings` are members that are nothing without what of them is canonical.
     """
     report_foreign_options(writing.source, writing.endpoint, writing.loss)
-    for name, value in (writing.source["options"].get(writing.endpoint.adapter) or {}).items():
+    adapter = writing.endpoint.adapter
+    stored = stored_elsewhere(writing.source, writing.endpoint) is not None
+    for name, value in (writing.source["options"].get(adapter) or {}).items():
         if value is None:
+            continue
+        if stored and is_stored(adapter, name, value):
+            report_foreign_option(adapter, name, value, writing.loss, "")
             continue
         where = ("options", writing.endpoint.adapter, name)
         if name in settings and name not in body and not writing.keeps(f"options/{name}", "combination"):

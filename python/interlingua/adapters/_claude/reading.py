@@ -24,6 +24,7 @@ class Reading:
         "_marks",
         "_short",
         "adapter",
+        "endpoint",
         "names",
         "open",
         "pictures",
@@ -33,6 +34,7 @@ class Reading:
     )
 
     def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
+        self.endpoint = endpoint
         self.adapter = endpoint.adapter
         self.provider = endpoint.provider
         self.whose = endpoint.state()

@@ -8,14 +8,12 @@ kept apart from a form (`reserved`).
 """
 
 from interlingua.adapters._structured.answers import Told, answered, text_of
-from interlingua.adapters._structured.asking import ANYWHERE, CONVERSATION, says_json, written
+from interlingua.adapters._structured.asking import says_json, written
 from interlingua.adapters._structured.finding import recognised
 from interlingua.adapters._structured.form import NAME
 from interlingua.adapters._structured.reserved import guarded
 
 __all__ = [
-    "ANYWHERE",
-    "CONVERSATION",
     "NAME",
     "Told",
     "answered",

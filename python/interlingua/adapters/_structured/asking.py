@@ -33,16 +33,12 @@ Writer = Callable[[Request, Endpoint], tuple[Wire, Entries]]
 _PATH: Final = "/response_format"
 _CODE: Final = "response_format"
 
-ANYWHERE: Final = "anywhere"
-CONVERSATION: Final = "conversation"
 
-
-def written(request: Request, endpoint: Endpoint, write: Writer, word: str = "") -> tuple[Wire, Entries]:
+def written(request: Request, endpoint: Endpoint, write: Writer, *, speaks_json: bool = False) -> tuple[Wire, Entries]:
     """Writes a request that has a `response_format`: as the wire has it, else by a forced call, else in the instructions.
 
     `write` is how the wire writes requests. What it does not enforce is reported as `weakened`, never lost.
-    `word` says where a wire that is asked for JSON without a schema demands the word JSON: `ANYWHERE`, or in the
-    `CONVERSATION` behind the instructions.
+    `speaks_json` says that a wire that is asked for JSON without a schema demands the word JSON in the prompt.
     """
     wanted: dict[str, Any] = request["response_format"] or {}
     if wanted.get("type", "text") == "text":
@@ -67,7 +63,7 @@ def written(request: Request, endpoint: Endpoint, write: Writer, word: str = "")
         refused = [entry for entry in entries if entry["path"] == _PATH]
         if refused:
             beside = refused[0].get("value")
-        elif wanted["type"] != "json" or _says_json(request, endpoint, word):
+        elif wanted["type"] != "json" or not speaks_json or _says_json(request, endpoint):
             return wire, entries
         elif wanted != _JSON_WANTED:
             beside = _JSON_WANTED  # what else was wanted is told in the report
@@ -78,11 +74,8 @@ def written(request: Request, endpoint: Endpoint, write: Writer, word: str = "")
             return wire, [*_report(wanted, seen, "the answer is asked for as a forced call"), *_moved(entries)]
     text = as_text(wanted)
     seen = of_text(text) or {}
-    said = _says_json(request, endpoint, word)
-    if seen == beside and said:
+    if seen == beside and (not speaks_json or _says_json(request, endpoint)):
         return wire, entries  # the target can be asked for all that is left of the form
-    if word == CONVERSATION and not said:
-        beside = None  # what stands in the instructions does not count
     left_out = {str(entry["path"]) for entry in entries if entry["op"] == "drop"}
     wire, entries = _told(request, text, beside, left_out, endpoint, write)
     if seen == beside == wanted:
@@ -95,18 +88,16 @@ def written(request: Request, endpoint: Endpoint, write: Writer, word: str = "")
     return wire, [*report, *(_untold(entry, text) for entry in entries)]
 
 
-def _says_json(request: Request, endpoint: Endpoint, word: str) -> bool:
-    """Whether the word JSON stands where the target demands it, or the target was asked so when the request was read."""
-    return not word or says_json(request, word) or AsRead(request, endpoint).same(UNSAID, "response_format")
-
-
-def says_json(request: Request, word: str) -> bool:
-    """Whether the word JSON stands `ANYWHERE`, or in the `CONVERSATION` behind the instructions."""
+def _says_json(request: Request, endpoint: Endpoint) -> bool:
+    """Whether the word JSON stands in the prompt, or the target was asked without it when the request was read."""
+    if AsRead(request, endpoint).same(UNSAID, "response_format"):
+        return True
     messages: list[Any] = request["messages"]
-    contents: list[list[Block]] = [message["content"] for message in messages]
-    contents = (
-        contents[count_instructions(messages) :] if word == CONVERSATION else [request.get("system") or [], *contents]
-    )
+    return says_json([request.get("system") or [], *(message["content"] for message in messages)])
+
+
+def says_json(contents: list[list[Block]]) -> bool:
+    """Whether a text of these contents holds the word JSON."""
     return any("json" in block["text"].lower() for content in contents for block in content if block["type"] == "text")
 
 

@@ -17,7 +17,7 @@ tools and schemas · responses · streams · errors · estimates. What Bedrock's
 
 from interlingua.adapters.anthropic_messages.errors import error, to_wire_error
 from interlingua.adapters.anthropic_messages.estimates import estimate
-from interlingua.adapters.anthropic_messages.requests import from_wire_request, to_wire
+from interlingua.adapters.anthropic_messages.requests import from_wire_request, to_wire, wrong_type
 from interlingua.adapters.anthropic_messages.responses import from_wire_response, to_wire_response
 from interlingua.adapters.anthropic_messages.streams import stream_decoder, stream_encoder, stream_loss
 from interlingua.adapters.anthropic_messages.tables import FRAMING, NAME
@@ -35,4 +35,5 @@ __all__ = [
     "to_wire",
     "to_wire_error",
     "to_wire_response",
+    "wrong_type",
 ]

@@ -9,7 +9,7 @@ from interlingua.adapters._claude.blocks import out_of_place, read_description
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import DOCUMENT, IMAGE_STARTS, string
 from interlingua.adapters._kit import BLOCK_MEMBERS, Wire, gravity, parse_data_uri, report_unknown
-from interlingua.adapters._media import may_be_base64, source_refused
+from interlingua.adapters._media import is_fetched, is_file_id, may_be_base64, source_refused
 from interlingua.adapters.anthropic_messages.items import opaque_to_wire
 from interlingua.adapters.anthropic_messages.state import Block, extras, finished
 from interlingua.adapters.anthropic_messages.tables import IMAGE_TYPES, MEDIA_TYPE, Writing
@@ -30,9 +30,19 @@ def image_from_wire(block: Wire, reading: Reading) -> Block:
     if source[1] is not None:
         canonical["media_type"] = source[1]
     reading.pictures = True
-    if source[1] not in IMAGE_TYPES or not source[0]["data"]:
-        reading.unusual = True
+    reading.unusual = reading.unusual or not _is_usual(source[0], source[1], reading)
     return extras(block, canonical, _MEDIUM_WIRE, reading)
+
+
+def _is_usual(source: dict[str, Any], media_type: str | None, reading: Reading) -> bool:
+    """Whether the source of an image surely needs no repair."""
+    match source["kind"]:
+        case "base64":
+            return media_type in IMAGE_TYPES and bool(source["data"])
+        case "url":
+            return is_fetched(source["data"], "image", reading.endpoint)
+        case _:
+            return False
 
 
 def _source_from_wire(source: Wire, reading: Reading) -> tuple[dict[str, Any], str | None] | None:
@@ -146,12 +156,14 @@ def _media_source(
                 writing.loss.replace((*path, "media_type"), fitted, code, "shape", "the target names the type so")
             wire = {"type": "base64", "media_type": fitted, "data": source["data"]}
         case "url":
-            parsed = parse_data_uri(source["data"])
-            if parsed is not None and not writing.as_read:
-                return _inline_source(block, parsed, fit, writing, path)
+            if not writing.as_read:
+                if (parsed := parse_data_uri(source["data"])) is not None:
+                    return _inline_source(block, parsed, fit, writing, path)
+                if not is_fetched(source["data"], block["type"], writing.endpoint):
+                    return None
             _drop_media_type(media_type, writing, path)
             wire = {"type": "url", "url": source["data"]}
-        case "file_id" if writing.owns_file(source):
+        case "file_id" if writing.owns_file(source) and (writing.as_read or is_file_id(source["data"])):
             _drop_media_type(media_type, writing, path)
             wire = {"type": "file", "file_id": source["data"]}
         case _:

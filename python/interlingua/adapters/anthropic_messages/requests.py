@@ -17,11 +17,24 @@ from interlingua.adapters._claude.proofreading import proofread
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import UNREADABLE, string, wire_model
 from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
+from interlingua.adapters._member_types import (
+    COUNT,
+    LIST,
+    NUMBER,
+    OBJECT,
+    SWITCH,
+    TEXT,
+    TEXTS,
+    Types,
+    whole,
+    wrong_member,
+)
 from interlingua.adapters._structured import guarded, recognised, written
 from interlingua.adapters.anthropic_messages.reasoning import reasoning_to_wire
 from interlingua.adapters.anthropic_messages.schemas import can_be_enforced, enforced
 from interlingua.adapters.anthropic_messages.tables import (
     DEFAULT_MAX_TOKENS,
+    NAME,
     PATH,
     STRICTER_VERSION,
     VERSION,
@@ -103,10 +116,8 @@ def _members_from_wire(
                 request["model"] = endpoint.model_id(value) or ""
                 if "{model}" in endpoint.dialect.get("path", PATH):
                     form["model"] = True  # the address names it already
-            case "max_tokens" if type(value) is int and value >= 0:
-                request["max_output_tokens"] = value
-            case "max_tokens" if type(value) is float and value >= 0 and value.is_integer():
-                request["max_output_tokens"] = int(value)  # some clients write all numbers so
+            case "max_tokens" if (limit := whole(value)) is not None and limit >= 0:
+                request["max_output_tokens"] = limit
             case "temperature" | "top_p" | "top_k" if type(value) in _NUMBER:
                 request[name] = value
             case "stream" if type(value) is bool:
@@ -127,30 +138,38 @@ def _members_from_wire(
                 form["body_version"] = value
             case "cache_control" if (hint := cache_from_wire(value)) is not None:
                 request["cache"] = hint
-            case _ if name in _TYPES:
-                raise InvalidWire(f"{name} must be {_TYPES[name]}", path=f"/{name}")
             case _:
                 options[name] = value
+                reading.unusual = reading.unusual or name in _SETTINGS
 
 
 _NUMBER: Final = (int, float, Decimal)
-_TYPES: Final = {
-    "model": "a string that is not empty",
-    "max_tokens": "a whole number, zero or more",
-    "temperature": "a number",
-    "top_p": "a number",
-    "top_k": "a number",
-    "stream": "true or false",
-    "stop_sequences": "a list of strings",
-    "metadata": "an object",
-    "service_tier": "a string",
-    "tools": "a list",
-    "tool_choice": "an object",
-    "thinking": "an object",
-    "output_config": "an object",
-    "output_format": "an object",
-    "anthropic_version": "a string",
+_TYPES: Final[Types] = {
+    "model": TEXT,
+    "max_tokens": COUNT,
+    "temperature": NUMBER,
+    "top_p": NUMBER,
+    "top_k": NUMBER,
+    "stream": SWITCH,
+    "stop_sequences": TEXTS,
+    "metadata": OBJECT,
+    "service_tier": TEXT,
+    "tools": LIST,
+    "tool_choice": {"type": TEXT, "name": TEXT, "disable_parallel_tool_use": SWITCH},
+    "thinking": {"type": TEXT, "budget_tokens": COUNT, "display": TEXT},
+    "output_config": {"effort": TEXT},
+    "output_format": OBJECT,
+    "cache_control": OBJECT,
 }
+
+
+def wrong_type(options: Wire, form: Wire) -> InvalidWire | None:
+    """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
+    return wrong_member(NAME, options, _TYPES)
+
+
+def _misfits(members: Wire) -> bool:
+    return wrong_member(NAME, members, _TYPES) is not None
 
 
 def _tools_from_wire(wires: list[Any], reading: Reading) -> list[Any]:
@@ -170,6 +189,10 @@ def _settings_from_wire(
 ) -> None:
     """Members that are objects. What they hold beside the known stays an option, what is null is a spelling."""
     said = {member: item for member, item in value.items() if item is not None}
+    if _misfits({name: said}):
+        options[name] = value
+        reading.unusual = True
+        return
     if len(said) < len(value):
         form.setdefault("null_in", {})[name] = [member for member in value if member not in said]
     try:
@@ -187,11 +210,7 @@ def _settings_from_wire(
         reading.unusual = reading.unusual or name in _SETTINGS
 
 
-_THINKING: Final[dict[str, tuple[str, type[Any]]]] = {
-    "type": ("mode", str),
-    "budget_tokens": ("budget_tokens", int),
-    "display": ("display", str),
-}
+_THINKING: Final = {"type": "mode", "budget_tokens": "budget_tokens", "display": "display"}
 
 
 def _thinking_from_wire(value: Wire, request: Request) -> dict[str, Any]:
@@ -201,10 +220,7 @@ def _thinking_from_wire(value: Wire, request: Request) -> dict[str, Any]:
         if name not in _THINKING:
             others[name] = member
             continue
-        canonical, kind = _THINKING[name]
-        if type(member) is not kind or (kind is int and member < 0):
-            raise TypeError(name)
-        reasoning[canonical] = member
+        reasoning[_THINKING[name]] = whole(member) if name == "budget_tokens" else member
     if reasoning:
         request["reasoning"] = reasoning
     return others

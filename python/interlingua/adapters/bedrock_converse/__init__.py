@@ -19,7 +19,7 @@ streams · errors · estimates. What Anthropic's own wire does alike stands in `
 
 from interlingua.adapters.bedrock_converse.errors import error, to_wire_error
 from interlingua.adapters.bedrock_converse.estimates import estimate
-from interlingua.adapters.bedrock_converse.requests import from_wire_request, to_wire
+from interlingua.adapters.bedrock_converse.requests import from_wire_request, to_wire, wrong_type
 from interlingua.adapters.bedrock_converse.responses import from_wire_response, to_wire_response
 from interlingua.adapters.bedrock_converse.streams import stream_decoder, stream_encoder, stream_loss
 from interlingua.adapters.bedrock_converse.tables import FRAMING, NAME
@@ -37,4 +37,5 @@ __all__ = [
     "to_wire",
     "to_wire_error",
     "to_wire_response",
+    "wrong_type",
 ]

@@ -24,10 +24,11 @@ from interlingua.adapters._kit import (
     report_foreign_state,
     report_unknown,
 )
+from interlingua.adapters._member_types import COUNT, LIST, NUMBER, OBJECT, TEXT, TEXTS, Types, whole, wrong_member
 from interlingua.adapters._structured import guarded, recognised, written
 from interlingua.adapters.bedrock_converse.reasoning import NOVA, nova_from_wire, reasoning_to_wire, thinking_from_wire
 from interlingua.adapters.bedrock_converse.state import with_null, without_nulls
-from interlingua.adapters.bedrock_converse.tables import METADATA, TIERS, Writing
+from interlingua.adapters.bedrock_converse.tables import METADATA, NAME, TIERS, Writing
 from interlingua.adapters.bedrock_converse.tools import choice_to_wire, enforced, tool_config_from_wire, tools_to_wire
 from interlingua.adapters.bedrock_converse.turns import messages_from_wire, messages_to_wire, system_from_wire
 from interlingua.canonical.endpoint import Endpoint
@@ -97,20 +98,26 @@ def _members_from_wire(body: Wire, request: Request, options: Wire, form: Wire, 
                     form.setdefault("empty", []).append(name)
             case "requestMetadata" if type(value) is dict:
                 request["metadata"] = value
-            case _ if name in _TYPES:
-                raise InvalidWire(f"{name} must be {_TYPES[name]}", path=f"/{name}")
+            case "system":
+                raise InvalidWire("system must be a list", path="/system")
             case _:
                 options[name] = value
+                reading.unusual = reading.unusual or name in _SETTINGS
 
 
-_TYPES: Final = {
-    "system": "a list",
-    "inferenceConfig": "an object",
-    "toolConfig": "an object",
-    "outputConfig": "an object",
-    "serviceTier": "an object",
-    "requestMetadata": "an object",
+_TYPES: Final[Types] = {
+    "inferenceConfig": {"maxTokens": COUNT, "temperature": NUMBER, "topP": NUMBER, "stopSequences": TEXTS},
+    "toolConfig": {"tools": LIST, "toolChoice": OBJECT},
+    "outputConfig": {"effort": TEXT, "textFormat": OBJECT},
+    "additionalModelRequestFields": {"top_k": NUMBER},
+    "serviceTier": {"type": TEXT},
+    "requestMetadata": OBJECT,
 }
+
+
+def wrong_type(options: Wire, form: Wire) -> InvalidWire | None:
+    """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
+    return wrong_member(NAME, options, _TYPES)
 
 
 def _said(name: str, config: Wire, form: Wire) -> Wire:
@@ -146,23 +153,18 @@ def _config_from_wire(name: str, value: Wire, request: Request, options: Wire, f
         options[name] = others
 
 
-_INFERENCE: Final = {
-    "maxTokens": ("max_output_tokens", (int,)),
-    "temperature": ("temperature", (int, float, Decimal)),
-    "topP": ("top_p", (int, float, Decimal)),
-}
+_INFERENCE: Final = {"temperature": "temperature", "topP": "top_p", "stopSequences": "stop"}
 
 
 def _inference_from_wire(config: Wire, request: Request) -> Wire:
     others: Wire = {}
     for name, value in config.items():
-        canonical, kinds = _INFERENCE.get(name, ("", ()))
-        if canonical and type(value) in kinds and not (canonical == "max_output_tokens" and value < 0):
-            request[canonical] = value
-        elif name == "stopSequences" and type(value) is list and all(type(text) is str for text in value):
-            request["stop"] = value
-        elif value is not None and (canonical or name == "stopSequences"):
-            raise TypeError(name)
+        if value is None or wrong_member(NAME, {"inferenceConfig": {name: value}}, _TYPES) is not None:
+            others[name] = value
+        elif name == "maxTokens":
+            request["max_output_tokens"] = whole(value)
+        elif name in _INFERENCE:
+            request[_INFERENCE[name]] = value
         else:
             others[name] = value
     return others
@@ -171,9 +173,7 @@ def _inference_from_wire(config: Wire, request: Request) -> Wire:
 def _output_from_wire(config: Wire, request: Request, form: Wire) -> Wire:
     others: Wire = {}
     for name, value in config.items():
-        if name == "effort" and value is not None and "effort" not in request.get("reasoning", {}):
-            if type(value) is not str:
-                raise TypeError(name)
+        if name == "effort" and type(value) is str and "effort" not in request.get("reasoning", {}):
             request.setdefault("reasoning", {})["effort"] = value
         elif name == "textFormat" and (found := _format_from_wire(value, form)) is not None:
             request["response_format"] = found

@@ -45,12 +45,11 @@ def tool_config_from_wire(config: Wire, request: dict[str, Any], options: Wire, 
                     form.setdefault("empty", []).append(name)
             case "toolChoice" if (choice := _choice_from_wire(value)) is not None:
                 request["tool_choice"] = choice
-            case "tools":
-                raise reading.unreadable("tools", ("toolConfig", "tools"))
             case _:
                 others[name] = value
     if others:
         options["toolConfig"] = others
+        reading.unusual = reading.unusual or "tools" in others
 
 
 def _tools_from_wire(wires: list[Any], reading: Reading) -> list[Tool]:

@@ -25,9 +25,10 @@ class Reading:
     that begin a step of the current turn and have no signature.
     """
 
-    __slots__ = ("_given", "_ids", "_met", "_waiting", "adapter", "names", "odd", "prefix", "provider", "unsigned", "unusual", "whose")  # fmt: skip
+    __slots__ = ("_given", "_ids", "_met", "_waiting", "adapter", "endpoint", "names", "odd", "prefix", "provider", "unsigned", "unusual", "whose")  # fmt: skip
 
     def __init__(self, endpoint: Endpoint, ids: IdSource, prefix: str = "") -> None:
+        self.endpoint = endpoint
         self.adapter = endpoint.adapter
         self.provider = endpoint.provider
         self.whose = endpoint.state()

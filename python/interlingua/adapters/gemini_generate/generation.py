@@ -1,8 +1,10 @@
 """What is asked of the answer: the `generationConfig` both ways, but for how much the model may think."""
 
+from decimal import Decimal
 from typing import Any, Final
 
 from interlingua.adapters._kit import Wire, gravity, report_unknown
+from interlingua.adapters._member_types import whole
 from interlingua.adapters.gemini_generate.context import Reading, Writing
 from interlingua.adapters.gemini_generate.reasoning import reasoning_from_wire
 from interlingua.adapters.gemini_generate.schemas import fitted, is_taken, json_schema
@@ -67,7 +69,7 @@ def generation_from_wire(config: Wire, request: Request, reading: Reading) -> Wi
     return left
 
 
-def _number(value: Any, reading: Reading) -> int | float | None:
+def _number(value: Any, reading: Reading) -> int | float | Decimal | None:
     """A number, also where a client wrote it as a text."""
     if type(value) is str:
         reading.odd = True
@@ -75,12 +77,12 @@ def _number(value: Any, reading: Reading) -> int | float | None:
             value = json.loads(value)
         except InvalidRequest:
             return None
-    return value if type(value) in (int, float) else None
+    return value if type(value) in (int, float, Decimal) else None
 
 
 def _count(value: Any, least: int | None, reading: Reading) -> int | None:
-    number: Any = _number(value, reading)
-    return number if type(number) is int and (least is None or number >= least) else None
+    number = whole(_number(value, reading))
+    return number if number is not None and (least is None or number >= least) else None
 
 
 def _format_from_wire(formats: Wire, reading: Reading) -> dict[str, Any] | None:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from interlingua.adapters._as_read import DETAIL as DETAIL_IS_SAID
 from interlingua.adapters._kit import BLOCK_MEMBERS, Wire, parse_data_uri, report_unknown
-from interlingua.adapters._media import WORKSPACE, may_be_base64
+from interlingua.adapters._media import WORKSPACE, is_fetched, may_be_base64
 from interlingua.adapters.gemini_generate.context import Reading, Writing
 from interlingua.adapters.gemini_generate.state import MODEL, RESULT, SYSTEM, USER, Block, finished, instead, left_over
 from interlingua.adapters.gemini_generate.tables import DETAIL, MEDIA_TYPE
@@ -24,7 +24,6 @@ _KNOWN: Final = BLOCK_MEMBERS | {"source", "media_type", *_EXTRAS}
 
 _VIDEOS: Final = ("https://www.youtube.com/", "https://youtube.com/", "https://youtu.be/")
 _OWN_FILES: Final = "https://generativelanguage.googleapis.com/"
-_FILE_URIS: Final = (_OWN_FILES, *_VIDEOS)
 _IMAGES: Final = frozenset(("image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"))
 _DOCUMENTS: Final = frozenset(("application/pdf", "application/json", "application/rtf", "application/x-javascript", "application/x-python"))  # fmt: skip
 
@@ -94,7 +93,7 @@ def file_from_wire(inner: Any, fields: dict[str, Any], place: str, reading: Read
     block: Block = {"type": _block_type(media_type, uri), "source": source}
     if media_type is not None:
         block["media_type"] = media_type
-    if not uri.startswith(_FILE_URIS) or not (media_type is None or _is_usual(media_type, place)):
+    if not is_fetched(uri, block["type"], reading.endpoint) or not (media_type is None or _is_usual(media_type, place)):
         reading.unusual = True
     return block
 
@@ -184,10 +183,12 @@ def medium_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
     if odd:
         fitted = media_type
     else:
-        refusal = _source_refused(kind, data, source, writing)
+        fitted = _fitted_type(kind, data, media_type, block_type)
+        refusal = (
+            None if _is_fetched_as(kind, data, fitted, place, writing) else _source_refused(kind, data, block, writing)
+        )
         if refusal is not None:
             return instead(block, writing, path, "unsupported_source", refusal)
-        fitted = _fitted_type(kind, data, media_type, block_type)
         if fitted is not None and not _takes(fitted, place, writing):
             return instead(block, writing, path, "unsupported_source", "the target does not take this media type")
         if kind != "base64" and kind != _uri_kind(data):
@@ -230,27 +231,81 @@ def _takes_detail(place: str, writing: Writing) -> bool:
     return writing.verbatim(DETAIL_IS_SAID)
 
 
-def _source_refused(kind: str, data: str, source: Mapping[str, Any], writing: Writing) -> str | None:
+def _is_fetched_as(kind: str, data: str, media_type: str | None, place: str, writing: Writing) -> bool:
+    """Whether the model fetches a medium of this type from wherever it is on the web."""
+    types = writing.capabilities.get("fetched_media_types") or ()
+    if kind != "url" or place != USER or media_type not in types:
+        return False
+    return data[:8].lower() == "https://" and _ADDRESS.fullmatch(data[8:]) is not None
+
+
+_ADDRESS: Final = re.compile(r"[^\s\x00-\x1f\x7f]+")
+
+
+def _source_refused(kind: str, data: str, block: Block, writing: Writing) -> str | None:
     if not data:
         return "there is nothing to send"
     match kind:
         case "base64":
             return None
-        case "file_id" if source.get("provider") not in (None, writing.endpoint.provider):
+        case "file_id" if block["source"].get("provider") not in (None, writing.endpoint.provider):
             return "a file of another provider"
         case "file_id" | "url":
-            taken = writing.dialect.get("file_uris", _FILE_URIS)
-            return None if data.startswith(tuple(taken)) else "the target does not fetch this address"
+            return (
+                None if is_fetched(data, block["type"], writing.endpoint) else "the target does not fetch this address"
+            )
         case "file_ref":
             return WORKSPACE
         case _:
             return "the target takes no medium of this source"
 
 
+def _type_of_name(uri: str) -> str | None:
+    """The media type that the name of a file on the web ends in."""
+    if uri[:4].lower() != "http" or uri.startswith((_OWN_FILES, *_VIDEOS)):
+        return None
+    name = uri.partition("?")[0].partition("#")[0].rpartition("/")[2]
+    return _ENDINGS.get(name.rpartition(".")[2].lower()) if "." in name else None
+
+
+_ENDINGS: Final = {
+    "png": "image/png",
+    "jpg": "image/jpeg",
+    "jpeg": "image/jpeg",
+    "webp": "image/webp",
+    "bmp": "image/bmp",
+    "heic": "image/heic",
+    "heif": "image/heif",
+    "pdf": "application/pdf",
+    "json": "application/json",
+    "txt": "text/plain",
+    "htm": "text/html",
+    "html": "text/html",
+    "css": "text/css",
+    "csv": "text/csv",
+    "xml": "text/xml",
+    "js": "text/javascript",
+    "rtf": "text/rtf",
+    "mp4": "video/mp4",
+    "mpeg": "video/mpeg",
+    "mpg": "video/mpg",
+    "mov": "video/quicktime",
+    "avi": "video/avi",
+    "flv": "video/x-flv",
+    "webm": "video/webm",
+    "wmv": "video/wmv",
+    "3gp": "video/3gpp",
+    "mp3": "audio/mpeg",
+    "wav": "audio/wav",
+}
+
+
 def _fitted_type(kind: str, data: str, media_type: str | None, block_type: str) -> str | None:
     if media_type is None:
         if kind == "base64":
             return _sniffed(data, block_type)
+        if (named := _type_of_name(data)) is not None and _block_type(named) == block_type:
+            return named
         return None if _block_type(None, data) == block_type else _DEFAULT_TYPES[block_type]
     bare = media_type.partition(";")[0].strip().lower()
     if bare == "image/jpg":

@@ -8,10 +8,24 @@ from interlingua.adapters._as_read import keep_read, note_member
 from interlingua.adapters._kit import (
     Wire,
     expect,
+    is_stored,
+    report_foreign_option,
     report_foreign_options,
     report_foreign_state,
     report_unknown,
+    stored_elsewhere,
     within,
+)
+from interlingua.adapters._member_types import (
+    INTEGER,
+    LIST,
+    NUMBER,
+    OBJECT,
+    SWITCH,
+    TEXT,
+    TEXTS,
+    Types,
+    wrong_member,
 )
 from interlingua.adapters._structured import guarded, recognised, written
 from interlingua.adapters.gemini_generate.contents import contents_from_wire, system_from_wire
@@ -31,9 +45,11 @@ from interlingua.adapters.gemini_generate.state import report_cache
 from interlingua.adapters.gemini_generate.tables import (
     CAMEL,
     MODEL_IN_PATH,
+    NAME,
     PATH,
     TIERS,
     UNREADABLE,
+    camelised,
 )
 from interlingua.adapters.gemini_generate.tools import (
     CHOICE,
@@ -372,8 +388,11 @@ def _options_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     if len(options) > 1 or name not in options:
         report_foreign_options(request, writing.endpoint, writing.loss)
     own: Wire = options.get(name) or {}
+    stored = stored_elsewhere(request, writing.endpoint) is not None
     for member, value in own.items():
-        if member in _OPTION_OBJECTS and type(value) is dict:
+        if stored and is_stored(name, member, value):
+            report_foreign_option(name, member, value, writing.loss, "")
+        elif member in _OPTION_OBJECTS and type(value) is dict:
             _object_to_wire(member, value, body, writing)
         elif member == "cachedContent" and not writing.form.get("cached") and not _CACHED.isdisjoint((*body, *own)):
             message = "the target takes a cache only in the place of instructions and tools"
@@ -424,3 +443,47 @@ def _is_option(member: Wire, place: str, writing: Writing) -> bool:
         return False
     read, _ = members_from_wire(member, Reading(writing.endpoint, DERIVED_IDS))
     return read == {"options": {writing.endpoint.adapter: member}}
+
+
+# ---------------------------------------------------------------------------------------------- types of members
+
+_TYPES: Final[Types] = {
+    "model": TEXT,
+    "tools": LIST,
+    "toolConfig": {"functionCallingConfig": OBJECT},
+    "generationConfig": {
+        **dict.fromkeys(NUMBERS, NUMBER),
+        **dict.fromkeys(COUNTS, INTEGER),
+        "stopSequences": TEXTS,
+        "responseLogprobs": SWITCH,
+        "responseMimeType": TEXT,
+        "responseSchema": OBJECT,
+        "thinkingConfig": {"includeThoughts": SWITCH, "thinkingBudget": INTEGER, "thinkingLevel": TEXT},
+    },
+    "serviceTier": TEXT,
+    "labels": OBJECT,
+}
+
+
+def wrong_type(options: Wire, form: Wire) -> InvalidWire | None:
+    """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
+    config = options.get("generationConfig")
+    if isinstance(config, dict) and isinstance(thinking := config.get("thinkingConfig"), dict):
+        options = {**options, "generationConfig": {**config, "thinkingConfig": camelised(thinking)}}
+    problem = wrong_member(NAME, options, _TYPES)
+    if problem is not None and problem.path is not None:
+        problem.path = _path_as_sent(problem.path, form.get("members") or {})
+    return problem
+
+
+def _path_as_sent(path: str, spelling: Wire) -> str:
+    """A pointer in the names that the members of the body had."""
+    steps: list[str] = []
+    place: Any = spelling
+    for step in path.split("/")[1:]:
+        sent = step
+        if isinstance(place, dict):
+            sent = next((name for name in place if name == step or CAMEL.get(name) == step), step)
+            place = place.get(sent)
+        steps.append(sent)
+    return "/" + "/".join(steps)

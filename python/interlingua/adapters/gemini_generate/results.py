@@ -9,7 +9,7 @@ from interlingua.adapters.gemini_generate.context import Writing
 from interlingua.adapters.gemini_generate.media import MEDIA
 from interlingua.adapters.gemini_generate.parts import TEXT_MEMBERS, part_to_wire, report_text_extras
 from interlingua.adapters.gemini_generate.state import RESULT, Block, finished, report_stateless, reported
-from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.errors import ResultWithoutCall
 from interlingua.canonical.loss import Path, pointer
 
 
@@ -68,7 +68,7 @@ def _answered(block: Block, writing: Writing, form: Mapping[str, Any], path: Pat
     call = writing.calls.get(block["tool_use_id"])
     if call is None and not (writing.paired and "name" in form):
         message = "the result answers no call before it"
-        raise InvalidRequest(message, path=pointer((*path, "tool_use_id")))
+        raise ResultWithoutCall(message, path=pointer((*path, "tool_use_id")))
     return call or ("", None)
 
 

@@ -17,6 +17,20 @@ from interlingua.adapters._kit import (
     report_parallel,
     report_unknown,
 )
+from interlingua.adapters._member_types import (
+    COUNT,
+    INTEGER,
+    LIST,
+    NUMBER,
+    SWITCH,
+    SWITCH_OR_TEXT,
+    TEXT,
+    TEXT_OR_OBJECT,
+    TEXTS,
+    Types,
+    whole,
+    wrong_member,
+)
 from interlingua.adapters._structured import guarded, recognised, written
 from interlingua.adapters.ollama_chat.messages import messages_from_wire, messages_to_wire
 from interlingua.adapters.ollama_chat.tables import (
@@ -29,7 +43,7 @@ from interlingua.adapters.ollama_chat.tables import (
 )
 from interlingua.adapters.ollama_chat.tools import report_choice, tool_from_wire, tools_to_wire
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Entry, Loss, Path
 
@@ -422,9 +436,10 @@ def _read_logprobs(value: Any, request: Request, options: dict[str, Any], readin
 
 
 def _read_top_logprobs(value: Any, request: Request, options: dict[str, Any], reading: Reading) -> bool:
-    if type(value) is not int or value < 0:
+    count = whole(value)
+    if count is None or count < 0:
         return False
-    request["top_logprobs"] = value
+    request["top_logprobs"] = count
     return True
 
 
@@ -434,13 +449,18 @@ def _read_options(value: Any, request: Request, options: dict[str, Any], reading
     rest: dict[str, Any] = {}
     for option, item in value.items():
         member = OPTIONS.back.get(option)
+        if member in _WHOLE:
+            item = whole(item) if is_number(item) else item
         if member is not None and _is_readable(member, item):
             request[member] = item
         else:
-            rest[option] = item
+            rest[option] = value[option]
     if rest:
         options["options"] = rest
     return True
+
+
+_WHOLE: Final = ("max_output_tokens", "seed")
 
 
 def _is_readable(member: str, value: Any) -> bool:
@@ -473,3 +493,28 @@ _READERS: Final[dict[str, Reader]] = {
     "tools": _read_tools,
 }
 _READABLE: Final = frozenset((*_READERS, *OPTIONS.back))
+
+_TYPES: Final[Types] = {
+    "model": TEXT,
+    "stream": SWITCH,
+    "think": SWITCH_OR_TEXT,
+    "format": TEXT_OR_OBJECT,
+    "logprobs": SWITCH,
+    "top_logprobs": COUNT,
+    "tools": LIST,
+    "options": {
+        "num_predict": INTEGER,
+        "temperature": NUMBER,
+        "top_p": NUMBER,
+        "top_k": NUMBER,
+        "frequency_penalty": NUMBER,
+        "presence_penalty": NUMBER,
+        "seed": INTEGER,
+        "stop": TEXTS,
+    },
+}
+
+
+def wrong_type(options: Mapping[str, Any], form: Mapping[str, Any]) -> InvalidWire | None:
+    """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
+    return wrong_member(NAME, options, _TYPES)

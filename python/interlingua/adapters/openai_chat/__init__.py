@@ -20,7 +20,7 @@ from typing import Final
 from interlingua.adapters.openai_chat.encoding import stream_encoder, stream_loss
 from interlingua.adapters.openai_chat.errors import error, to_wire_error
 from interlingua.adapters.openai_chat.estimates import estimate
-from interlingua.adapters.openai_chat.requests import from_wire_request, to_wire
+from interlingua.adapters.openai_chat.requests import from_wire_request, to_wire, wrong_type
 from interlingua.adapters.openai_chat.responses import from_wire_response, to_wire_response
 from interlingua.adapters.openai_chat.streams import stream_decoder
 from interlingua.adapters.openai_chat.tables import NAME
@@ -40,4 +40,5 @@ __all__ = [
     "to_wire",
     "to_wire_error",
     "to_wire_response",
+    "wrong_type",
 ]

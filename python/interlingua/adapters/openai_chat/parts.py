@@ -5,7 +5,7 @@ A part that cannot be read in full becomes an opaque block: it is kept whole and
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from interlingua.adapters._as_read import imprint
@@ -21,8 +21,9 @@ from interlingua.adapters._kit import (
 from interlingua.adapters._media import (
     DETAILS,
     inline,
-    is_image_address,
-    is_web_address,
+    is_fetched,
+    is_file_id,
+    is_image_source,
     may_be_base64,
     refuses_image,
     sniff,
@@ -170,13 +171,25 @@ def _media_refused(kind: str, block: Block, writing: Writing, place: str) -> tup
         return "unsupported_model", f"the model takes no {kind}"
     if kind == "image" and refuses_image(block, writing.capabilities) and not writing.verbatim(kind):
         return "unsupported_source", "the model does not take this media type"
-    if kind == "image" and not is_image_address(block):
-        return "unsupported_source", "the wire takes web addresses and bytes of an image"
     if place != USER and not (place == TOOL and writing.dialect.get("tool_result_media")):
         return "unsupported_block", f"{kind} has no form in a message of this role"
-    if (kind == "audio" and not _is_audio(block, writing)) or (kind == "document" and not _is_file(block, writing)):
+    if not _SOURCES[kind](block, writing):
         return "unsupported_source", f"the wire does not take this source of {kind}"
     return None
+
+
+def _is_image(block: Block, writing: Writing) -> bool:
+    return is_image_source(block, writing.endpoint)
+
+
+def _is_video(block: Block, writing: Writing) -> bool:
+    source = block["source"]
+    return source["kind"] != "url" or _is_address(source["data"], "video", writing)
+
+
+def _is_address(url: str, kind: str, writing: Writing) -> bool:
+    """Whether the provider takes a medium from this address, which may hold its bytes."""
+    return inline(url) is not None or is_fetched(url, kind, writing.endpoint)
 
 
 def _is_given_back(block: Block, writing: Writing) -> bool:
@@ -202,12 +215,21 @@ def _audio_format(block: Block) -> tuple[str, str]:
 def _is_file(block: Block, writing: Writing) -> bool:
     """Whether a document is given by what the provider takes: bytes, a file id, and only some take an address."""
     source = block["source"]
-    if source["kind"] != "url" or writing.form(block).get("part") == "document_url":
+    if source["kind"] == "file_id":
+        return is_file_id(source["data"])
+    if source["kind"] != "url":
         return True
-    if not writing.owns(block) and writing.dialect.get("document_url"):
-        return True
-    taken = bool(writing.dialect.get("file_url") or writing.form(block).get("part"))
-    return taken and (is_web_address(source["data"]) or inline(source["data"]) is not None)
+    form, dialect = writing.form(block), writing.dialect
+    taken = form.get("part") or dialect.get("file_url") or (not writing.owns(block) and dialect.get("document_url"))
+    return bool(taken) and _is_address(source["data"], "document", writing)
+
+
+_SOURCES: Final[dict[str, Callable[[Block, Writing], bool]]] = {
+    "image": _is_image,
+    "audio": _is_audio,
+    "video": _is_video,
+    "document": _is_file,
+}
 
 
 def note_oddities(blocks: list[Block], place: str, reading: Reading) -> None:
@@ -478,7 +500,7 @@ def _file_from_wire(part: Wire, reading: Reading) -> Block | None:
         if reading.endpoint.provider is not None:
             source["provider"] = reading.endpoint.provider
         block: Block = {"type": "document", "source": source}
-    elif isinstance(data, str) and "file_id" not in file and (data.startswith("http") or inline(data)):
+    elif isinstance(data, str) and "file_id" not in file and (data[:4].lower() == "http" or inline(data)):
         block = {"type": "document", "source": _source(data)}
         _read_media_type(block, data)
     else:

@@ -1,14 +1,16 @@
 """
-Settings of reasoning: a word (`reasoning_effort`), OpenRouter's object `reasoning`, or an object `thinking` beside the word,
-as the dialect's `reasoning_control` says; written above read.
+Settings of reasoning: a word (`reasoning_effort`), OpenRouter's object `reasoning`, an object `thinking` beside the word, or
+a switch `enable_thinking` beside a budget, as the dialect's `reasoning_control` says; written above read. What a provider
+takes besides (the dialect's `reasoning_members`) is read as well, and goes back as it was spelt.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 from interlingua.adapters._kit import NOTHING, Wire
+from interlingua.adapters._member_types import whole
 from interlingua.adapters._openai_members import Members, effort, report_reasoning, takes_reasoning
-from interlingua.adapters.openai_chat.context import Reading, Writing
+from interlingua.adapters.openai_chat.context import Writing
 
 Request = dict[str, Any]
 
@@ -23,6 +25,9 @@ def settings_to_wire(name: str, value: dict[str, Any], request: Request, body: W
         return
     if not takes_reasoning(name, writing):
         return
+    if writing.own and (spelt := _spelt(value, request, writing)) is not None:
+        body.update(spelt)
+        return
     control = writing.dialect.get("reasoning_control") or "reasoning_effort"
     if control == "none":
         writing.loss.drop((name,), "unsupported_field", "weakened", "the provider takes no reasoning settings")
@@ -32,6 +37,8 @@ def settings_to_wire(name: str, value: dict[str, Any], request: Request, body: W
             written = _reasoning_object(value, body)
         case "thinking":
             written = _thinking_object(value, body, writing)
+        case "enable_thinking":
+            written = _thinking_switch(value, body)
         case _:
             written = {}
             if (asked := effort(value, writing)) is not None:
@@ -76,6 +83,19 @@ def _thinking_object(value: Mapping[str, Any], body: Wire, writing: Writing) -> 
     return written
 
 
+def _thinking_switch(value: Mapping[str, Any], body: Wire) -> dict[str, Any]:
+    """A switch, and a budget beside it. An effort is a wish to think, or not to."""
+    written: dict[str, Any] = {}
+    mode, word, budget = value.get("mode"), value.get("effort"), value.get("budget_tokens")
+    if mode == "disabled" or word == "none":
+        written["mode"], body["enable_thinking"] = "disabled", False
+    elif mode == "enabled" or (mode is None and (word is not None or budget is not None)):
+        written["mode"], body["enable_thinking"] = "enabled", True
+    if budget is not None and written.get("mode") != "disabled":
+        written["budget_tokens"] = body["thinking_budget"] = budget
+    return written
+
+
 def calls_without_reasoning(body: Wire, writing: Writing) -> bool:
     """Whether the model does not reason because the request has tools."""
     if writing.capabilities.get("tools_with_reasoning") is not False or "tools" not in body:
@@ -95,47 +115,171 @@ def effort_beside_tools(request: Request, body: Wire, writing: Writing) -> None:
 
 # ---------------------------------------------------------------------------------------------------- from the wire
 
-
-def effort_from_wire(name: str, value: Any, members: Members[Reading]) -> bool:
-    """Reads `reasoning_effort`. Beside OpenRouter's object the plain word would be a second effort; without any control
-    it means nothing."""
-    if not isinstance(value, str) or members.endpoint.dialect.get("reasoning_control") in ("reasoning", "none"):
-        return False
-    members.request["reasoning"] = {**members.request.get("reasoning", {}), "effort": value}
-    return True
+Settings = tuple[dict[str, Any], Any, Any]
+"""What a member says of reasoning, that part of it as it was spelt, and what is left of it as an option (None: nothing)."""
 
 
-def settings_from_wire(name: str, value: Any, members: Members[Reading]) -> bool:
-    """Reads the object by which the provider is asked, where it is asked by one."""
-    control = members.endpoint.dialect.get("reasoning_control")
-    if name != control or not isinstance(value, dict):
-        return False
-    match name:
-        case "reasoning":
-            read = _reasoning_from_wire(value)
-        case "thinking" if value.get("type") in ("enabled", "disabled") and len(value) == 1:
-            read = {"mode": value["type"]}
-        case _:
-            read = None
-    if read:
-        members.request["reasoning"] = {**members.request.get("reasoning", {}), **read}
-    return bool(read)
+def _word(value: Any) -> Settings | None:
+    return ({"effort": value}, value, None) if isinstance(value, str) else None
 
 
-def _reasoning_from_wire(value: Wire) -> dict[str, Any] | None:
+def _object(value: Any) -> Settings | None:
+    """OpenRouter's object. It takes an effort or a budget, not both."""
+    if not isinstance(value, dict):
+        return None
     read: dict[str, Any] = {}
+    rest: Wire = {}
     for name, item in value.items():
         match name:
             case "effort" if isinstance(item, str):
                 read["effort"] = item
-            case "max_tokens" if type(item) is int and item >= 0 and "effort" not in value:
-                read["budget_tokens"] = item
+            case "max_tokens" if (budget := whole(item)) is not None and budget >= 0 and "effort" not in value:
+                read["budget_tokens"] = budget
             case "enabled" if isinstance(item, bool):
                 read["mode"] = "enabled" if item else "disabled"
             case "exclude" if item is True:
                 read["display"] = "omitted"
-            case "summary" if item == "auto" and "exclude" not in value:
+            case "exclude" if item is False:
+                pass  # so it is anyway
+            case "summary" if item == "auto" and value.get("exclude") is not True:
                 read["display"] = "summarized"
             case _:
-                return None
-    return read
+                rest[name] = item
+    return read, _without(value, rest), rest or None
+
+
+def _thinking(value: Any) -> Settings | None:
+    """The object of Anthropic's wire: a mode, and a budget."""
+    if not isinstance(value, dict) or value.get("type") not in ("enabled", "disabled", "adaptive"):
+        return None
+    read: dict[str, Any] = {"mode": value["type"]}
+    budget = whole(value.get("budget_tokens"))
+    if budget is not None and budget >= 0:
+        read["budget_tokens"] = budget
+    known = ("type", "budget_tokens") if "budget_tokens" in read else ("type",)
+    rest = {name: item for name, item in value.items() if name not in known}
+    return read, _without(value, rest), rest or None
+
+
+def _switch(value: Any) -> Settings | None:
+    return ({"mode": "enabled" if value else "disabled"}, value, None) if isinstance(value, bool) else None
+
+
+def _budget(value: Any) -> Settings | None:
+    budget = whole(value)
+    return ({"budget_tokens": budget}, value, None) if budget is not None and budget >= 0 else None
+
+
+def _off(value: Any) -> Settings | None:
+    return ({"mode": "disabled"}, value, None) if value is True else None
+
+
+def _shown(value: Any) -> Settings | None:
+    return ({"display": "omitted"}, value, None) if value is False else None
+
+
+def _shape(value: Any) -> Settings | None:
+    return ({"display": "omitted"}, value, None) if value == "hidden" else None
+
+
+def _prompt_mode(value: Any) -> Settings | None:
+    return ({"mode": "enabled"}, value, None) if value == "reasoning" else None
+
+
+def _template(value: Any) -> Settings | None:
+    """What the template of a model is given: one of the two names that models have for the switch."""
+    if not isinstance(value, dict):
+        return None
+    for name in ("enable_thinking", "thinking"):
+        if isinstance(switch := value.get(name), bool):
+            rest = {other: item for other, item in value.items() if other != name}
+            return {"mode": "enabled" if switch else "disabled"}, {name: switch}, rest or None
+    return None
+
+
+def _without(value: Wire, rest: Wire) -> Wire:
+    return {name: item for name, item in value.items() if name not in rest}
+
+
+_READ: Final[dict[str, Callable[[Any], Settings | None]]] = {
+    "reasoning_effort": _word,
+    "reasoning": _object,
+    "thinking": _thinking,
+    "enable_thinking": _switch,
+    "thinking_budget": _budget,
+    "disable_reasoning": _off,
+    "include_reasoning": _shown,
+    "reasoning_format": _shape,
+    "prompt_mode": _prompt_mode,
+    "chat_template_kwargs": _template,
+}
+SETTINGS: Final = frozenset(_READ)
+"""All members by which some provider is asked for reasoning."""
+MERGED: Final = frozenset(("reasoning", "thinking", "chat_template_kwargs"))
+"""Those that are objects: what of them has no canonical word is an option, and both are written into one."""
+
+_CONTROLS: Final[dict[str, tuple[str, ...]]] = {
+    "reasoning_effort": ("reasoning_effort",),
+    "reasoning": ("reasoning",),
+    "thinking": ("thinking", "reasoning_effort"),
+    "enable_thinking": ("enable_thinking", "thinking_budget"),
+    "none": (),
+}
+"""The members that are written, by the dialect's `reasoning_control`."""
+
+
+def settings_from_wire(name: str, value: Any, members: Members[Any]) -> bool:
+    """Reads a member by which the provider is asked for reasoning; one that says it again, or nothing, stays an option."""
+    dialect = members.endpoint.dialect
+    control = dialect.get("reasoning_control") or "reasoning_effort"
+    if name not in _CONTROLS.get(control, ()) and name not in dialect.get("reasoning_members", ()):
+        return False
+    if name != "reasoning" and control == "reasoning" and members.body.get("reasoning") is not None:
+        return False  # beside the object another member would say it a second time
+    found = _READ[name](value) if name in _READ else None
+    if found is None or not found[0]:
+        return False
+    read, spelt, rest = found
+    present: dict[str, Any] = members.request.get("reasoning", {})
+    if not read.keys().isdisjoint(present):
+        return False
+    members.request["reasoning"] = {**present, **read}
+    if rest is not None:
+        members.options[name] = rest
+    form: dict[str, Any] = members.form.setdefault("reasoning", {})
+    form[name] = spelt
+    return True
+
+
+def settle_settings(members: Members[Any]) -> None:
+    """Forgets how reasoning was asked for where a writer would ask for it so."""
+    spelt: Wire | None = members.form.get("reasoning")
+    if spelt is None:
+        return
+    control = members.endpoint.dialect.get("reasoning_control") or "reasoning_effort"
+    if all(name in _CONTROLS.get(control, ()) and _is_plain(name, value) for name, value in spelt.items()):
+        del members.form["reasoning"]
+
+
+def _is_plain(name: str, value: Any) -> bool:
+    match name:
+        case "reasoning":
+            return value.get("exclude") is not False
+        case "thinking":
+            return len(value) == 1 and value["type"] != "adaptive"
+        case "enable_thinking" | "thinking_budget":
+            return False
+        case _:
+            return True
+
+
+def _spelt(value: Mapping[str, Any], request: Request, writing: Writing) -> Wire | None:
+    """The members that were read, where they still say what is asked for."""
+    spelt = writing.form(request).get("reasoning")
+    if not isinstance(spelt, dict):
+        return None
+    members: Members[None] = Members(spelt, writing.endpoint, None)
+    for name, item in spelt.items():
+        if not settings_from_wire(name, item, members):
+            return None
+    return spelt if members.request.get("reasoning") == value else None

@@ -10,9 +10,25 @@ from interlingua.adapters._kit import (
     Wire,
     expect,
     malformed,
+    report_foreign_option,
     report_foreign_options,
     report_foreign_state,
     report_own_state,
+)
+from interlingua.adapters._member_types import (
+    COUNT,
+    INTEGER,
+    LIST,
+    NUMBER,
+    OBJECT,
+    OPENAI_TYPES,
+    SWITCH,
+    TEXT,
+    TEXT_OR_OBJECT,
+    TEXT_OR_TEXTS,
+    Types,
+    whole,
+    wrong_member,
 )
 from interlingua.adapters._openai_members import (
     READERS,
@@ -37,16 +53,18 @@ from interlingua.adapters._openai_members import (
     verbosity,
     word,
 )
-from interlingua.adapters._structured import ANYWHERE, guarded, recognised, says_json, written
+from interlingua.adapters._structured import guarded, recognised, says_json, written
 from interlingua.adapters.openai_chat.context import Reading, Writing
 from interlingua.adapters.openai_chat.messages import messages_from_wire, messages_to_wire
 from interlingua.adapters.openai_chat.parts import cache_from_wire, cache_to_wire
 from interlingua.adapters.openai_chat.reasoning_settings import (
+    MERGED,
+    SETTINGS,
     calls_without_reasoning,
     effort_beside_tools,
-    effort_from_wire,
     settings_from_wire,
     settings_to_wire,
+    settle_settings,
 )
 from interlingua.adapters.openai_chat.tables import MOST_BREAKPOINTS, NAME, SERVICE_TIERS
 from interlingua.adapters.openai_chat.tools import (
@@ -58,7 +76,7 @@ from interlingua.adapters.openai_chat.tools import (
     tools_to_wire,
 )
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Entry, Loss
 
@@ -82,7 +100,7 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
 
 def _with_format(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     if "response_format" in request:
-        return written(request, endpoint, _written, ANYWHERE)
+        return written(request, endpoint, _written, speaks_json=True)
     return _written(request, endpoint)
 
 
@@ -249,7 +267,7 @@ def _options_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     for name, value in (options.get(NAME) or NOTHING).items():
         path = ("options", NAME, name)
         if writing.from_another and name not in _WIRE_MEMBERS:  # refused elsewhere
-            loss.drop(path, "foreign_options", "weakened", "an option of another provider has no meaning here")
+            report_foreign_option(NAME, name, value, loss, "an option of another provider has no meaning here")
             continue
         unknown = name in refused or (name == "stream_options" and silent)
         if unknown and not writing.keeps(f"options/{name}", "unsupported_field"):
@@ -257,6 +275,11 @@ def _options_to_wire(request: Request, body: Wire, writing: Writing) -> None:
             continue
         if (needed := _NEEDED.get(name)) is not None and not body.get(needed) and not writing.keeps(f"options/{name}"):
             loss.drop(path, "combination", "shape", f"without {needed} it says nothing, and is refused")
+            continue
+        if name in MERGED and isinstance(value, dict) and isinstance(body.get(name), dict):
+            value = _merged(value, body[name], path, writing)
+            if value:
+                body[name] = {**body[name], **value}
             continue
         if name in body or name == "messages" or (name in _LIMITS and _has_limit(body) and not writing.own):
             loss.drop(path, "combination", "weakened", "another member of the request says it already")
@@ -301,19 +324,43 @@ def _report_meaning(name: str, value: Any, body: Wire, path: tuple[str, ...], wr
     if value is None or (name == "stream" and isinstance(value, bool)):
         writing.loss.drop(path, "combination", "shape", "the member is read back as part of the request")
         return
-    beside = {other: body[other] for other in ("stream", "tools", "functions") if other != name and body.get(other)}
-    read, _ = read_members({name: value, **beside}, Reading(writing.endpoint, DERIVED_IDS))
-    if name in (read.get("options") or NOTHING).get(NAME, NOTHING):
+    beside = {other: body[other] for other in _BESIDE if other != name and body.get(other)}
+    before, _ = read_members(beside, Reading(writing.endpoint, DERIVED_IDS))
+    read, _ = read_members({**beside, name: value}, Reading(writing.endpoint, DERIVED_IDS))
+    left = (read.get("options") or NOTHING).get(NAME, NOTHING).get(name)
+    if left == value:
         return
-    writing.loss.drop(path, "combination", "shape", "the member is read back as part of the request")
+    message = "the member is read back as part of the request"
+    if left is None:
+        writing.loss.drop(path, "combination", "shape", message)
+    else:
+        writing.loss.replace(path, left, "combination", "shape", message)
+    message = "an option that the contract has a word for"
     for member, item in read.items():
-        if member != "options" and member not in beside and not (member == "tools" and "functions" in beside):
-            message = "an option that the contract has a word for"
-            parts = (
-                [((member, key), part) for key, part in item.items()] if member == "reasoning" else [((member,), item)]
-            )
-            for where, value in parts:
-                writing.loss.replace(where, value, "combination", "shape", message)
+        if member in ("options", "reasoning") or item == before.get(member):
+            continue
+        if member not in beside and not (member == "tools" and "functions" in beside):
+            writing.loss.replace((member,), item, "combination", "shape", message)
+    for key, item in (read.get("reasoning") or NOTHING).items():
+        if (before.get("reasoning") or NOTHING).get(key) != item:
+            writing.loss.replace(("reasoning", key), item, "combination", "shape", message)
+
+
+_BESIDE: Final = ("stream", "tools", "functions", *sorted(SETTINGS))
+"""Members that decide how another one is read."""
+
+
+def _merged(value: Wire, said: Wire, path: tuple[str, ...], writing: Writing) -> Wire:
+    """What an option adds to an object that a member of the request is written into. What it says again is left out."""
+    added = {member: item for member, item in value.items() if member not in said}
+    message = "another member of the request says it already"
+    if not added:
+        writing.loss.drop(path, "combination", "weakened" if value else "shape", message)
+        return added
+    for member in value:
+        if member in said:
+            writing.loss.drop((*path, member), "combination", "weakened", message)
+    return added
 
 
 Writer = Callable[[str, Any, Request, Wire, Writing], None]
@@ -364,7 +411,7 @@ def from_wire_request(
     if reading.breakpoints > MOST_BREAKPOINTS:
         form["marks"] = reading.breakpoints
     wanted = request.get("response_format") or NOTHING
-    silent = wanted.get("type") == "json" and not says_json(request, ANYWHERE)
+    silent = wanted.get("type") == "json" and not says_json([message["content"] for message in messages])
     keep_read(request, form, *((UNSAID,) if silent else ()))
     request["provider_state"] = reading.state(form=form) if form else reading.state()
     proofread(request, reading.names.values(), _EVEN, body, endpoint, _with_format)
@@ -407,6 +454,7 @@ def read_members(body: Wire, reading: Reading) -> tuple[Request, dict[str, Any]]
             members.options[name] = value
     if body.get("stream") is True and "stream_options" not in body and dialect.get("stream_options") is not False:
         members.form.setdefault("absent", []).append("stream_options")
+    settle_settings(members)
     if members.options:
         members.request["options"] = {reading.endpoint.adapter: members.options}
     return members.request, members.form
@@ -415,8 +463,8 @@ def read_members(body: Wire, reading: Reading) -> tuple[Request, dict[str, Any]]
 def _dialect_member(name: str, value: Any, members: Members[Reading]) -> bool:
     """Members that only some dialects have."""
     dialect, request = members.endpoint.dialect, members.request
-    if name == dialect.get("seed_name") and type(value) is int:
-        request["seed"] = value
+    if name == dialect.get("seed_name") and (seed := whole(value)) is not None:
+        request["seed"] = seed
         return True
     if name == "top_k" and dialect.get("top_k") and is_number(value):
         request["top_k"] = value
@@ -425,17 +473,19 @@ def _dialect_member(name: str, value: Any, members: Members[Reading]) -> bool:
 
 
 def _read_seed(name: str, value: Any, members: Members[Reading]) -> bool:
-    if type(value) is not int or members.endpoint.dialect.get("seed_name", name) != name:
+    seed = whole(value)
+    if seed is None or members.endpoint.dialect.get("seed_name", name) != name:
         return False
-    members.request["seed"] = value
+    members.request["seed"] = seed
     return True
 
 
 def _read_limit(name: str, value: Any, members: Members[Reading]) -> bool:
     beside = name == "max_tokens" and members.body.get("max_completion_tokens") is not None
-    if type(value) is not int or value < 0 or beside:
+    limit = whole(value)
+    if limit is None or limit < 0 or beside:
         return False
-    members.request["max_output_tokens"] = value
+    members.request["max_output_tokens"] = limit
     if name != (members.endpoint.dialect.get("token_limit") or _LIMITS[0]):
         members.form["token_limit"] = name
     return True
@@ -543,10 +593,34 @@ _READERS: Final[dict[str, Reader]] = {
     "tool_choice": _read_choice,
     "function_call": _read_choice,
     "response_format": _read_format,
-    "reasoning_effort": effort_from_wire,
+    "reasoning_effort": settings_from_wire,
     "verbosity": read_text,
     "cache_control": _read_cache,
     "stream_options": _read_stream_options,
 }
 
-_KNOWN_MEMBERS: Final = frozenset((*_READERS, "random_seed", "top_k", "reasoning", "thinking"))
+_KNOWN_MEMBERS: Final = frozenset((*_READERS, *SETTINGS, "random_seed", "top_k"))
+
+_TYPES: Final[Types] = {
+    **OPENAI_TYPES,
+    "max_completion_tokens": COUNT,
+    "max_tokens": COUNT,
+    "frequency_penalty": NUMBER,
+    "presence_penalty": NUMBER,
+    "top_k": NUMBER,
+    "seed": INTEGER,
+    "random_seed": INTEGER,
+    "stop": TEXT_OR_TEXTS,
+    "n": COUNT,
+    "logprobs": SWITCH,
+    "functions": LIST,
+    "function_call": TEXT_OR_OBJECT,
+    "response_format": OBJECT,
+    "reasoning_effort": TEXT,
+    "verbosity": TEXT,
+}
+
+
+def wrong_type(options: Mapping[str, Any], form: Mapping[str, Any]) -> InvalidWire | None:
+    """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
+    return wrong_member(NAME, options, _TYPES)

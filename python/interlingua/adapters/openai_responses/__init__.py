@@ -19,7 +19,7 @@ from typing import Final
 from interlingua.adapters._openai_errors import error, to_wire_error
 from interlingua.adapters.openai_responses.encoding import stream_encoder
 from interlingua.adapters.openai_responses.estimates import estimate
-from interlingua.adapters.openai_responses.requests import from_wire_request, to_wire
+from interlingua.adapters.openai_responses.requests import from_wire_request, to_wire, wrong_type
 from interlingua.adapters.openai_responses.responses import from_wire_response, to_wire_response
 from interlingua.adapters.openai_responses.streams import stream_decoder
 from interlingua.adapters.openai_responses.tables import NAME
@@ -38,4 +38,5 @@ __all__ = [
     "to_wire",
     "to_wire_error",
     "to_wire_response",
+    "wrong_type",
 ]

@@ -7,16 +7,18 @@ A run of items that a model said is one assistant message. Messages of others, a
 from collections.abc import Mapping
 from typing import Any, Final
 
+from interlingua.adapters._as_read import UNSAID
 from interlingua.adapters._envelope import MARK, envelop, open_envelope
 from interlingua.adapters._kit import MESSAGE_MEMBERS, NOTHING, RESULT_MEMBERS, Wire, keep, malformed, report_unknown
 from interlingua.adapters._order import ANSWER_IT, UNANSWERED_CALL, moves_behind
 from interlingua.adapters._results import in_order, note, result_of
+from interlingua.adapters._structured import says_json
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.items import is_message, item_from_wire, turn_to_wire
 from interlingua.adapters.openai_responses.parts import Block, part_from_wire, part_to_wire
 from interlingua.adapters.openai_responses.tables import ELSEWHERE, FILLER, NAME
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidRequest, InvalidWire
+from interlingua.canonical.errors import InvalidRequest, InvalidWire, ResultWithoutCall
 from interlingua.canonical.loss import Path, pointer
 
 Message = dict[str, Any]
@@ -63,7 +65,8 @@ def input_to_wire(request: Request, writing: Writing) -> tuple[str | None, list[
                 before = None
                 items.append(_plain_to_wire(message, path, writing))
     alone = writing.keeps("messages") or (writing.own and is_continued(request, writing))
-    if items and (len(items) > 1 or alone) and _are_instructions(items[0], request, writing):
+    hoisted = items and (len(items) > 1 or alone) and _are_instructions(items[0], request, writing)
+    if hoisted and not _speak_json(request, writing):
         instructions = items.pop(0)["content"]
     for position, to in moves:
         text = "results come in the order of their calls, and no instructions before them"
@@ -93,6 +96,16 @@ def _confused(messages: list[Message], writing: Writing) -> set[str]:
                 if known[0 if len(known) == 1 else min(before, len(known) - 1)] != call:
                     confused.add(wire_id)
     return {call for wire_id in confused for call in calls[wire_id]}
+
+
+def _speak_json(request: Request, writing: Writing) -> bool:
+    """Whether the first message has to say JSON among the items: the provider looks for the word there alone, and no other
+    message says it (spec/2-requests.md#form-word)."""
+    wanted: Mapping[str, Any] = request.get("response_format") or NOTHING
+    free = wanted.get("type") == "json" or (wanted.get("type") == "json_schema" and wanted.get("schema") is None)
+    if not free or writing.same(UNSAID, "response_format"):
+        return False
+    return not says_json([message["content"] for message in request["messages"][1:]])
 
 
 def _are_instructions(item: Wire, request: Request, writing: Writing) -> bool:
@@ -180,7 +193,7 @@ def _refuse_result(
         raise InvalidRequest("this call is already answered", path=path, adapter=NAME)
     own = writing.owns(block).get("id")
     if own is None or not (is_continued(request, writing) or own in provided):
-        raise InvalidRequest("no call before this result has its id", path=path, adapter=NAME)
+        raise ResultWithoutCall("no call before this result has its id", path=path, adapter=NAME)
 
 
 def is_continued(request: Request, writing: Writing) -> bool:

@@ -12,8 +12,9 @@ from interlingua.adapters._kit import BLOCK_MEMBERS, NOTHING, Wire, data_uri, ke
 from interlingua.adapters._media import (
     DETAILS,
     inline,
-    is_image_address,
-    is_web_address,
+    is_fetched,
+    is_file_id,
+    is_image_source,
     refuses_image,
     sniff,
     source_refused,
@@ -21,6 +22,7 @@ from interlingua.adapters._media import (
 from interlingua.adapters._results import note
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.tables import BREAKPOINT_TTLS, MOST_BREAKPOINTS, TIME_TO_LIVE
+from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Path
 
 Block = dict[str, Any]
@@ -139,8 +141,9 @@ def _media_to_wire(block: Block, path: Path, writing: Writing) -> Wire | None:
         return lost(block, path, writing, "unsupported_model", f"the model takes no {kind}")
     if kind == "image" and refuses_image(block, writing.capabilities) and not writing.verbatim(kind):
         return lost(block, path, writing, "unsupported_source", "the model does not take this media type")
-    if kind == "image" and not odd and not is_image_address(block):
-        return lost(block, path, writing, "unsupported_source", "the wire takes web addresses and bytes of an image")
+    if not (odd or _is_taken(block, writing.endpoint)):
+        message = source_refused(block, f"the provider takes no {kind} from this source")
+        return lost(block, path, writing, "unsupported_source", message)
     report_unknown(block["source"], _SOURCE, writing.loss, (*path, "source"))
     part = _image_to_wire(block, path, writing) if kind == "image" else _document_to_wire(block, path, writing)
     if part is None:
@@ -149,6 +152,20 @@ def _media_to_wire(block: Block, path: Path, writing: Writing) -> Wire | None:
     finish_block(block, part, _IMAGE if kind == "image" else _DOCUMENT, path, writing)
     fields = writing.owns(block).get("fields")
     return {**fields, **part} if fields else part
+
+
+def _is_taken(block: Block, endpoint: Endpoint) -> bool:
+    """Whether the provider takes an image or a document from its source; of other kinds of source nothing is said here."""
+    if block["type"] == "image":
+        return is_image_source(block, endpoint)
+    source = block["source"]
+    match source["kind"]:
+        case "url":
+            return inline(source["data"]) is not None or is_fetched(source["data"], "document", endpoint)
+        case "file_id":
+            return is_file_id(source["data"])
+        case _:
+            return True
 
 
 def _image_to_wire(block: Block, path: Path, writing: Writing) -> Wire | None:
@@ -207,8 +224,6 @@ def _address(block: Block, path: Path, writing: Writing) -> tuple[str, str] | No
                 if media_type != found[0]:
                     loss.replace((*path, "media_type"), found[0], "unsupported_source", "shape", message)
                 return "file_data", url
-            if not (is_web_address(url) or writing.is_odd(block, _PART)):
-                return None
             if media_type is not None:
                 message = "the server tells the type of a file that it fetches"
                 loss.drop((*path, "media_type"), "unsupported_field", "shape", message)
@@ -289,9 +304,7 @@ def _source(part: Wire, members: tuple[str, ...], reading: Reading) -> Block | N
 def _noted(block: Block | None, reading: Reading) -> Block | None:
     """The medium, with a note when it is of a source that no writer would take."""
     if block is not None:
-        source = block["source"]
-        fetched = block["type"] == "image" or source["kind"] != "url" or is_web_address(source["data"])
-        if not source["data"] or not fetched or (block["type"] == "image" and not is_image_address(block)):
+        if not block["source"]["data"] or not _is_taken(block, reading.endpoint):
             note(block, "odd", reading.state, imprint(block, _PART))
     return block
 

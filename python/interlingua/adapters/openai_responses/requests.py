@@ -4,7 +4,17 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from interlingua.adapters._as_read import UNSAID, keep_read, note_member
-from interlingua.adapters._kit import NOTHING, STRUCTURE, Wire, expect, gravity, malformed, report_foreign_options
+from interlingua.adapters._kit import (
+    NOTHING,
+    STRUCTURE,
+    Wire,
+    expect,
+    gravity,
+    malformed,
+    report_foreign_option,
+    report_foreign_options,
+)
+from interlingua.adapters._member_types import COUNT, LIST, OBJECT, OPENAI_TYPES, TEXT, Types, wrong_member
 from interlingua.adapters._openai_members import (
     READERS,
     Members,
@@ -27,7 +37,7 @@ from interlingua.adapters._openai_members import (
     verbosity,
     word,
 )
-from interlingua.adapters._structured import CONVERSATION, guarded, recognised, says_json, written
+from interlingua.adapters._structured import guarded, recognised, says_json, written
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.messages import input_from_wire, input_to_wire, is_continued, is_foreign
 from interlingua.adapters.openai_responses.tables import (
@@ -61,7 +71,7 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
 
 def _with_format(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     if "response_format" in request:
-        return written(request, endpoint, _written, CONVERSATION)
+        return written(request, endpoint, _written, speaks_json=True)
     return _written(request, endpoint)
 
 
@@ -238,7 +248,7 @@ def _options_to_wire(request: Request, options: Mapping[str, Any], body: Wire, w
         path: Path = ("options", NAME, name)
         if foreign and name not in _WIRE_MEMBERS:
             message = "an option of another provider has no meaning here"
-            writing.loss.drop(path, "foreign_options", "weakened", message)
+            report_foreign_option(NAME, name, value, writing.loss, message)
         elif name in writing.dialect.get("unsupported", ()) and not writing.keeps(
             f"options/{name}", "unsupported_field"
         ):
@@ -384,7 +394,9 @@ def from_wire_request(
     if reading.breakpoints > MOST_BREAKPOINTS:
         form["marks"] = reading.breakpoints
     wanted = request.get("response_format") or NOTHING
-    silent = wanted.get("type") == "json" and not says_json(request, CONVERSATION)
+    silent = wanted.get("type") == "json" and not says_json(
+        [m["content"] for m in messages[1 if isinstance(instructions, str) else 0 :]]
+    )
     keep_read(request, form, *((UNSAID,) if silent else ()))
     request["provider_state"] = reading.state(form=form) if form else reading.state()
     proofread(request, reading.names, _EVEN, body, endpoint, _with_format)
@@ -519,3 +531,17 @@ _READERS: Final[dict[str, Reader]] = {
     "text": _read_text_settings,
     "reasoning": _read_reasoning,
 }
+
+_TYPES: Final[Types] = {
+    **OPENAI_TYPES,
+    "instructions": TEXT,
+    "max_output_tokens": COUNT,
+    "include": LIST,
+    "text": {"verbosity": TEXT, "format": OBJECT},
+    "reasoning": {"effort": TEXT, "summary": TEXT},
+}
+
+
+def wrong_type(options: Mapping[str, Any], form: Mapping[str, Any]) -> InvalidWire | None:
+    """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
+    return wrong_member(NAME, options, _TYPES)

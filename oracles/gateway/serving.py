@@ -1,0 +1,74 @@
+"""A gateway on loopback, in a thread of its own, over a provider that follows a script."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from interlingua.client import Client, FakeTransport
+from interlingua.client.fake import Step
+from interlingua.client.replay import open_registry
+from interlingua.client.routing import Routing
+from interlingua.gateway import server
+from interlingua.gateway.gateway import Gateway
+
+PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+
+class Script(FakeTransport):
+    """A provider that is told before each exchange what it answers."""
+
+    def play(self, *steps: Step) -> None:
+        """What it answers next."""
+        self.sent.clear()
+        self._steps = list(steps)
+
+
+class Gate:
+    """A running gateway: its address, the provider behind, and which model answers every name."""
+
+    def __init__(self) -> None:
+        self.script = Script()
+        self.policy: dict[str, Any] = {"version": 1}
+        self.url = ""
+
+    def behind(self, model: str, *steps: Step) -> None:
+        """Lets one model answer whatever a client asks for."""
+        self.policy["serve"] = {"*": model}
+        self.script.play(*steps)
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """The canonical form of what the provider was sent last."""
+        return self.script.sent[-1].request
+
+
+@contextmanager
+def serving() -> Iterator[Gate]:
+    """A gateway for as long as the block lasts."""
+    gate = Gate()
+    loop = asyncio.new_event_loop()
+    ready = threading.Event()
+    stop = asyncio.Event()
+
+    async def run() -> None:
+        registry = open_registry()
+        client = Client(gate.script, registry=registry, retry="none")
+        routing = Routing(registry)
+        routing._policy = gate.policy
+        running = await server.start(Gateway(client, routing), port=0)
+        gate.url = f"http://127.0.0.1:{running.port}"
+        ready.set()
+        await stop.wait()
+        await running.stop(0)
+
+    thread = threading.Thread(target=lambda: loop.run_until_complete(run()), daemon=True)
+    thread.start()
+    if not ready.wait(30):
+        raise AssertionError("the gateway did not start")
+    try:
+        yield gate
+    finally:
+        loop.call_soon_threadsafe(stop.set)
+        thread.join(10)

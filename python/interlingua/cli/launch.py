@@ -1,0 +1,128 @@
+"""`interlingua launch`: start a coding agent as a client of a gateway."""
+
+import asyncio
+import os
+import shutil
+import signal
+import sys
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from interlingua.canonical.errors import InvalidRequest
+from interlingua.cli._shared import Data, Replay, Retries, client_of, registry_of, say, write
+
+_NO_KEY = "interlingua"  # the gateway is reached from this machine alone and asks for none
+_ORDER = ("lost", "weakened", "shape")
+
+
+def launch(
+    agent: Annotated[str, typer.Argument(help="claude, codex, gemini, opencode or pi.", show_default=False)],
+    arguments: Annotated[
+        list[str] | None, typer.Argument(help="What the agent is given, after --.", show_default=False)
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option("--model", "-m", help="The model that answers, as provider:name, an alias or a chain.")
+    ] = None,
+    policy: Annotated[Path | None, typer.Option(help="Routing policy instead: it decides who answers.")] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the gateway; 0 takes a free one.")] = 0,
+    print_env: Annotated[
+        bool, typer.Option("--print-env", help="Print what the agent would be told, and start nothing.")
+    ] = False,
+    retry: Retries = "standard",
+    replay: Replay = False,
+) -> None:
+    """Start a coding agent whose models are those of any provider, and tell what it took, cost and lost."""
+    from interlingua.client.routing import Routing
+    from interlingua.gateway.agents import PACKAGES, WIRES, settings
+
+    if agent not in WIRES:
+        raise InvalidRequest(f"there is no agent {agent!r} here; there are {', '.join(WIRES)}")
+    if (model is None) == (policy is None):
+        raise InvalidRequest("say who answers: --model provider:name, or --policy FILE")
+    registry = registry_of(replay=replay)
+    name = "auto"
+    rules: Data | Path
+    if policy is None:
+        models = [str(one) for one in registry.expand(model)]
+        for one in models:
+            if lacking := registry.missing(one.partition(":")[0]):
+                raise InvalidRequest(f"{one} cannot be called: {'; '.join(lacking)}")
+        rules, name = {"version": 1, "serve": {"*": model}}, models[0].partition(":")[2]
+    else:
+        rules = policy
+    if print_env:
+        with tempfile.TemporaryDirectory() as place:
+            chosen = settings(agent, f"http://127.0.0.1:{port or 8080}", _NO_KEY, name, Path(place))
+            lines = [f"{variable}={value}" for variable, value in chosen.environment.items()]
+            write("\n".join([*lines, " ".join((agent, *chosen.arguments))]).encode() + b"\n")
+        return
+    if shutil.which(agent) is None:
+        raise InvalidRequest(f"{agent} is not installed: npm install --global {PACKAGES[agent]}")
+    routing = Routing(registry, rules)
+    routing.check()
+    client = client_of(replay=replay, retry=retry)
+    status = asyncio.run(_run(agent, arguments or [], client, routing, port, name))
+    raise typer.Exit(status)
+
+
+async def _run(agent: str, arguments: list[str], client: Any, routing: Any, port: int, name: str) -> int:
+    from interlingua.gateway import server
+    from interlingua.gateway.agents import settings
+    from interlingua.gateway.gateway import Gateway
+
+    gateway = Gateway(client, routing)
+    running = await server.start(gateway, port=port)
+    # one of the agents reads files only from a folder that nobody else may write to
+    own = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "interlingua"
+    own.mkdir(parents=True, exist_ok=True, mode=0o700)
+    # Ctrl-C is for the agent, which shares the terminal
+    loop = asyncio.get_running_loop()
+    with suppress(NotImplementedError):
+        loop.add_signal_handler(signal.SIGINT, lambda: None)
+    try:
+        with tempfile.TemporaryDirectory(dir=own) as place:
+            chosen = settings(agent, f"http://127.0.0.1:{running.port}", _NO_KEY, name, Path(place))
+            process = await asyncio.create_subprocess_exec(
+                agent, *chosen.arguments, *arguments, env={**os.environ, **chosen.environment}
+            )
+            status = await process.wait()
+    finally:
+        await running.stop(0)
+        await client.aclose()
+    sys.stdout.flush()
+    for line in summary(gateway.calls.of("anybody")):
+        say(line)
+    return status if status >= 0 else 128 - status
+
+
+def summary(calls: list[Any]) -> list[str]:
+    """What a run took: calls, tokens, cost, and what was lost on the way."""
+    from collections import Counter
+    from decimal import Decimal
+
+    from interlingua.gateway.access import tokens
+
+    used = [call.usage for call in calls if call.usage is not None]
+    costs = [usage.get("cost_usd") for usage in used]
+    cost = sum((Decimal(one) for one in costs if one is not None), Decimal(0))
+    unpriced = sum(1 for one in costs if one is None)
+    models = ", ".join(sorted({call.model for call in calls if call.model is not None})) or "no model"
+    failed = sum(1 for call in calls if call.category is not None)
+    lines = [
+        f"interlingua: {len(calls)} calls of {models}" + (f", {failed} failed" if failed else ""),
+        f"interlingua: {sum(map(tokens, used)):,} tokens, {cost:f} USD"
+        + (f" and {unpriced} calls without a known price" if unpriced else ""),
+    ]
+    losses: Counter[tuple[str, str, str]] = Counter()
+    for call in calls:
+        kinds = {(entry["severity"], entry["code"], entry["message"]) for entry in call.request_loss}
+        losses.update(kinds)
+    for severity in _ORDER:
+        for (found, code, message), count in sorted(losses.items()):
+            if found == severity != "shape":
+                lines.append(f"interlingua: {severity}: {message} ({code}, in {count} calls)")
+    return lines

@@ -1,0 +1,239 @@
+"""
+Keys of the gateway: who calls, which models they may use, how much and at what cost (spec/11-gateway.md#keys).
+
+Keys are compared by their SHA-256. A key has at least 128 random bits, so a digest without salt cannot be reversed, and
+looking it up in a table tells nothing about how much of it was right.
+"""
+
+import hashlib
+import re
+import secrets
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from decimal import Decimal, InvalidOperation
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from interlingua.canonical import json
+from interlingua.canonical.errors import InvalidRequest
+from interlingua.gateway.refusals import Refused
+
+_PREFIX = "ilk_"
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_MEMBERS = {"name", "sha256", "tenant", "models", "calls_per_minute", "tokens_per_minute", "budget_usd_per_day"}
+_SECONDS_PER_MINUTE = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key: what it is called, what it may do. None stands for no limit."""
+
+    name: str
+    digest: str = field(repr=False)
+    tenant: str
+    models: tuple[str, ...] | None = None
+    calls_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+    budget_usd_per_day: Decimal | None = None
+
+    def may_use(self, model: str) -> bool:
+        """Whether it may use a model, given by its canonical id."""
+        return self.models is None or any(fnmatchcase(model, pattern) for pattern in self.models)
+
+
+ANYBODY = Key("anybody", "", "anybody")
+"""Who calls a gateway that has no keys."""
+
+
+def new_key() -> str:
+    """A new random key, 256 bits."""
+    return _PREFIX + secrets.token_urlsafe(32)
+
+
+def digest(key: str) -> str:
+    """What a file of keys holds in the place of a key."""
+    return hashlib.sha256(key.encode()).hexdigest()
+
+
+def read_keys(file: Path) -> list[Key]:
+    """The keys of a file. Raises `InvalidRequest` with the place of what is wrong."""
+    try:
+        given = json.loads(file.read_bytes())
+    except OSError as problem:
+        raise InvalidRequest(f"cannot read the keys in {file}: {problem.strerror or type(problem).__name__}") from None
+    except InvalidRequest as problem:
+        raise InvalidRequest(f"{file}: {problem.message}", path=problem.path) from None
+    rows: Any = given.get("keys") if isinstance(given, dict) else None
+    if not isinstance(rows, list):
+        raise InvalidRequest(f'{file} must hold {{"keys": [...]}}', path="/keys")
+    keys = [_key(row, f"/keys/{position}") for position, row in enumerate(rows)]
+    for member in ("name", "digest"):
+        values = [getattr(key, member) for key in keys]
+        for position, value in enumerate(values):
+            if value in values[:position]:
+                what = "sha256" if member == "digest" else member
+                raise InvalidRequest(f"two keys have the same {what}", path=f"/keys/{position}/{what}")
+    return keys
+
+
+def _key(row: Any, path: str) -> Key:
+    if not isinstance(row, dict):
+        raise InvalidRequest("a key is an object", path=path)
+    for name in row:
+        if name not in _MEMBERS:
+            raise InvalidRequest(
+                f"a key has no member {name}; it has {', '.join(sorted(_MEMBERS))}", path=f"{path}/{name}"
+            )
+    name, sha256 = row.get("name"), row.get("sha256")
+    if not isinstance(name, str) or not name:
+        raise InvalidRequest("a key needs a name", path=f"{path}/name")
+    if not isinstance(sha256, str) or not _DIGEST.fullmatch(sha256):
+        raise InvalidRequest("a key needs its SHA-256: 64 hexadecimal digits", path=f"{path}/sha256")
+    tenant = row.get("tenant", name)
+    if not isinstance(tenant, str) or not tenant:
+        raise InvalidRequest("a tenant is a text", path=f"{path}/tenant")
+    models = row.get("models")
+    if models is not None and not (isinstance(models, list) and all(isinstance(model, str) for model in models)):
+        raise InvalidRequest("models is a list of patterns, such as anthropic:*", path=f"{path}/models")
+    return Key(
+        name,
+        sha256,
+        tenant,
+        None if models is None else tuple(models),
+        _limit(row, "calls_per_minute", path),
+        _limit(row, "tokens_per_minute", path),
+        _budget(row, path),
+    )
+
+
+def _limit(row: Mapping[str, Any], name: str, path: str) -> float | None:
+    value = row.get(name)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)) or value <= 0:
+        raise InvalidRequest("a limit is a number above 0", path=f"{path}/{name}")
+    return float(value)
+
+
+def _budget(row: Mapping[str, Any], path: str) -> Decimal | None:
+    value = row.get("budget_usd_per_day")
+    if value is None:
+        return None
+    try:
+        amount = Decimal(value) if isinstance(value, str) else Decimal("NaN")
+    except InvalidOperation:
+        amount = Decimal("NaN")
+    if not amount.is_finite() or amount < 0:
+        raise InvalidRequest('a budget is a decimal as text, such as "5.00"', path=f"{path}/budget_usd_per_day")
+    return amount
+
+
+@dataclass(slots=True)
+class _Bucket:
+    """What is left of a limit per minute. It refills evenly; it may fall below 0, for usage is known afterwards."""
+
+    left: float
+    at: float
+
+    def refill(self, limit: float, now: float) -> None:
+        # a limit below one call per minute still lets one call through when it has waited for it
+        self.left = min(max(limit, 1.0), self.left + (now - self.at) * limit / _SECONDS_PER_MINUTE)
+        self.at = now
+
+    def wait(self, limit: float, wanted: float) -> float:
+        """Seconds until so much is there."""
+        return max(0.0, (wanted - self.left) * _SECONDS_PER_MINUTE / limit)
+
+
+@dataclass(slots=True)
+class _Meter:
+    """What a key has used."""
+
+    calls: _Bucket | None = None
+    tokens: _Bucket | None = None
+    day: date = date.min
+    spent: Decimal = Decimal(0)
+
+
+class Access:
+    """The keys of a gateway and what each has used. Without keys anybody may use everything.
+
+    `clock` gives seconds, `now` the time of day; limits and budgets live as long as this object.
+    """
+
+    def __init__(
+        self,
+        keys: Iterable[Key] = (),
+        *,
+        clock: Callable[[], float],
+        now: Callable[[], datetime],
+    ) -> None:
+        self._keys = {key.digest: key for key in keys}
+        self._meters: dict[str, _Meter] = {}
+        self._clock = clock
+        self._now = now
+
+    @property
+    def open(self) -> bool:
+        """Whether anybody may call."""
+        return not self._keys
+
+    def key(self, given: str | None) -> Key:
+        """Whose key this is. Raises `Refused` for none and for an unknown one, in the same words."""
+        if not self._keys:
+            return ANYBODY
+        key = self._keys.get(digest(given)) if given else None
+        if key is None:
+            raise Refused(
+                "authentication", "this gateway needs one of its own keys, and the call has none that it knows", 401
+            )
+        return key
+
+    def admit(self, key: Key) -> None:
+        """Counts a call that begins. Raises `Refused` when a limit is reached or the budget is used up."""
+        meter = self._meters.setdefault(key.digest, _Meter())
+        now = self._clock()
+        if key.budget_usd_per_day is not None and self._spent(meter) >= key.budget_usd_per_day:
+            raise Refused("billing", f"the budget of the key {key.name} for this day is used up", 402)
+        if key.tokens_per_minute is not None:
+            meter.tokens = meter.tokens or _Bucket(key.tokens_per_minute, now)
+            meter.tokens.refill(key.tokens_per_minute, now)
+            if meter.tokens.left <= 0:
+                self._too_fast(key, "tokens", meter.tokens.wait(key.tokens_per_minute, 1.0))
+        if key.calls_per_minute is not None:
+            meter.calls = meter.calls or _Bucket(max(key.calls_per_minute, 1.0), now)
+            meter.calls.refill(key.calls_per_minute, now)
+            if meter.calls.left < 1:
+                self._too_fast(key, "calls", meter.calls.wait(key.calls_per_minute, 1.0))
+            meter.calls.left -= 1
+
+    def record(self, key: Key, usage: Mapping[str, Any] | None) -> None:
+        """Counts what a call took: all of its tokens, cached ones included, and its cost, where it is known."""
+        if usage is None:
+            return
+        meter = self._meters.setdefault(key.digest, _Meter())
+        if meter.tokens is not None:
+            meter.tokens.left -= tokens(usage)
+        if (cost := usage.get("cost_usd")) is not None:
+            self._spent(meter)
+            meter.spent += Decimal(cost)
+
+    def _spent(self, meter: _Meter) -> Decimal:
+        today = self._now().astimezone(UTC).date()
+        if meter.day != today:
+            meter.day, meter.spent = today, Decimal(0)
+        return meter.spent
+
+    def _too_fast(self, key: Key, what: str, wait: float) -> None:
+        message = f"the key {key.name} has used its {what} for this minute"
+        raise Refused("rate_limit", message, 429, retry_after=round(wait, 3))
+
+
+_BUCKETS = ("input_tokens", "output_tokens", "cached_input_tokens", "cache_creation_input_tokens")
+
+
+def tokens(usage: Mapping[str, Any]) -> int:
+    """All tokens of a usage; its buckets are disjoint (spec/5-usage-and-cost.md)."""
+    return sum(usage.get(bucket) or 0 for bucket in _BUCKETS)

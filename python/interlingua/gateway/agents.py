@@ -1,0 +1,78 @@
+"""
+Coding agents as clients of a gateway: what each is told so that it talks to one. Everything is said by its environment,
+its arguments, or files in a folder that is thrown away; the user's own files are never written.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+WIRES: Mapping[str, str] = {
+    "claude": "anthropic_messages",
+    "codex": "openai_responses",
+    "gemini": "gemini_generate",
+    "opencode": "openai_chat",
+    "pi": "openai_chat",
+}
+"""The agents, by the command that starts each, with the wire that it speaks."""
+
+PACKAGES: Mapping[str, str] = {
+    "claude": "@anthropic-ai/claude-code",
+    "codex": "@openai/codex",
+    "gemini": "@google/gemini-cli",
+    "opencode": "opencode-ai",
+    "pi": "@mariozechner/pi-coding-agent",
+}
+"""Where each is found in the npm registry."""
+
+_CODEX = 'model_providers.interlingua={{name="interlingua",base_url="{url}/v1",env_key="INTERLINGUA_KEY",wire_api="responses"}}'
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What starts an agent: arguments that come before the user's own, and variables of its environment."""
+
+    arguments: tuple[str, ...]
+    environment: Mapping[str, str]
+
+
+def settings(agent: str, url: str, key: str, model: str, folder: Path) -> Settings:
+    """What an agent needs to be a client of the gateway at `url`.
+
+    `key` is one of the gateway's own (any text where it has none), `model` the name to ask for, `folder` an empty one
+    for files that only this run reads.
+    """
+    match agent:
+        case "claude":
+            variables = {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": key, "ANTHROPIC_MODEL": model}
+            return Settings((), variables | {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"})
+        case "codex":
+            arguments = ("-c", 'model_provider="interlingua"', "-c", _CODEX.format(url=url), "-m", model)
+            return Settings(arguments, {"INTERLINGUA_KEY": key})
+        case "gemini":
+            # it reads a file for the whole system only from a folder that nobody else may write to, parents included
+            file = _written(folder / "settings.json", {"security": {"auth": {"selectedType": "gemini-api-key"}}})
+            variables = {"GOOGLE_GEMINI_BASE_URL": url, "GEMINI_API_KEY": key, "GEMINI_MODEL": model}
+            return Settings((), variables | {"GEMINI_CLI_SYSTEM_SETTINGS_PATH": str(file)})
+        case "opencode":
+            provider = {
+                "npm": "@ai-sdk/openai-compatible",
+                "options": {"baseURL": f"{url}/v1", "apiKey": key},
+                "models": {model: {}},
+            }
+            chosen = f"interlingua/{model}"
+            config = {"provider": {"interlingua": provider}, "model": chosen, "small_model": chosen}
+            return Settings((), {"OPENCODE_CONFIG": str(_written(folder / "opencode.json", config))})
+        case "pi":
+            provider = {"baseUrl": f"{url}/v1", "api": "openai-completions", "apiKey": key, "models": [{"id": model}]}
+            _written(folder / "models.json", {"providers": {"interlingua": provider}})
+            chosen = ("--provider", "interlingua", "--model", model)
+            return Settings(chosen, {"PI_CODING_AGENT_DIR": str(folder)})
+        case _:
+            raise ValueError(agent)
+
+
+def _written(file: Path, value: object) -> Path:
+    file.write_text(json.dumps(value))
+    return file

@@ -1,0 +1,76 @@
+"""
+The ASGI application of a gateway: the paths of all faces, also below the name of a provider, and what is said at every
+other path.
+"""
+
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.types import ASGIApp
+
+from interlingua.canonical import json
+from interlingua.gateway import faces
+from interlingua.gateway.access import Key
+from interlingua.gateway.clients import key_of
+from interlingua.gateway.gateway import Gateway
+from interlingua.gateway.guard import Guard
+from interlingua.gateway.metrics import CONTENT_TYPE
+from interlingua.gateway.refusals import Refused, not_found
+
+
+def application(gateway: Gateway, names: frozenset[str] | None = None) -> ASGIApp:
+    """The application. `names` are those that the header `Host` may have; None where any is taken."""
+
+    def refused(request: Request, problem: Refused) -> Response:
+        return gateway.failed(request, faces.of(request), problem)
+
+    async def elsewhere(request: Request, problem: Exception) -> Response:
+        status = problem.status_code if isinstance(problem, HTTPException) else 404
+        return refused(request, _unknown(request, status))
+
+    routes = faces.routes(gateway)
+    app = Starlette(
+        routes=[*_own(gateway), *routes, Mount("/{provider}", routes=routes)],
+        exception_handlers={HTTPException: elsewhere},
+    )
+    app.router.redirect_slashes = False
+    return Guard(app, refused, names, gateway.limits.calls)
+
+
+def _unknown(request: Request, status: int) -> Refused:
+    served = ", ".join(sorted({f"{method} {path}" for method, path in faces.paths(faces.of(request))}))
+    if status == 405:
+        return Refused("not_found", f"this path is not served with {request.method}; there are {served}", 405)
+    return not_found(f"this gateway does not serve {request.url.path[:200]}; there are {served}")
+
+
+def _own(gateway: Gateway) -> list[BaseRoute]:
+    """The gateway's own paths: records of calls, and whether it is alive."""
+
+    async def call(request: Request, key: Key) -> Any:
+        found = gateway.calls.find(request.path_params["id"], key.tenant)
+        if found is None:
+            raise not_found("there is no record of such a call")
+        return found.shown()
+
+    async def calls(_: Request, key: Key) -> Any:
+        return {"calls": [one.shown() for one in gateway.calls.of(key.tenant)]}
+
+    async def metrics(request: Request) -> Response:
+        gateway.access.key(key_of(request))
+        return Response(gateway.metrics.text(), headers={"content-type": CONTENT_TYPE})
+
+    async def alive(_: Request) -> Response:
+        return Response(json.dumps({"status": "serving"}), media_type="application/json")
+
+    return [
+        Route("/v1/interlingua/calls/{id}", gateway.operation("openai_chat", call), methods=["GET"]),
+        Route("/v1/interlingua/calls", gateway.operation("openai_chat", calls), methods=["GET"]),
+        Route("/metrics", gateway.guarded("openai_chat", metrics), methods=["GET"]),
+        Route("/healthz", alive, methods=["GET"]),
+        Route("/", alive, methods=["GET", "HEAD"]),
+    ]

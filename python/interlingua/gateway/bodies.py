@@ -1,0 +1,168 @@
+"""
+Bodies of requests: read with a limit, a patience and the encodings that clients use (spec/11-gateway.md#body-limit).
+
+What a body becomes is limited while it is decompressed, so that a small body cannot fill the memory.
+"""
+
+import asyncio
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+from starlette.requests import ClientDisconnect, Request
+
+from interlingua.canonical.errors import Cancelled
+from interlingua.gateway.refusals import Refused
+
+PATIENCE_S = 60.0
+"""How long a client may take to send the next bytes of a body."""
+
+OFF_LOOP_BYTES = 256 << 10
+"""Work on bodies of this size or more is done on a thread, so that other calls go on."""
+
+
+async def read_body(request: Request, limit: int) -> bytes:
+    """The body of a request, decompressed. Raises `Refused` when it is too long, too slow, or encoded in another way."""
+    declared = request.headers.get("content-length", "")
+    if declared.isdecimal() and int(declared) > limit:
+        raise _too_long(limit)
+    body = await _received(request, limit)
+    for encoding in reversed(_encodings(request)):
+        decode = _DECODERS[encoding]
+        if len(body) < OFF_LOOP_BYTES // 16:
+            body = decode(body, limit)
+        else:
+            body = await asyncio.to_thread(decode, body, limit)
+    return body
+
+
+async def _received(request: Request, limit: int) -> bytes:
+    parts: list[bytes] = []
+    length = 0
+    chunks = aiter(request.stream())
+    try:
+        while True:
+            async with asyncio.timeout(PATIENCE_S):
+                chunk = await anext(chunks, None)
+            if chunk is None:
+                return b"".join(parts)
+            length += len(chunk)
+            if length > limit:
+                raise _too_long(limit)
+            parts.append(chunk)
+    except TimeoutError:
+        raise Refused("timeout", f"the body stopped for {PATIENCE_S:.0f} s before its end", 408) from None
+    except ClientDisconnect:
+        raise Cancelled("the client went away while it sent the body") from None
+
+
+def _encodings(request: Request) -> list[str]:
+    """How a body is encoded, in the order in which that was done."""
+    named = [word.strip().lower() for word in request.headers.get("content-encoding", "").split(",")]
+    found = [word for word in named if word not in ("", "identity")]
+    for word in found:
+        if word not in _DECODERS:
+            known = ", ".join(_DECODERS)
+            raise Refused("invalid_request", f"bodies may be encoded as {known}; not as {word[:40]!r}", 415)
+    if len(found) > 1:
+        raise Refused("invalid_request", "a body may be encoded once", 415)
+    return found
+
+
+def _too_long(limit: int) -> Refused:
+    return Refused("invalid_request", f"the body is longer than {limit} bytes", 413)
+
+
+def _damaged(encoding: str) -> Refused:
+    return Refused("invalid_request", f"the body is no {encoding} data", 400)
+
+
+_ZSTD_PIECE = 512
+
+
+def _gzip(body: bytes, limit: int) -> bytes:
+    return _inflated(body, limit, zlib.MAX_WBITS | 16, "gzip")
+
+
+def _deflate(body: bytes, limit: int) -> bytes:
+    # some send the bare data without the zlib header that the standard asks for
+    bare = not (body[:1] and body[0] & 0x0F == zlib.DEFLATED)
+    return _inflated(body, limit, -zlib.MAX_WBITS if bare else zlib.MAX_WBITS, "deflate")
+
+
+def _inflated(body: bytes, limit: int, window: int, encoding: str) -> bytes:
+    parts: list[bytes] = []
+    length = 0
+    rest = body
+    try:
+        while rest:  # gzip may hold several members, one behind the other
+            inflater = zlib.decompressobj(window)
+            part = inflater.decompress(rest, limit + 1 - length)
+            length += len(part)
+            if length > limit:
+                raise _too_long(limit)
+            if not inflater.eof:
+                raise _damaged(encoding)
+            parts.append(part)
+            rest = inflater.unused_data
+    except zlib.error:
+        raise _damaged(encoding) from None
+    return b"".join(parts)
+
+
+def _zstd(body: bytes, limit: int) -> bytes:
+    import zstandard
+
+    # a window above 8 MiB is what no client needs and RFC 9659 forbids in HTTP
+    decompressor = zstandard.ZstdDecompressor(max_window_size=8 << 20)
+    parts: list[bytes] = []
+    length = at = 0
+    try:
+        while at < len(body):
+            inflater = decompressor.decompressobj()
+            while at < len(body) and not inflater.eof:
+                # a block of 4 bytes may stand for 128 KiB: little is given at a time, so little can come of it
+                piece = body[at : at + _ZSTD_PIECE]
+                part = inflater.decompress(piece)
+                at += len(piece) - len(inflater.unused_data)
+                length += len(part)
+                if length > limit:
+                    raise _too_long(limit)
+                parts.append(part)
+            if not inflater.eof:
+                raise _damaged("zstd")
+    except zstandard.ZstdError:
+        raise _damaged("zstd") from None
+    return b"".join(parts)
+
+
+def _brotli(body: bytes, limit: int) -> bytes:
+    import brotli
+
+    inflater: Any = brotli.Decompressor()
+    parts: list[bytes] = []
+    length = 0
+    given = body
+    try:
+        while True:
+            part: bytes = inflater.process(given, output_buffer_limit=min(limit + 1 - length, 1 << 20))
+            given = b""
+            length += len(part)
+            if length > limit:
+                raise _too_long(limit)
+            parts.append(part)
+            if inflater.is_finished():
+                return b"".join(parts)
+            if not part and inflater.can_accept_more_data():
+                raise _damaged("br")
+    except brotli.error:
+        raise _damaged("br") from None
+
+
+_DECODERS: dict[str, Callable[[bytes, int], bytes]] = {
+    "gzip": _gzip,
+    "x-gzip": _gzip,
+    "deflate": _deflate,
+    "zstd": _zstd,
+    "br": _brotli,
+}

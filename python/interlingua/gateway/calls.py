@@ -1,0 +1,85 @@
+"""
+Records of the last calls, in memory and without content (spec/11-gateway.md#call-records).
+"""
+
+from collections import Counter, OrderedDict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+KEPT = 1000
+_SEVERITIES = ("lost", "weakened", "shape")
+
+
+@dataclass(slots=True)
+class Call:
+    """One call of a client. Times are seconds from its begin; `began_at` is a date."""
+
+    id: str
+    tenant: str
+    key: str
+    adapter: str
+    began_at: str
+    asked: str | None = None
+    model: str | None = None
+    streamed: bool = False
+    status: int | None = None
+    category: str | None = None
+    first: float | None = None
+    took: float | None = None
+    usage: dict[str, Any] | None = None
+    request_loss: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    answer_loss: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+
+    def shown(self) -> dict[str, Any]:
+        """The record as JSON, for the tenant that made the call."""
+        return {
+            "id": self.id,
+            "began_at": self.began_at,
+            "key": self.key,
+            "adapter": self.adapter,
+            "asked_model": self.asked,
+            "model": self.model,
+            "streamed": self.streamed,
+            "status": self.status,
+            "category": self.category,
+            "seconds_to_first_event": self.first,
+            "seconds": self.took,
+            "usage": self.usage,
+            "request_loss": without_values(self.request_loss),
+            "answer_loss": without_values(self.answer_loss),
+        }
+
+
+class Calls:
+    """The last calls, the newest last."""
+
+    def __init__(self, kept: int = KEPT) -> None:
+        self._kept = kept
+        self._calls: OrderedDict[str, Call] = OrderedDict()
+
+    def add(self, call: Call) -> None:
+        """Remembers a call, and forgets the oldest when there are too many."""
+        self._calls[call.id] = call
+        if len(self._calls) > self._kept:
+            self._calls.popitem(last=False)
+
+    def find(self, id: str, tenant: str) -> Call | None:
+        """A call of a tenant; None when there is none, whoever else may have made one of this id."""
+        call = self._calls.get(id)
+        return call if call is not None and call.tenant == tenant else None
+
+    def of(self, tenant: str) -> list[Call]:
+        """The calls of a tenant, the newest first."""
+        return [call for call in reversed(self._calls.values()) if call.tenant == tenant]
+
+
+def without_values(loss: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """A loss report without what stands now at the places, which may be content."""
+    return [{name: value for name, value in entry.items() if name != "value"} for entry in loss]
+
+
+def counted(loss: Iterable[Mapping[str, Any]]) -> str:
+    """How many entries have each severity, as a header tells it: `lost=1, weakened=3`, or `none`."""
+    counts = Counter(entry["severity"] for entry in loss)
+    return ", ".join(f"{word}={counts[word]}" for word in _SEVERITIES if counts[word]) or "none"

@@ -1,0 +1,21 @@
+"""What the headers of a request say of its client: whose key it has, and whose SDK it is."""
+
+from starlette.requests import Request
+
+_SDKS = {"openai_chat": {"mistral-client": "mistral"}}
+"""SDKs that read a dialect of their own where they speak a wire of another provider: how their `User-Agent` begins."""
+
+
+def sdk_of(request: Request, adapter: str) -> str | None:
+    """The provider whose SDK a client is, where the dialect of that is another one than the wire's own."""
+    agent = request.headers.get("user-agent", "").lower()
+    return next((name for begin, name in _SDKS.get(adapter, {}).items() if agent.startswith(begin)), None)
+
+
+def key_of(request: Request) -> str | None:
+    """The key that a client sends, in the way of any of the wires (spec/11-gateway.md#keys)."""
+    headers = request.headers
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer" and token.strip():
+        return token.strip()
+    return headers.get("x-api-key") or headers.get("x-goog-api-key") or request.query_params.get("key")

@@ -1,0 +1,48 @@
+"""
+The faces: a module per wire, with the paths that its clients use. A face is plain: its `ADAPTER`, its `PATHS`, and
+`routes`, which gives each path its operation.
+"""
+
+from typing import TYPE_CHECKING
+
+from starlette.requests import Request
+from starlette.routing import BaseRoute
+
+from interlingua.gateway.faces import (
+    anthropic_messages,
+    bedrock_converse,
+    gemini_generate,
+    models,
+    ollama_chat,
+    openai_chat,
+    openai_responses,
+)
+
+if TYPE_CHECKING:
+    from interlingua.gateway.gateway import Gateway
+
+FACES = (anthropic_messages, openai_chat, openai_responses, gemini_generate, ollama_chat, bedrock_converse)
+
+
+def routes(gateway: "Gateway") -> list[BaseRoute]:
+    """The paths of all faces, and the lists of models that two of them share."""
+    return [*models.routes(gateway), *(route for face in FACES for route in face.routes(gateway))]
+
+
+def of(request: Request) -> str:
+    """The wire whose client this looks like, by its path and headers: an error at any path is one of a wire."""
+    path = request.url.path
+    if "/v1beta/" in path or "x-goog-api-key" in request.headers or "Content" in path.rpartition(":")[2]:
+        return gemini_generate.ADAPTER
+    if "/model/" in path:
+        return bedrock_converse.ADAPTER
+    if "/api/" in path:
+        return ollama_chat.ADAPTER
+    if "anthropic-version" in request.headers or "/v1/messages" in path:
+        return anthropic_messages.ADAPTER
+    return openai_responses.ADAPTER if "/v1/responses" in path else openai_chat.ADAPTER
+
+
+def paths(adapter: str) -> list[tuple[str, str]]:
+    """Methods and paths that clients of a wire may use."""
+    return [path for face in FACES if adapter == face.ADAPTER for path in face.PATHS]

@@ -1,0 +1,93 @@
+"""Google's Gemini API over HTTP: https://ai.google.dev/api/generate-content, …/tokens, …/models."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+from starlette.requests import Request
+from starlette.routing import BaseRoute, Route
+
+from interlingua.gateway.access import Key
+from interlingua.gateway.listing import Model, find, listed
+
+if TYPE_CHECKING:
+    from interlingua.gateway.gateway import Gateway
+
+ADAPTER = "gemini_generate"
+PATHS = (
+    ("POST", "/v1beta/models/{id}:generateContent"),
+    ("POST", "/v1beta/models/{id}:streamGenerateContent"),
+    ("POST", "/v1beta/models/{id}:countTokens"),
+    ("GET", "/v1beta/models"),
+    ("GET", "/v1beta/models/{id}"),
+)
+
+Work = Callable[[Request, Key], Awaitable[Any]]
+
+_VERSIONS = ("v1beta", "v1")  # SDKs name either
+
+
+def routes(gateway: "Gateway") -> list[BaseRoute]:
+    """The paths and their operations."""
+    from interlingua.gateway.gateway import Reframed
+
+    array = Reframed("application/json", as_array, "jsonl")
+
+    async def count_tokens(request: Request, key: Key) -> Any:
+        body = await gateway.object(request)
+        # the request stands by itself, or inside of the whole one that would be sent
+        inner = body.get("generateContentRequest")
+        return {
+            "totalTokens": await gateway.estimate(request, ADAPTER, inner if isinstance(inner, dict) else body, key)
+        }
+
+    stream = gateway.generation(ADAPTER, lambda request: None if request.query_params.get("alt") == "sse" else array)
+    generate = gateway.generation(ADAPTER)
+    count = gateway.operation(ADAPTER, count_tokens)
+    verbs = (("generateContent", generate), ("streamGenerateContent", stream), ("countTokens", count))
+    return [
+        *(
+            Route(f"/{version}/models/{{id:path}}:{verb}", operation, methods=["POST"])
+            for version in _VERSIONS
+            for verb, operation in verbs
+        ),
+        Route("/v1beta/models", gateway.operation(ADAPTER, models(gateway)), methods=["GET"]),
+        Route("/v1beta/models/{id:path}", gateway.operation(ADAPTER, model(gateway)), methods=["GET"]),
+    ]
+
+
+def models(gateway: "Gateway") -> Work:
+    """The list of models, in the form of this wire."""
+
+    async def listing(request: Request, key: Key) -> Any:
+        return {"models": [_model(row) for row in listed(gateway, key, ADAPTER, request.path_params.get("provider"))]}
+
+    return listing
+
+
+def model(gateway: "Gateway") -> Work:
+    """One model of the list."""
+
+    async def one(request: Request, key: Key) -> Any:
+        return _model(find(gateway, key, ADAPTER, request))
+
+    return one
+
+
+async def as_array(lines: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """One JSON array whose elements are sent as they are made, of lines with an element each."""
+    opened = False
+    async for chunk in lines:
+        for line in chunk.splitlines():
+            yield (b",\r\n" if opened else b"[") + line
+            opened = True
+    yield b"]" if opened else b"[]"
+
+
+def _model(model: Model) -> dict[str, Any]:
+    limits = {"inputTokenLimit": model.max_input_tokens, "outputTokenLimit": model.max_output_tokens}
+    return {
+        "name": f"models/{model.name}",
+        "displayName": model.title,
+        "supportedGenerationMethods": ["generateContent", "streamGenerateContent", "countTokens"],
+        **{name: value for name, value in limits.items() if value is not None},
+    }

@@ -1,0 +1,77 @@
+"""`GET /v1/models`, which clients of several providers ask for, each in its own form
+(spec/11-gateway.md#whose-models)."""
+
+from typing import TYPE_CHECKING, Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from interlingua.gateway.access import Key
+from interlingua.gateway.clients import sdk_of
+from interlingua.gateway.faces import gemini_generate
+from interlingua.gateway.listing import Model, find, listed
+
+if TYPE_CHECKING:
+    from interlingua.gateway.gateway import Gateway
+
+_EPOCH = "1970-01-01T00:00:00Z"
+
+
+def routes(gateway: "Gateway") -> list[BaseRoute]:
+    """The paths and their operations."""
+
+    async def as_openai(request: Request, key: Key) -> Any:
+        rows = listed(gateway, key, "openai_chat", request.path_params.get("provider"))
+        form = _mistral if sdk_of(request, "openai_chat") == "mistral" else _openai
+        return {"object": "list", "data": [form(row) for row in rows]}
+
+    async def one_as_openai(request: Request, key: Key) -> Any:
+        form = _mistral if sdk_of(request, "openai_chat") == "mistral" else _openai
+        return form(find(gateway, key, "openai_chat", request))
+
+    async def as_anthropic(request: Request, key: Key) -> Any:
+        rows = [
+            _anthropic(row) for row in listed(gateway, key, "anthropic_messages", request.path_params.get("provider"))
+        ]
+        ends = {"first_id": rows[0]["id"], "last_id": rows[-1]["id"]} if rows else {"first_id": None, "last_id": None}
+        return {"data": rows, "has_more": False, **ends}
+
+    async def one_as_anthropic(request: Request, key: Key) -> Any:
+        return _anthropic(find(gateway, key, "anthropic_messages", request))
+
+    def by_client(openai: Any, anthropic: Any, gemini: Any) -> Any:
+        for_openai = gateway.operation("openai_chat", openai)
+        for_anthropic = gateway.operation("anthropic_messages", anthropic)
+        for_gemini = gateway.operation("gemini_generate", gemini)
+
+        async def answer(request: Request) -> Response:
+            if "anthropic-version" in request.headers:
+                return await for_anthropic(request)
+            return await (for_gemini if "x-goog-api-key" in request.headers else for_openai)(request)
+
+        return answer
+
+    return [
+        Route("/v1/models", by_client(as_openai, as_anthropic, gemini_generate.models(gateway)), methods=["GET"]),
+        Route(
+            "/v1/models/{id:path}",
+            by_client(one_as_openai, one_as_anthropic, gemini_generate.model(gateway)),
+            methods=["GET"],
+        ),
+    ]
+
+
+def _openai(model: Model) -> dict[str, Any]:
+    return {"id": model.name, "object": "model", "created": 0, "owned_by": model.provider}
+
+
+def _mistral(model: Model) -> dict[str, Any]:
+    """The form of Mistral's SDK, which refuses a model that says nothing of its type and of what it can do."""
+    able = {"function_calling": "supports_tools", "vision": "supports_images"}
+    capabilities = {word: bool(model.capabilities.get(name)) for word, name in able.items()}
+    return {**_openai(model), "type": "base", "capabilities": {"completion_chat": True, **capabilities}}
+
+
+def _anthropic(model: Model) -> dict[str, Any]:
+    return {"type": "model", "id": model.name, "display_name": model.title, "created_at": _EPOCH}

@@ -1,0 +1,319 @@
+"""
+One gateway: what all faces share, and how a call of a client runs from its first byte to its last.
+"""
+
+import asyncio
+import logging
+import time
+import traceback
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC
+from typing import Any, TypeVar
+from urllib.parse import urlencode
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from interlingua.canonical import json
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import Cancelled, InterlinguaError, InvalidRequest, InvalidWire, too_deep
+from interlingua.canonical.ids import UlidSource
+from interlingua.client import Client
+from interlingua.client.routing import Routing
+from interlingua.gateway.access import Access, Key
+from interlingua.gateway.bodies import OFF_LOOP_BYTES, read_body
+from interlingua.gateway.calls import Call, Calls, counted
+from interlingua.gateway.clients import key_of, sdk_of
+from interlingua.gateway.generating import Asked, Generator, Prepared, Streamed, failure
+from interlingua.gateway.metrics import Metrics
+
+_LOG = logging.getLogger("interlingua.gateway")
+
+T = TypeVar("T")
+Data = dict[str, Any]
+Operation = Callable[[Request], Awaitable[Response]]
+Frames = Callable[[AsyncIterator[bytes]], AsyncIterator[bytes]]
+
+_STRICT = ("shape", "weakened", "lost")
+_CLIENT_CLOSED = 499  # what proxies log of a client that went away; nobody reads it
+_JSON = "application/json"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a gateway takes: bytes of a body, calls at a time."""
+
+    body: int = 64 << 20
+    calls: int = 1000
+
+
+class Gateway:
+    """The state of a gateway: keys and what they used, the records of calls, whom it asks.
+
+    `clock` gives seconds, `ulids` numbers the calls.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        routing: Routing | None = None,
+        access: Access | None = None,
+        limits: Limits | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        ulids: UlidSource | None = None,
+    ) -> None:
+        self.routing = routing or Routing(connect=client.connection)
+        self.registry = self.routing.registry
+        self.generator = Generator(client, self.routing)
+        self.access = access or Access(clock=clock, now=client.now)
+        self.limits = limits or Limits()
+        self.calls = Calls()
+        self.metrics = Metrics()
+        self._now = client.now
+        self._clock = clock
+        self._ulids = ulids or UlidSource()
+
+    # ------------------------------------------------------------------------------------------------ operations
+
+    def generation(self, adapter: str, reframed: Callable[[Request], "Reframed | None"] = lambda _: None) -> Operation:
+        """The operation that generates on a wire. `reframed` says when a stream has another frame than the wire's own."""
+
+        async def generate(request: Request) -> Response:
+            running: _Running | None = None
+            try:
+                key = self.access.key(key_of(request))
+                self.access.admit(key)
+                running = self._begin(key, adapter)
+                prepared = await self._prepare(request, adapter, key, running.call)
+                if not prepared.streamed:
+                    body, headers = await _unless_gone(request, self.generator.whole(prepared, running.call))
+                    running.end(200)
+                    return Response(body, 200, {**headers, **running.headers(), "content-type": _JSON})
+                stream = await _unless_gone(request, self.generator.begin(prepared, running.call))
+                running.first_event()
+                return _StreamResponse(stream, running, reframed(request))
+            except Exception as problem:  # noqa: BLE001 each is written in the words of the wire
+                return self.failed(request, adapter, problem, running)
+
+        return generate
+
+    def operation(self, adapter: str, work: Callable[[Request, Key], Awaitable[Any]]) -> Operation:
+        """An operation that answers with JSON and asks no model."""
+
+        async def answer(request: Request) -> Response:
+            value = await work(request, self.access.key(key_of(request)))
+            return Response(json.dumps(value), media_type=_JSON)
+
+        return self.guarded(adapter, answer)
+
+    def guarded(self, adapter: str, operation: Operation) -> Operation:
+        """The same operation; its failures are answered in the words of a wire."""
+
+        async def answer(request: Request) -> Response:
+            try:
+                return await operation(request)
+            except Exception as problem:  # noqa: BLE001 each is written in the words of the wire
+                return self.failed(request, adapter, problem)
+
+        return answer
+
+    async def object(self, request: Request) -> Data:
+        """The body of a request, which is a JSON object."""
+        return _object(await read_body(request, self.limits.body))
+
+    async def estimate(self, request: Request, adapter: str, body: Data, key: Key) -> int:
+        """How many prompt tokens a request of a wire will likely take at the model that would answer it."""
+        call = Call("", key.tenant, key.name, adapter, "")
+        asked = Asked(adapter, _wire(request, body), request.path_params.get("provider"), sdk_of(request, adapter))
+        prepared = self.generator.prepare(asked, key, call)
+        return self.generator.estimate(prepared)["likely"]
+
+    # ------------------------------------------------------------------------------------------------ one call
+
+    def _begin(self, key: Key, adapter: str) -> "_Running":
+        call = Call(self._ulids.next(), key.tenant, key.name, adapter, self.now())
+        self.calls.add(call)
+        self.metrics.begin()
+        return _Running(call, key, self.access, self.metrics, self._clock)
+
+    def now(self) -> str:
+        """The time, as records and lists give it."""
+        return self._now().astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+    async def _prepare(self, request: Request, adapter: str, key: Key, call: Call) -> Prepared:
+        body = await read_body(request, self.limits.body)
+        strict = request.headers.get("interlingua-strict")
+        if strict is not None and strict not in _STRICT:
+            raise InvalidRequest(f"the header interlingua-strict is one of {', '.join(_STRICT)}, not {strict[:40]!r}")
+
+        def prepare() -> Prepared:
+            wire = _wire(request, _object(body))
+            provider = request.path_params.get("provider")
+            return self.generator.prepare(Asked(adapter, wire, provider, sdk_of(request, adapter), strict), key, call)
+
+        return prepare() if len(body) < OFF_LOOP_BYTES else await asyncio.to_thread(prepare)
+
+    def failed(self, request: Request, adapter: str, problem: Exception, running: "_Running | None" = None) -> Response:
+        """A failure, as a provider of the wire would have told it."""
+        problem = _ours(problem)
+        status, headers, body = failure(problem, self._spoken(request, adapter))
+        if running is not None:
+            running.end(status, problem)
+            headers |= running.headers()
+        return Response(body, status, headers | {"content-type": headers.get("content-type", _JSON)})
+
+    def _spoken(self, request: Request, adapter: str) -> Endpoint:
+        try:
+            return self.generator.home(adapter, request.path_params.get("provider") or sdk_of(request, adapter))
+        except InterlinguaError:
+            return self.registry.endpoint(adapter=adapter)
+
+
+@dataclass(slots=True)
+class _Running:
+    """A call that has begun: its record, and whom its usage counts for."""
+
+    call: Call
+    key: Key
+    access: Access
+    metrics: Metrics
+    clock: Callable[[], float]
+    began: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.began = self.clock()
+
+    def headers(self) -> dict[str, str]:
+        """What the answer says of the call, as far as it is known now."""
+        call = self.call
+        headers = {"interlingua-request-id": call.id}
+        if call.model is not None:
+            headers["interlingua-model"] = call.model.encode("ascii", "replace").decode()
+            headers["interlingua-loss"] = counted([*call.request_loss, *call.answer_loss])
+        return headers
+
+    def first_event(self) -> None:
+        """The first event of a stream has come."""
+        self.call.first = round(self.clock() - self.began, 6)
+
+    def end(self, status: int, problem: Exception | None = None) -> None:
+        """Completes the record and counts what the call took."""
+        call = self.call
+        call.status = status
+        call.took = round(self.clock() - self.began, 6)
+        if isinstance(problem, InterlinguaError):
+            call.category = problem.to_dict()["category"]
+        self.access.record(self.key, call.usage)
+        self.metrics.end(call)
+        _LOG.info(
+            "%s %s → %s: %d in %.3f s",
+            call.adapter,
+            call.asked,
+            call.model,
+            status,
+            call.took,
+            extra={"call_id": call.id, "key": call.key, "category": call.category},
+        )
+
+
+class Reframed:
+    """Another frame for a stream than its wire's own: `dialect` names what the wire writes, `frames` what becomes of it."""
+
+    def __init__(self, content_type: str, frames: Frames, framing: str) -> None:
+        self.content_type = content_type
+        self.frames = frames
+        self.framing = framing
+
+
+class _StreamResponse(Response):
+    """A stream that is sent while it arrives. The client is listened to meanwhile: when it goes away, the call ends."""
+
+    def __init__(self, stream: Streamed, running: _Running, reframed: Reframed | None) -> None:
+        self._stream = stream
+        self._running = running
+        self._reframed = reframed
+        content_type = stream.content_type if reframed is None else reframed.content_type
+        headers = {**stream.headers, **running.headers(), "content-type": content_type, "cache-control": "no-cache"}
+        self.status_code = 200
+        self.background = None
+        self.init_headers(headers)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002
+        """Sends the stream."""
+        gone = asyncio.ensure_future(self._cancel_when_gone(receive))
+        chunks = self._stream.chunks(None if self._reframed is None else self._reframed.framing)
+        if self._reframed is not None:
+            chunks = self._reframed.frames(chunks)
+        problem: Exception | None = None
+        try:
+            await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+            async for chunk in chunks:
+                await send({"type": "http.response.body", "body": chunk, "more_body": True})
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+        except OSError:
+            problem = Cancelled("the client went away")
+        finally:
+            gone.cancel()
+            await self._stream.aclose()
+            self._running.end(200, problem or self._stream.problem)
+
+    async def _cancel_when_gone(self, receive: Receive) -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        self._stream.cancel()
+
+
+# ---------------------------------------------------------------------------------------------------- requests
+
+
+def _wire(request: Request, body: Data) -> Data:
+    """A request of a wire, as its adapter reads it: the path as it was sent, without the name of a provider and a key."""
+    scope = request.scope
+    path: str = scope.get("raw_path", scope["path"].encode()).decode("latin-1")
+    query = [(name, value) for name, value in request.query_params.multi_items() if name != "key"]
+    path = path.removeprefix(scope.get("root_path", "")) + (f"?{urlencode(query)}" if query else "")
+    return {"method": "POST", "path": path, "headers": dict(request.headers), "body": body}
+
+
+def _object(body: bytes) -> Data:
+    try:
+        value = json.loads(body)
+    except InvalidRequest as problem:
+        raise InvalidWire(f"the body is no JSON: {problem.message}", path="") from None
+    if not isinstance(value, dict):
+        raise InvalidWire("the body must be an object", path="")
+    return value
+
+
+async def _unless_gone(request: Request, work: Coroutine[Any, Any, T]) -> T:
+    """What a piece of work gives; it is cancelled when the client goes away. Raises `Cancelled` then."""
+    working = asyncio.ensure_future(work)
+    gone = asyncio.ensure_future(request.receive())
+    try:
+        await asyncio.wait((working, gone), return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise Cancelled("the client went away before its answer was there")
+        return working.result()
+    finally:
+        gone.cancel()
+        if not working.done():
+            working.cancel()
+            with suppress(asyncio.CancelledError, Exception):
+                await working
+
+
+def _ours(problem: Exception) -> Exception:
+    """A failure as one of ours. What is none is a defect: it is logged without its text, which may quote content."""
+    if isinstance(problem, RecursionError):
+        return too_deep()
+    if isinstance(problem, ClientDisconnect):
+        return Cancelled("the client went away")
+    if not isinstance(problem, InterlinguaError):
+        where = "".join(traceback.format_tb(problem.__traceback__))
+        _LOG.error("%s in the gateway\n%s", type(problem).__name__, where)
+        return InterlinguaError("a defect of the gateway; its log tells where")
+    return problem

@@ -1,0 +1,284 @@
+"""
+One generation for a client of a wire: read, route, ask, write (spec/11-gateway.md#generation).
+
+Everything that is known of wires is asked of the adapters; everything that is sent is sent by the client.
+"""
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from interlingua import adapters, translate
+from interlingua.canonical import json
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import InterlinguaError, InvalidRequest, ProviderError
+from interlingua.client import Client
+from interlingua.client.call import Answered
+from interlingua.client.routing import Choice, Routing
+from interlingua.client.stream import Stream
+from interlingua.client.transport import STREAMS
+from interlingua.gateway.access import Key
+from interlingua.gateway.calls import Call, counted
+from interlingua.gateway.refusals import Refused, not_found
+from interlingua.router import served
+
+Data = dict[str, Any]
+
+_RETURNED = ("anthropic-ratelimit-", "x-ratelimit-", "openai-", "x-amzn-")
+_RETURNED_WHOLE = frozenset(("request-id", "x-request-id", "retry-after", "retry-after-ms"))
+"""Headers of a provider's answer that come back to a client of its wire: limits, and the id of the call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A generation that a client asks for.
+
+    `wire` is the request as its adapter reads it (method, path, headers, body), `provider` the one that the path names,
+    `sdk` the one whose SDK the client is, where that is another one than the wire's own, `strict` the severity that
+    refuses.
+    """
+
+    adapter: str
+    wire: Data
+    provider: str | None = None
+    sdk: str | None = None
+    strict: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A generation that is read and routed: whom to ask, over which wire, and as whom to answer.
+
+    `shown` is the model that the answer names, where that is not the one that answers.
+    """
+
+    request: Data
+    choice: Choice
+    over: str | None
+    client: Endpoint
+    loss: list[Data]
+    shown: str | None
+
+    @property
+    def streamed(self) -> bool:
+        """Whether the client asked for a stream."""
+        return bool(self.request.get("stream"))
+
+
+class Generator:
+    """Generations over one client and one routing."""
+
+    def __init__(self, client: Client, routing: Routing) -> None:
+        self.client = client
+        self.routing = routing
+        self.registry = routing.registry
+
+    # ------------------------------------------------------------------------------------------------ who is asked
+
+    def prepare(self, asked: Asked, key: Key, call: Call) -> Prepared:
+        """Reads a request and finds who answers it. Raises what reading and routing raise, and `Refused`."""
+        speaks = self.home(asked.adapter, asked.provider or asked.sdk)
+        request, loss = translate.from_wire_request(asked.wire, speaks)
+        name = self._name(request, speaks)
+        call.asked, call.streamed = name, bool(request.get("stream"))
+        spec, mapped = self._spec(name, asked, speaks)
+        owner = self._native(spec, asked.adapter) if spec is not None and asked.sdk is None else None
+        if owner not in (None, speaks.provider):
+            # the provider speaks the wire of its client: what it alone knows is read as its own
+            speaks = self.registry.endpoint(adapter=asked.adapter, provider=owner)
+            request, loss = translate.from_wire_request(asked.wire, speaks)
+        if asked.strict is not None:
+            request = {**request, "loss_policy": {**(request.get("loss_policy") or {}), "strict": asked.strict}}
+        choice = self._choose({**request, "model": None} if spec is None else request, spec, key)
+        request = choice.request
+        over = asked.adapter if all(self.registry.speaks(m, asked.adapter) for m in choice.models) else None
+        shown = speaks.model_id(name) if mapped else None
+        return Prepared(request, choice, over, _face(speaks), loss, shown)
+
+    def home(self, adapter: str, provider: str | None) -> Endpoint:
+        """As whom a client speaks its wire: as a client of the provider that the path names, else of the wire's own."""
+        if provider is not None:
+            if not self.registry.is_provider(provider):
+                raise not_found(f"there is no provider {provider!r} here")
+            row = self.registry.provider(provider)
+            if adapter != row["adapter"] and adapter not in row.get("other_wires", {}):
+                spoken = ", ".join((row["adapter"], *row.get("other_wires", {})))
+                raise not_found(f"{provider} does not speak {adapter}; it speaks {spoken}")
+        return self.registry.endpoint(adapter=adapter, provider=provider)
+
+    def _name(self, request: Data, speaks: Endpoint) -> str:
+        model: str | None = request.get("model")
+        if not model:
+            raise InvalidRequest("the request names no model", path="/model")
+        return model.removeprefix(f"{speaks.provider or speaks.adapter}:")
+
+    def _spec(self, name: str, asked: Asked, speaks: Endpoint) -> tuple[str | None, bool]:
+        """The models that a name stands for, None where the slots of routing decide; and whether the policy said so."""
+        if asked.provider is not None:
+            return f"{asked.provider}:{name}", False
+        policy = self.routing.policy
+        if (entry := served.served(policy, name)) is not None:
+            return entry.spec, True
+        if name in policy.get("aliases", {}):
+            return name, True
+        return str(self.registry.from_client(name, speaks.provider or "")), False
+
+    def _native(self, spec: str, adapter: str) -> str | None:
+        """The provider whose dialect of the client's wire is spoken: that of the first model, when it speaks the wire."""
+        first = str(self.registry.expand(spec, aliases=self.routing.policy.get("aliases"))[0])
+        return first.partition(":")[0] if self.registry.speaks(first, adapter) else None
+
+    def _choose(self, request: Data, spec: str | None, key: Key) -> Choice:
+        now = self.client.now().isoformat().replace("+00:00", "Z")
+        choice = self.routing.choose(request, spec, None, now, self.client.health.snapshot())
+        models = tuple(model for model in choice.models if key.may_use(model))
+        if not models:
+            raise Refused("permission", f"the key {key.name} may not use {', '.join(choice.models)}", 403)
+        return replace(choice, models=models)
+
+    def estimate(self, prepared: Prepared) -> Data:
+        """How many prompt tokens a request takes at the model that would answer it: low, likely, high."""
+        endpoint = self.registry.endpoint(model=prepared.choice.models[0], adapter=prepared.over)
+        return translate.estimate_for(prepared.request, endpoint)
+
+    # ------------------------------------------------------------------------------------------------ whole answers
+
+    async def whole(self, prepared: Prepared, call: Call) -> tuple[bytes, dict[str, str]]:
+        """The body of an answer, and the headers that go with it."""
+        begun: list[Answered] = []
+        response = await self.client.generate(
+            prepared.request,
+            model=prepared.choice.models[0],
+            fallbacks=prepared.choice.models[1:],
+            adapter=prepared.over,
+            routing=prepared.choice.record,
+            validated=True,
+            on_answer=begun.append,
+        )
+        call.model, call.usage = begun[0].model, response.get("usage")
+        call.request_loss = [*prepared.loss, *begun[0].loss]
+        body, call.answer_loss = translate.to_wire_response(_named(response, prepared, call), prepared.client)
+        return json.dumps(body), returned(begun[0], prepared.client)
+
+    # ------------------------------------------------------------------------------------------------ streams
+
+    async def begin(self, prepared: Prepared, call: Call) -> "Streamed":
+        """A stream whose first event is there. Raises what ends a call before that."""
+        begun: list[Answered] = []
+        stream = self.client.stream(
+            prepared.request,
+            model=prepared.choice.models[0],
+            fallbacks=prepared.choice.models[1:],
+            adapter=prepared.over,
+            routing=prepared.choice.record,
+            validated=True,
+            on_answer=begun.append,
+        )
+        try:
+            first = await anext(stream)
+        except BaseException:
+            await stream.aclose()
+            raise
+        call.model = begun[0].model
+        call.request_loss = [*prepared.loss, *begun[0].loss]
+        return Streamed(stream, first, prepared, call, returned(begun[0], prepared.client))
+
+
+class Streamed:
+    """A stream that has begun."""
+
+    def __init__(self, stream: Stream, first: Data, prepared: Prepared, call: Call, headers: Mapping[str, str]) -> None:
+        self.headers = headers
+        """The headers of the provider's answer that come back."""
+        self.problem: InterlinguaError | None = None
+        """Why the stream did not end well, when it has ended."""
+        self._stream = stream
+        self._first = first
+        self._prepared = prepared
+        self._call = call
+
+    @property
+    def content_type(self) -> str:
+        """The content type of the stream in the wire's own frame."""
+        return STREAMS[translate.framing(self._prepared.client)]
+
+    def cancel(self) -> None:
+        """Ends the call to the provider, from any task. Any number of times."""
+        self._stream.cancel()
+
+    async def aclose(self) -> None:
+        """Ends the call to the provider, and tells the record what it took. Any number of times."""
+        await self._stream.aclose()
+        if self._stream.response is not None:
+            self._call.usage = self._stream.response.get("usage")
+
+    async def chunks(self, framing: str | None = None) -> AsyncIterator[bytes]:
+        """The stream, a chunk for each event that says something, in the wire's own frame or another one.
+
+        A failure is the last thing that the client reads.
+        """
+        client = self._prepared.client
+        if framing is not None:
+            client = replace(client, dialect={**client.dialect, "framing": framing})
+        writer = translate.StreamWriter(client)
+        async for event in self._events():
+            if chunk := b"".join(writer.feed(event)):
+                yield chunk
+        chunk = b"".join(writer.end())
+        self._call.answer_loss = writer.loss
+        if translate.framing(client) == "sse":  # Google's SDK reads no comments, and its wire has another framing
+            chunk += f": interlingua-loss {counted([*self._call.request_loss, *writer.loss])}\n\n".encode()
+        if chunk:
+            yield chunk
+
+    async def _events(self) -> AsyncIterator[Data]:
+        prepared, call = self._prepared, self._call
+        yield {**_named(self._first, prepared, call), "response_id": self._first.get("response_id", call.id)}
+        try:
+            async for event in self._stream:
+                if "response" in event:
+                    event = {**event, "response": _named(event["response"], prepared, call)}
+                yield event
+        except InterlinguaError as problem:
+            self.problem = problem  # the last event told it already
+
+
+def _named(value: Data, prepared: Prepared, call: Call) -> Data:
+    """An answer, or the first event of one, with an id of its own and the model that its client is to see.
+
+    Clients take two answers of one id for one message, and some keep no reasoning of a model that they did not ask for.
+    """
+    if prepared.shown is not None and "model" in value:
+        value = {**value, "model": prepared.shown}
+    return value if "id" in value or "message" not in value else {**value, "id": call.id}
+
+
+def _face(speaks: Endpoint) -> Endpoint:
+    """As whom a client is answered: in the dialect that it speaks, in the frame of the wire itself. A cloud that serves
+    the wire may frame it otherwise, and its client does not know that."""
+    own = adapters.get(speaks.adapter).FRAMING
+    return replace(speaks, dialect={**speaks.dialect, "framing": own}, state_in_ids=True)
+
+
+def returned(answered: Answered, client: Endpoint) -> dict[str, str]:
+    """The headers of a provider's answer that its client may want: only where both speak the same wire."""
+    if answered.endpoint.adapter != client.adapter:
+        return {}
+    return {
+        name: value for name, value in answered.headers.items() if name in _RETURNED_WHOLE or name.startswith(_RETURNED)
+    }
+
+
+def failure(problem: Exception, client: Endpoint) -> tuple[int, dict[str, str], bytes]:
+    """Status, headers and body with which a provider of the client's wire would have told a failure."""
+    if isinstance(problem, Refused):
+        error = problem.to_dict() | {"adapter": client.adapter}  # whose own status stands
+    elif isinstance(problem, ProviderError):
+        error = problem.error
+    elif isinstance(problem, InterlinguaError):
+        error = problem.to_dict()
+    else:
+        error = InterlinguaError("a defect of the gateway; its log tells where").to_dict()
+    wire, _ = translate.to_wire_error(error, client)
+    body: Any = wire["body"]
+    return wire["status"], dict(wire["headers"]), body.encode() if isinstance(body, str) else json.dumps(body)

@@ -1,0 +1,147 @@
+"""
+The HTTP server of a gateway: uvicorn in the running event loop, with TLS, beside whatever else runs there.
+"""
+
+import asyncio
+import logging
+import socket
+import ssl
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvicorn
+
+from interlingua.canonical.errors import InvalidRequest
+from interlingua.gateway.app import application
+from interlingua.gateway.gateway import Gateway
+from interlingua.gateway.guard import LOOPBACK, is_loopback, name_of
+
+_LOG = logging.getLogger("interlingua.gateway")
+_BACKLOG = 2048
+
+
+@dataclass(frozen=True, slots=True)
+class Tls:
+    """Files of PEM: the certificate with its chain, and its key."""
+
+    certificate: Path
+    key: Path
+
+    def check(self) -> None:
+        """Raises `InvalidRequest` for files that cannot be read, or that do not belong together."""
+        try:
+            # a key with a password is refused: without this, it is asked for at the terminal
+            ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(self.certificate, self.key, password="")
+        except OSError as problem:  # ssl.SSLError is one
+            why = (
+                "they are no certificate and its key in PEM" if isinstance(problem, ssl.SSLError) else problem.strerror
+            )
+            raise InvalidRequest(f"cannot use {self.certificate} and {self.key}: {why}") from None
+
+
+@dataclass
+class Running:
+    """A started server. `port` is the one that it took."""
+
+    server: uvicorn.Server
+    task: "asyncio.Task[None]"
+    port: int
+
+    async def stop(self, grace: float = 10.0) -> None:
+        """Takes no new connections, lets running calls finish for `grace` seconds, and ends."""
+        self.server.config.timeout_graceful_shutdown = max(1, round(grace)) if grace else None
+        self.server.should_exit = True
+        self.server.force_exit = grace == 0
+        await self.task
+
+    def hurry(self) -> None:
+        """Ends the time of grace of a server that is stopping."""
+        self.server.force_exit = True
+
+
+async def start(
+    gateway: Gateway,
+    host: str = "127.0.0.1",
+    port: int = 8080,
+    *,
+    names: frozenset[str] = frozenset(),
+    tls: Tls | None = None,
+    anyone: bool = False,
+) -> Running:
+    """Starts a server; port 0 takes a free one. `names` are those by which clients may call it beside its address.
+
+    Raises `InvalidRequest` when it would listen beyond this machine without keys, unless `anyone` may call, and
+    `OSError` when the address cannot be used.
+    """
+    if gateway.access.open and not is_loopback(host) and not anyone:
+        raise InvalidRequest(
+            f"without keys the gateway listens on loopback only, not on {host}: give it keys, or say that anyone may call"
+        )
+    if tls is not None:
+        tls.check()
+    elif not is_loopback(host):
+        _LOG.warning("no TLS on %s: conversations and keys travel in the clear", host)
+    config = uvicorn.Config(
+        application(gateway, _names(gateway, host, names)),
+        lifespan="off",
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        proxy_headers=False,
+        backlog=_BACKLOG,
+        timeout_keep_alive=75,
+        ssl_certfile=None if tls is None else str(tls.certificate),
+        ssl_keyfile=None if tls is None else str(tls.key),
+    )
+    bound = _bound(host, port)
+    server = _Server(config)
+    task = asyncio.ensure_future(server.serve(sockets=[bound]))
+    ready = asyncio.ensure_future(server.ready.wait())
+    await asyncio.wait((task, ready), return_when=asyncio.FIRST_COMPLETED)
+    if not ready.done():
+        ready.cancel()
+        task.result()
+    taken: int = bound.getsockname()[1]
+    _LOG.info("listening on %s port %d (HTTP)", host, taken)
+    return Running(server, task, taken)
+
+
+class _Server(uvicorn.Server):
+    """A server that says when it is ready, and leaves signals to whoever runs it."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ready = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begins to listen."""
+        await super().startup(sockets)
+        self.ready.set()
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        """Captures none."""
+        yield
+
+
+def _names(gateway: Gateway, host: str, names: frozenset[str]) -> frozenset[str] | None:
+    """The names that `Host` may have. With keys any: a web page has no key."""
+    if not gateway.access.open:
+        return None
+    return LOOPBACK | {name_of(host.lower())} | {name.lower() for name in names}
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    place = socket.getaddrinfo(host.strip("[]"), port, family=family, type=socket.SOCK_STREAM)[0][4]
+    bound = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind(place)
+    except OSError as problem:
+        bound.close()
+        raise OSError(f"cannot listen on {host}:{port}: {problem.strerror}") from None
+    bound.setblocking(False)
+    return bound

@@ -1,0 +1,32 @@
+"""
+Names that clients of a gateway ask for, and what the policy puts in their place (spec/11-gateway.md#serve). Pure.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+ANY: Final = "*"
+
+
+class Served(NamedTuple):
+    """What a policy says of a name: the entry that holds for it, and its spec. Without a spec the seven slots decide."""
+
+    entry: str
+    spec: str | None
+
+
+def served(policy: Mapping[str, Any], name: str) -> Served | None:
+    """What the policy says of a name: the entry of this very name, else the longest pattern; None when nothing holds."""
+    entries: Mapping[str, str | None] = policy.get("serve") or {}
+    if name in entries and not name.endswith(ANY):
+        return Served(name, entries[name])
+    patterns = [entry for entry in entries if entry.endswith(ANY) and name.startswith(entry[:-1])]
+    if not patterns:
+        return None
+    longest = max(patterns, key=len)
+    return Served(longest, entries[longest])
+
+
+def names(policy: Mapping[str, Any]) -> list[str]:
+    """The names that the policy serves one by one, in its order."""
+    return [entry for entry in policy.get("serve") or {} if not entry.endswith(ANY)]

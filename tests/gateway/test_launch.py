@@ -1,0 +1,106 @@
+"""`interlingua launch` and `interlingua key`, with a script in the place of an agent."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from interlingua.gateway.access import digest
+from interlingua.gateway.agents import WIRES, settings
+
+AGENT = """#!{python}
+import json, os, sys, urllib.request
+body = {{"model": os.environ["ANTHROPIC_MODEL"], "max_tokens": 50, "messages": [{{"role": "user", "content": "What is a ULID?"}}]}}
+headers = {{"content-type": "application/json", "x-api-key": os.environ["ANTHROPIC_API_KEY"]}}
+request = urllib.request.Request(os.environ["ANTHROPIC_BASE_URL"] + "/v1/messages", json.dumps(body).encode(), headers)
+answer = json.loads(urllib.request.urlopen(request).read())
+print("said", answer["content"][0]["text"][:20], sys.argv[1:])
+sys.exit(7)
+"""
+
+
+def run(*arguments: str, path: Path | None = None, **variables: str) -> subprocess.CompletedProcess[str]:
+    """The command line, with an agent that is a script in a folder."""
+    environment = {**os.environ, **variables}
+    if path is not None:
+        environment["PATH"] = f"{path}{os.pathsep}{environment['PATH']}"
+    command = [sys.executable, "-m", "interlingua", *arguments]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
+
+
+@pytest.fixture
+def agent(tmp_path: Path) -> Path:
+    """A folder with a script that is called as an agent is."""
+    script = tmp_path / "claude"
+    script.write_text(AGENT.format(python=sys.executable))
+    script.chmod(script.stat().st_mode | stat.S_IEXEC)
+    return tmp_path
+
+
+def test_an_agent_is_answered_and_what_it_took_is_told(agent: Path, tmp_path: Path) -> None:
+    """Its own arguments reach it, its status is that of the command, and nothing is written where the user keeps things."""
+    home = tmp_path / "home"
+    home.mkdir()
+    done = run(
+        "launch", "claude", "--replay", "--model", "replay:gpt-5.4", "--", "-p", "hello",
+        path=agent, HOME=str(home), XDG_CACHE_HOME=str(tmp_path / "cache"),
+    )  # fmt: skip
+    assert done.returncode == 7, done.stderr
+    assert done.stdout.startswith("said ")
+    assert "['-p', 'hello']" in done.stdout
+    told = done.stderr.splitlines()
+    assert "interlingua: 1 calls of replay:gpt-5.4" in told
+    assert any(line.endswith("USD") or "without a known price" in line for line in told)
+    assert list(home.iterdir()) == []
+    assert list((tmp_path / "cache" / "interlingua").iterdir()) == []
+
+
+@pytest.mark.parametrize("name", WIRES)
+def test_what_an_agent_is_told_is_printed(name: str) -> None:
+    """Without starting anything."""
+    done = run("launch", name, "--replay", "--model", "replay:gpt-5.4", "--print-env", "--port", "9123")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1].split()[0] == name
+    assert "http://127.0.0.1:9123" in done.stdout or name in ("opencode", "pi")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("nobody", "--model", "replay:gpt-5.4"), "there are claude, codex"),
+        (("claude",), "--model"),
+        (("claude", "--model", "openai:gpt-5.4"), "OPENAI_API_KEY"),
+        (("claude", "--replay", "--model", "replay:gpt-5.4"), "npm install --global @anthropic-ai/claude-code"),
+    ],
+)
+def test_what_cannot_be_started_says_why(arguments: tuple[str, ...], words: str) -> None:
+    """An agent that there is not, no model, a provider without a key, a command that is not installed."""
+    done = run("launch", *arguments, PATH="/nonexistent", OPENAI_API_KEY="", OPENAI_BASE_URL="")
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_settings_of_each_agent_name_the_gateway_and_the_key(tmp_path: Path) -> None:
+    """In its environment, its arguments or a file of the folder that is thrown away."""
+    for name in WIRES:
+        folder = tmp_path / name
+        folder.mkdir()
+        found: Any = settings(name, "http://127.0.0.1:9", "ilk_1", "m-1", folder)
+        told = " ".join((*found.arguments, *found.environment.values(), *(f.read_text() for f in folder.iterdir())))
+        assert "http://127.0.0.1:9" in told
+        assert "ilk_1" in told
+        assert "m-1" in told
+
+
+def test_a_key_is_shown_once_and_its_row_holds_the_digest() -> None:
+    """Two keys are never alike."""
+    made = [run("key", "team") for _ in range(2)]
+    assert made[0].stdout != made[1].stdout
+    secret = made[0].stdout.strip()
+    assert json.loads(made[0].stderr.partition(": ")[2]) == {"name": "team", "sha256": digest(secret)}

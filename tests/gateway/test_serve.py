@@ -1,0 +1,83 @@
+"""`interlingua serve`: gRPC and HTTP in one process, each of which can be left out."""
+
+import json
+import signal
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from interlingua.gateway.access import digest
+from tests.gateway import wires
+
+COMMAND = [sys.executable, "-m", "interlingua", "serve", "--replay", "--json", "--log-level", "error"]
+
+
+@contextmanager
+def served(*arguments: str) -> Iterator[tuple[dict[str, Any], "subprocess.Popen[str]"]]:
+    """A server, and what it says of itself."""
+    process = subprocess.Popen([*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        yield json.loads(process.stdout.readline()), process
+    finally:
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=20)
+        assert process.returncode == 0, errors
+        assert "Traceback" not in errors
+
+
+def ask(port: int, **headers: str) -> Any:
+    """The answer to a request of Anthropic's wire."""
+    body = json.dumps(wires.body("anthropic_messages", model="replay:claude-sonnet-4-6")).encode()
+    request = urllib.request.Request(f"http://127.0.0.1:{port}/v1/messages", body, headers)
+    with urllib.request.urlopen(request, timeout=20) as answer:
+        return json.loads(answer.read())
+
+
+def test_both_are_served_and_end_together() -> None:
+    """Port 0 takes two free ones; SIGTERM ends both."""
+    with served("--port", "0") as (about, _):
+        assert about["port"] != about["http_port"]
+        assert ask(about["http_port"])["type"] == "message"
+
+
+def test_each_can_be_left_out() -> None:
+    """What is said names what is served."""
+    with served("--port", "0", "--no-http") as (about, _):
+        assert "http_port" not in about
+    with served("--http-port", "0", "--no-grpc") as (about, _):
+        assert "port" not in about
+        assert ask(about["http_port"])["type"] == "message"
+
+
+def test_keys_of_a_file_are_asked_for(tmp_path: Path) -> None:
+    """Without one a call is refused."""
+    file = tmp_path / "keys.json"
+    file.write_text(json.dumps({"keys": [{"name": "a", "sha256": digest("k-1")}]}))
+    with served("--port", "0", "--keys", str(file)) as (about, _):
+        assert ask(about["http_port"], **{"x-api-key": "k-1"})["type"] == "message"
+        with pytest.raises(urllib.error.HTTPError, match="401"):
+            ask(about["http_port"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--host", "0.0.0.0", "--port", "0"), "loopback"),
+        (("--no-http", "--no-grpc"), "--no-http"),
+        (("--no-http", "--http-port", "0"), "--no-http"),
+        (("--port", "0", "--keys", "/nonexistent.json"), "cannot read the keys"),
+    ],
+)
+def test_what_cannot_be_served_says_why(arguments: tuple[str, ...], words: str) -> None:
+    """One line, and the status of wrong usage."""
+    done = subprocess.run([*COMMAND[:-3], *arguments], capture_output=True, text=True, check=False, timeout=30)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
