@@ -41,6 +41,14 @@ def checks() -> dict[str, list[Check]]:
     return found
 
 
+def test_every_adapter_is_asked_everything() -> None:
+    """What a plug does not support is passed over: a function that is called otherwise would not be asked any more."""
+    supported = {name: set(operations) for name, operations in session().adapters.items()}
+    for name, operations in supported.items():
+        assert {"to_wire", "stream", "stream_encode", "relay", "error", "to_wire_error", "estimate"} <= operations, name
+    assert len({frozenset(operations) for operations in supported.values()}) == 1
+
+
 @pytest.mark.share(12)
 @pytest.mark.parametrize("path", sorted(BY_PATH))
 def test_the_reference_conforms(path: str) -> None:
