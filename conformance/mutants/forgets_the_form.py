@@ -1,6 +1,6 @@
 """Does not find the form of answer that a request asks for by a forced call or in its instructions."""
 
-CAUGHT_BY = ["*#accounting"]
+CAUGHT_BY = ["*#from_wire_request"]
 
 
 def handle(message, reference):

@@ -257,7 +257,9 @@ def _typed(run: Run, last: dict[str, Any] | None) -> str:
             return "deadline"
         if code is grpc.StatusCode.CANCELLED and run.leaves is not None:
             return "left"
-        if code is grpc.StatusCode.UNAVAILABLE and run.draining and not run.seen and not run.events:
+        # not handed over when the server closed (spec/decisions/0018): gRPC says so, and nobody was asked
+        by_grpc = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED)
+        if code in by_grpc and run.draining and not run.seen and not run.events:
             return "shut down"
         wrong(f"{code.name} without details: {run.error.details()}")
         return "untyped"

@@ -355,8 +355,7 @@ def test_counts_and_a_file_are_two_questions(tmp_path: Path) -> None:
 
 def test_brackets_are_shown_as_they_are() -> None:
     """Names and places of others are no marks of style."""
-    called = {"type": "tool_use", "id": "tu_1", "name": "f", "input": {}, "[bold]x": 1}
-    request = {"messages": [{"role": "assistant", "content": [called]}]}
+    request = {"messages": [{"role": "user", "content": [{"type": "text", "text": "hi", "[bold]x": 1}]}]}
     assert "[bold]x" in run("adapt", "--to", "openai_chat", "--loss", given=request).stderr.decode()
     named = run("route", "--replay", "-m", "openai:m[red]", given=CANONICAL).stdout.decode()
     assert named.count("m[red]") == 3

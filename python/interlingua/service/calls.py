@@ -22,7 +22,7 @@ MAX_CALLS = 500
 
 _TURN_S = 0.005
 _QUIET_TURNS = 10
-_MOST_ARRIVALS_S = 1.0
+_MOST_ARRIVALS_S = 5.0
 
 
 class Calls:

@@ -168,12 +168,15 @@ class Running:
     async def stop(self, grace: float = 10.0) -> None:
         """Ends gracefully: says NOT_SERVING, takes no new calls, lets running ones finish for `grace` seconds, and cuts
         off the rest, each with an error that says so."""
+        clock = asyncio.get_running_loop().time
+        end = clock() + grace
         self.health.end()
         self.calls.refuse()
         if grace > 0:
             await self.calls.quiet()
-        ended = asyncio.ensure_future(self.server.stop(grace + _LAST_WORDS_S))
-        await asyncio.wait({ended}, timeout=grace)
+        left = max(0.0, end - clock())
+        ended = asyncio.ensure_future(self.server.stop(left + _LAST_WORDS_S))
+        await asyncio.wait({ended}, timeout=left)
         self.calls.end()
         await ended
         if self.closes_client:
