@@ -206,7 +206,8 @@ def _paired_to_wire(
         while last in instead:
             last -= 1
         if last < len(messages) - 1 and _is_all_foreign(messages[last], endpoint):
-            instead[last] = _without_turn(messages[last], last, loss)
+            _drop_turn(messages[last], last, loss)
+            instead[last] = None
     places = _Places(request, instead, added)
     paired = {**request, "messages": places.messages}
     try:
@@ -239,7 +240,7 @@ def _is_all_foreign(message: Message, endpoint: Endpoint) -> bool:
     )
 
 
-def _without_turn(message: Message, position: int, loss: Loss) -> None:
+def _drop_turn(message: Message, position: int, loss: Loss) -> None:
     """Drops a turn that has gone with its results: at the end of a conversation an empty one would be gone on with."""
     path = ("messages", position)
     for index, block in enumerate(message["content"]):
