@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Collection, Generator, Mapping
 from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
 from typing import Any, Final, Generic, NoReturn, TypeVar
@@ -249,11 +249,16 @@ def stored_elsewhere(request: Mapping[str, Any], endpoint: Endpoint) -> tuple[st
     return None
 
 
-def report_foreign_options(request: Mapping[str, Any], endpoint: Endpoint, loss: Loss) -> None:
-    """Reports the options that were written for other adapters, member by member."""
+def report_foreign_options(
+    request: Mapping[str, Any], endpoint: Endpoint, loss: Loss, carried: Collection[tuple[str, str]] = ()
+) -> None:
+    """Reports the options that were written for other adapters, member by member, but for those that are `carried`: pairs
+    of adapter and name."""
     for adapter, members in (request.get("options") or {}).items():
         if adapter != endpoint.adapter:
             for name, value in members.items():
+                if (adapter, name) in carried:
+                    continue
                 report_foreign_option(adapter, name, value, loss, f"an option of {adapter} has no meaning here")
 
 

@@ -10,7 +10,7 @@ from interlingua.adapters._member_types import whole
 from interlingua.adapters._openai_writing import LONGEST_TOOL_NAME, Target, fits_name
 from interlingua.adapters._results import note
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.loss import Entry
+from interlingua.canonical.loss import Entry, Loss
 
 Request = dict[str, Any]
 
@@ -429,3 +429,32 @@ def plain_function(function: Wire, *, others: int) -> dict[str, Any] | None:
     if type(strict) is bool:
         tool["strict"] = strict
     return tool if len(function) == len(tool) + others else None
+
+
+_SIBLINGS: Final = {"openai_chat": "openai_responses", "openai_responses": "openai_chat"}
+_SHARED_OPTIONS: Final = frozenset(
+    ("prompt_cache_key", "prompt_cache_options", "prompt_cache_retention", "safety_identifier", "store")
+)
+
+
+def carry_shared_options(
+    request: Mapping[str, Any], body: Wire, endpoint: Endpoint, loss: Loss
+) -> set[tuple[str, str]]:
+    """Writes the options that both wires of a provider have with one meaning, and gives them as pairs of adapter and name
+    (spec/2-requests.md#shared-options)."""
+    sibling = _SIBLINGS[endpoint.adapter]
+    carried: set[tuple[str, str]] = set()
+    options = request.get("options") or {}
+    state = request.get("provider_state") or {}
+    if state.get("adapter") != sibling or state.get("provider") is None or state["provider"] != endpoint.provider:
+        return carried
+    own = options.get(endpoint.adapter) or {}
+    for name, value in (options.get(sibling) or {}).items():
+        if name in _SHARED_OPTIONS and name not in own and name not in endpoint.dialect.get("unsupported", ()):
+            body[name] = value
+            carried.add((sibling, name))
+            message = "both wires of the provider have this member"
+            loss.move(
+                ("options", sibling, name), ("options", endpoint.adapter, name), "foreign_options", "shape", message
+            )
+    return carried

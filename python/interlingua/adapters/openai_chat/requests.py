@@ -35,6 +35,7 @@ from interlingua.adapters._openai_members import (
     Members,
     Reader,
     asked_format,
+    carry_shared_options,
     is_number,
     metadata,
     model_to_wire,
@@ -261,7 +262,8 @@ def _options_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     options = request.get("options") or {}
     loss = writing.loss
     if len(options) > 1 or NAME not in options:
-        report_foreign_options(request, writing.endpoint, loss)
+        carried = carry_shared_options(request, body, writing.endpoint, loss)
+        report_foreign_options(request, writing.endpoint, loss, carried)
     refused = writing.dialect.get("unsupported", ())
     silent = writing.dialect.get("stream_options") is False
     for name, value in (options.get(NAME) or NOTHING).items():

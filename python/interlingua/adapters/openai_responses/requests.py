@@ -20,6 +20,7 @@ from interlingua.adapters._openai_members import (
     Members,
     Reader,
     asked_format,
+    carry_shared_options,
     effort,
     metadata,
     model_to_wire,
@@ -242,7 +243,8 @@ def _response_format(name: str, value: dict[str, Any], request: Request, body: W
 
 def _options_to_wire(request: Request, options: Mapping[str, Any], body: Wire, writing: Writing) -> None:
     """Own options are members of the wire, verbatim; those for other adapters have no meaning here."""
-    report_foreign_options(request, writing.endpoint, writing.loss)
+    carried = carry_shared_options(request, body, writing.endpoint, writing.loss)
+    report_foreign_options(request, writing.endpoint, writing.loss, carried)
     foreign = is_foreign(request, writing)
     for name, value in options.items():
         path: Path = ("options", NAME, name)
