@@ -503,11 +503,14 @@ class StreamWriter:
         self._chunk: Callable[[Any], bytes] = _FRAMINGS[framing(endpoint)].encode
         self._done = False
 
-    def feed(self, event: dict[str, Any]) -> list[bytes]:
+    def feed(self, event: Mapping[str, Any]) -> list[bytes]:
         """The chunks that this event completes. Raises `InvalidRequest`, `LossRefused` and `CannotAdapt`; then the stream
         has ended."""
         if self._done:
             return []
+        if not isinstance(event, dict):  # compiled code would refuse it without saying what it is
+            self._done = True
+            raise malformed_event(event) or InvalidRequest("an event is plain data: a dict", path="")
         try:
             if self._account is not None:
                 self._account(event)
@@ -581,7 +584,7 @@ def encode_stream(
     return _refused_by_place(chunks, events) if isinstance(events, (list, tuple)) else chunks
 
 
-def _pulled(writer: StreamWriter, events: Iterable[dict[str, Any]]) -> Iterator[bytes]:
+def _pulled(writer: StreamWriter, events: Iterable[Any]) -> Iterator[bytes]:
     feed = writer.feed
     for event in events:
         yield from feed(event)
