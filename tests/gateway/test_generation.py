@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 from typing import Any
 
 import httpx
@@ -268,6 +269,17 @@ async def test_a_client_that_does_not_read_stops_the_provider(serve: Any) -> Non
             seen = taken
             await asyncio.sleep(0.3)
             assert taken == seen < 10_000
+
+
+@pytest.mark.asyncio
+async def test_a_large_request_is_decided_where_the_observers_are(serve: Any) -> None:
+    """It is read in another thread, and its decision is published in that of the event loop, once."""
+    body = wires.body("anthropic_messages") | {"messages": [{"role": "user", "content": "x" * 400_000}]}
+    seen: list[int] = []
+    async with serve(Say("Yes.")) as at:
+        at.gateway.routing.events.subscribe(lambda _: seen.append(threading.get_ident()))
+        assert (await at.http.post("/v1/messages", json=body)).status_code == 200
+    assert seen == [threading.get_ident()]
 
 
 @pytest.mark.asyncio

@@ -12,13 +12,13 @@ from typing import Any
 from starlette.requests import ClientDisconnect, Request
 
 from interlingua.canonical.errors import Cancelled
+from interlingua.client.threads import done
 from interlingua.gateway.refusals import Refused
 
 PATIENCE_S = 60.0
 """How long a client may take to send the next bytes of a body."""
 
-OFF_LOOP_BYTES = 256 << 10
-"""Work on bodies of this size or more is done on a thread, so that other calls go on."""
+_GROWTH = 16  # how much larger a body may become, as a guess at the work of decompressing it
 
 
 async def read_body(request: Request, limit: int) -> bytes:
@@ -28,11 +28,7 @@ async def read_body(request: Request, limit: int) -> bytes:
         raise _too_long(limit)
     body = await _received(request, limit)
     for encoding in reversed(_encodings(request)):
-        decode = _DECODERS[encoding]
-        if len(body) < OFF_LOOP_BYTES // 16:
-            body = decode(body, limit)
-        else:
-            body = await asyncio.to_thread(decode, body, limit)
+        body = await done(len(body) * _GROWTH, _DECODERS[encoding], body, limit)
     return body
 
 

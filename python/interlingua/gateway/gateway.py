@@ -23,8 +23,9 @@ from interlingua.canonical.errors import Cancelled, InterlinguaError, InvalidReq
 from interlingua.canonical.ids import UlidSource
 from interlingua.client import Client
 from interlingua.client.routing import Routing
+from interlingua.client.threads import done
 from interlingua.gateway.access import Access, Key
-from interlingua.gateway.bodies import OFF_LOOP_BYTES, read_body
+from interlingua.gateway.bodies import read_body
 from interlingua.gateway.calls import Call, Calls, counted
 from interlingua.gateway.clients import key_of, sdk_of
 from interlingua.gateway.generating import Asked, Generator, Prepared, Streamed, failure
@@ -130,7 +131,7 @@ class Gateway:
         call = Call("", key.tenant, key.name, adapter, "")
         asked = Asked(adapter, _wire(request, body), request.path_params.get("provider"), sdk_of(request, adapter))
         prepared = self.generator.prepare(asked, key, call)
-        return self.generator.estimate(prepared)["likely"]
+        return self.generator.estimate(prepared())["likely"]
 
     # ------------------------------------------------------------------------------------------------ one call
 
@@ -150,12 +151,13 @@ class Gateway:
         if strict is not None and strict not in _STRICT:
             raise InvalidRequest(f"the header interlingua-strict is one of {', '.join(_STRICT)}, not {strict[:40]!r}")
 
-        def prepare() -> Prepared:
+        def prepare() -> Callable[[], Prepared]:
             wire = _wire(request, _object(body))
             provider = request.path_params.get("provider")
             return self.generator.prepare(Asked(adapter, wire, provider, sdk_of(request, adapter), strict), key, call)
 
-        return prepare() if len(body) < OFF_LOOP_BYTES else await asyncio.to_thread(prepare)
+        prepared = await done(len(body), prepare)
+        return prepared()
 
     def failed(self, request: Request, adapter: str, problem: Exception, running: "_Running | None" = None) -> Response:
         """A failure, as a provider of the wire would have told it."""

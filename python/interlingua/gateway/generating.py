@@ -4,7 +4,7 @@ One generation for a client of a wire: read, route, ask, write (spec/11-gateway.
 Everything that is known of wires is asked of the adapters; everything that is sent is sent by the client.
 """
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -75,8 +75,10 @@ class Generator:
 
     # ------------------------------------------------------------------------------------------------ who is asked
 
-    def prepare(self, asked: Asked, key: Key, call: Call) -> Prepared:
-        """Reads a request and finds who answers it. Raises what reading and routing raise, and `Refused`."""
+    def prepare(self, asked: Asked, key: Key, call: Call) -> Callable[[], Prepared]:
+        """Reads a request and finds who answers it, in two steps as `Routing.weigh`: the first may be made in another
+        thread, the second publishes the decision. They raise what reading and routing raise, and `Refused`.
+        """
         speaks = self.home(asked.adapter, asked.provider or asked.sdk)
         request, loss = translate.from_wire_request(asked.wire, speaks)
         name = self._name(request, speaks)
@@ -89,11 +91,17 @@ class Generator:
             request, loss = translate.from_wire_request(asked.wire, speaks)
         if asked.strict is not None:
             request = {**request, "loss_policy": {**(request.get("loss_policy") or {}), "strict": asked.strict}}
-        choice = self._choose({**request, "model": None} if spec is None else request, spec, key)
-        request = choice.request
-        over = asked.adapter if all(self.registry.speaks(m, asked.adapter) for m in choice.models) else None
+        now = self.client.now().isoformat().replace("+00:00", "Z")
+        routed = {**request, "model": None} if spec is None else request
+        decide = self.routing.weigh(routed, spec, None, now, self.client.health.snapshot())
         shown = speaks.model_id(name) if mapped else None
-        return Prepared(request, choice, over, _face(speaks), loss, shown)
+
+        def prepared() -> Prepared:
+            choice = _allowed(decide(), key)
+            over = asked.adapter if all(self.registry.speaks(m, asked.adapter) for m in choice.models) else None
+            return Prepared(choice.request, choice, over, _face(speaks), loss, shown)
+
+        return prepared
 
     def home(self, adapter: str, provider: str | None) -> Endpoint:
         """As whom a client speaks its wire: as a client of the provider that the path names, else of the wire's own."""
@@ -127,14 +135,6 @@ class Generator:
         """The provider whose dialect of the client's wire is spoken: that of the first model, when it speaks the wire."""
         first = str(self.registry.expand(spec, aliases=self.routing.policy.get("aliases"))[0])
         return first.partition(":")[0] if self.registry.speaks(first, adapter) else None
-
-    def _choose(self, request: Data, spec: str | None, key: Key) -> Choice:
-        now = self.client.now().isoformat().replace("+00:00", "Z")
-        choice = self.routing.choose(request, spec, None, now, self.client.health.snapshot())
-        models = tuple(model for model in choice.models if key.may_use(model))
-        if not models:
-            raise Refused("permission", f"the key {key.name} may not use {', '.join(choice.models)}", 403)
-        return replace(choice, models=models)
 
     def estimate(self, prepared: Prepared) -> Data:
         """How many prompt tokens a request takes at the model that would answer it: low, likely, high."""
@@ -241,6 +241,14 @@ class Streamed:
                 yield event
         except InterlinguaError as problem:
             self.problem = problem  # the last event told it already
+
+
+def _allowed(choice: Choice, key: Key) -> Choice:
+    """The choice without the models that a key may not use. Raises `Refused` when none is left."""
+    models = tuple(model for model in choice.models if key.may_use(model))
+    if not models:
+        raise Refused("permission", f"the key {key.name} may not use {', '.join(choice.models)}", 403)
+    return replace(choice, models=models)
 
 
 def _named(value: Data, prepared: Prepared, call: Call) -> Data:
