@@ -21,7 +21,7 @@ class Target:
     """The endpoint that is written for, and what is lost on the way.
 
     `own` says that the whole came from this wire: it is spelt as it was. `as_read` says that it is not mended at all; of a
-    request, that is asked member by member (`same`, `verbatim`, `keeps`).
+    request, that is asked member by member (`same`, `verbatim`, `was_odd`).
     `folds_custom` says that tools with free text are written as functions, because the provider has no others.
     `breakpoints` counts the cache marks that are written. `longest_id` is the most characters of the wire's ids of calls,
     which are free in all else where the provider has no grammar of its own.
@@ -91,9 +91,9 @@ class Target:
         """Whether members go as they were read to the model for which they were written."""
         return self.as_read or (self._read is not None and self._read.verbatim(*members))
 
-    def keeps(self, member: str, code: str | None = None) -> bool:
-        """Whether a member of the request is written as it is, because it was as odd (by `code`) when it was read."""
-        return self.as_read or (self._read is not None and self._read.keeps(member, code))
+    def was_odd(self, member: str, code: str) -> bool:
+        """Whether a member of the request is written as it is, because it was odd in this way when it was read."""
+        return self.as_read or (self._read is not None and self._read.was_odd(member, code))
 
     def most_marks(self, most: int) -> int:
         """How many marks for the cache are written: as many as the wire takes, or as were read."""
@@ -127,13 +127,8 @@ class Target:
 
     def refuses_strict(self, schema: Any, path: Path, *, kept: bool = False) -> bool:
         """Whether a schema cannot be enforced as it is; it is then sent without the demand, and that is reported."""
-        if kept or schema is None:
+        if kept or schema is None or can_be_enforced(schema):
             return False
-        try:
-            if misfit(schema, OPENAI_STRICT) is None:
-                return False
-        except TypeError:
-            pass  # what is no schema at all cannot be enforced either
         message = "the schema is outside of what the provider can enforce; it is sent without being enforced"
         self.loss.drop(path, "schema_weakened", "weakened", message)
         return True
@@ -200,6 +195,14 @@ class Target:
             taken.update(self._names)
             self._unused = UnusedNames(taken)
         return self._unused.name(plain_name(name), LONGEST_TOOL_NAME)
+
+
+def can_be_enforced(schema: Any) -> bool:
+    """Whether the provider enforces a schema as it is."""
+    try:
+        return misfit(schema, OPENAI_STRICT) is None
+    except TypeError:
+        return False  # it is no schema at all
 
 
 def fits_name(name: str, dialect: Mapping[str, Any]) -> bool:

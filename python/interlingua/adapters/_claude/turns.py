@@ -140,7 +140,7 @@ class Turns(Generic[W]):
     def write(self, request: Item, body: Item) -> None:
         """Writes `system` and `messages`."""
         messages, writing = self.messages, self.writing
-        if not messages and not writing.keeps("messages"):
+        if not messages and not writing.was_odd("messages", "empty_content"):
             raise InvalidRequest("a conversation needs at least one message", path="/messages")
         position = 0
         try:
@@ -165,7 +165,7 @@ class Turns(Generic[W]):
             settle_prefill(self.messages[self.spoke]["content"], self.content, self.spoke, writing)
         self.last = True
         self.close()
-        if not self.wires and not writing.keeps("messages"):
+        if not self.wires and not writing.was_odd("messages", "empty_content"):
             raise InvalidRequest("a conversation needs a message with content", path="/messages")
         body["messages"] = self.wires
 
@@ -312,7 +312,7 @@ def _leading_count(messages: list[Item], writing: Writing) -> int:
             break
         count += 1
     # instructions alone are no conversation: the last of them is said by the user
-    return count - 1 if count == len(messages) and count and not writing.keeps("messages") else count
+    return count - 1 if count == len(messages) and count and not writing.was_odd("messages", "empty_content") else count
 
 
 def _says_something(message: Item, writing: Writing) -> bool:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._as_read import MARKS, AsRead, imprint
+from interlingua.adapters._as_read import MARKS, TOOLS, AsRead, imprint
 from interlingua.adapters._claude.values import (
     ASSISTANT,
     FILLER,
@@ -124,9 +124,19 @@ class Writing:
         """What is known of the model; nothing for members that were written for it."""
         return {} if self.verbatim(*members) else self.capabilities
 
-    def keeps(self, member: str, code: str | None = None) -> bool:
-        """Whether a member of the request is written as it is, because it was as odd (by `code`) when it was read."""
-        return self._whole or self._read.keeps(member, code)
+    def same(self, *members: str) -> bool:
+        """Whether members of the request are as they were read from this wire, which is their judge."""
+        return self._whole or self._read.same(*members)
+
+    def keeps_reasoning(self, has_tools: bool) -> bool:
+        """Whether reasoning goes as it was asked for: the limit of the answer, and that there are tools, are as they were."""
+        if "budget_tokens" not in self.source["reasoning"]:
+            return self.verbatim("reasoning")
+        return self.verbatim("reasoning", "max_output_tokens") and (has_tools or not self.same(TOOLS))
+
+    def was_odd(self, member: str, code: str) -> bool:
+        """Whether a member of the request is written as it is, because it was odd in this way when it was read."""
+        return self._whole or self._read.was_odd(member, code)
 
     def is_odd(self, item: Item, place: str) -> bool:
         """Whether an item is written as it is, because it was read so in that place, odd as it is."""

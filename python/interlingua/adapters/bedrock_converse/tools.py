@@ -273,7 +273,7 @@ def choice_to_wire(request: dict[str, Any], tools: list[Wire], writing: Writing)
     report_parallel(request, writing.loss)
     if choice is None:
         return None
-    if not tools and not writing.keeps("tool_choice", "combination"):
+    if not tools and not writing.was_odd("tool_choice", "combination"):
         drop_choice(choice, writing.loss)
         return None
     if choice["type"] == "none":

@@ -117,7 +117,7 @@ class Writing:
 
     `own`: the whole came from this wire, so it is spelt as it was read. `exact`: and it goes to the model that it was
     written for. What is known of that is held against what was edited alone. `as_read`: nothing of it is repaired. Of a
-    request that is not so, what was odd when it was read, and is so still, is left alone (`keeps`, `noted`).
+    request that is not so, what was odd when it was read, and is so still, is left alone (`same`, `was_odd`, `noted`).
     `spelt`: its generationConfig came in another spelling, which is put back at the end when it still says the same.
     `paired`: results that are spelt otherwise than their calls are read as those of their calls.
     """
@@ -161,9 +161,13 @@ class Writing:
         """What is known of the model; nothing for members that were written for it."""
         return NOTHING if self.verbatim(*members) else self.capabilities
 
-    def keeps(self, member: str, what: str | None = None) -> bool:
-        """Whether a member of the request is written as it is, because it was as odd (`what`) when it was read."""
-        return self.as_read or self._read.keeps(member, what)
+    def same(self, *members: str) -> bool:
+        """Whether members of the request are as they were read from this wire, which is their judge."""
+        return self.as_read or self._read.same(*members)
+
+    def was_odd(self, member: str, code: str) -> bool:
+        """Whether a member of the request is written as it is, because it was odd in this way when it was read."""
+        return self.as_read or self._read.was_odd(member, code)
 
     def noted(self, item: dict[str, Any], place: str) -> bool:
         """Whether an item is written as it is, because it was read so in this place, odd as it is."""

@@ -105,6 +105,7 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     request["messages"] = messages
     if spelling:
         form["members"] = spelling
+    _note_options(request, form, reading)
     if not contents:
         note_member(request, form, "messages", "empty_content", endpoint.adapter)
     keep_read(request, form)
@@ -134,6 +135,18 @@ def _address_from_wire(wire: Wire, body: Wire, endpoint: Endpoint, request: Requ
         request["stream"] = True
         if "alt=sse" not in path:
             form["array"] = True
+
+
+def _note_options(request: Request, form: dict[str, Any], reading: Reading) -> None:
+    """Notes the options that have a canonical word: they were not shaped as documented, or say something twice."""
+    options: dict[str, Any] = (request.get("options") or {}).get(reading.adapter) or {}
+    for name, value in options.items():
+        if name in _OPTION_OBJECTS and type(value) is dict:
+            for member in value:
+                if member in _TYPES[name]:
+                    note_member(request, form, f"options/{name}/{member}", "combination", reading.adapter)
+        elif CAMEL.get(name, name) in _TYPES:
+            note_member(request, form, f"options/{name}", "combination", reading.adapter)
 
 
 _NOT_MEMBERS: Final = frozenset(("contents", *_SYSTEM))
@@ -349,7 +362,7 @@ def members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
 
 
 def _tier_to_wire(tier: str, body: Wire, writing: Writing) -> None:
-    if tier in TIERS or writing.keeps("service_tier"):
+    if tier in TIERS or writing.same("service_tier"):
         body["serviceTier"] = tier
     elif tier == "default":
         body["serviceTier"] = "standard"
@@ -362,7 +375,7 @@ def _tier_to_wire(tier: str, body: Wire, writing: Writing) -> None:
 def _metadata_to_wire(metadata: dict[str, Any], body: Wire, writing: Writing) -> None:
     kept: Wire = {}
     for name, value in metadata.items():
-        if type(value) is str and (_takes_label(name, value, writing) or writing.keeps("metadata")):
+        if type(value) is str and (_takes_label(name, value, writing) or writing.same("metadata")):
             kept[name] = value
         else:
             message = "the target keeps no such data with a request"
@@ -437,7 +450,7 @@ def _is_option(member: Wire, place: str, writing: Writing) -> bool:
     """Whether this member, read from the wire, would be an option again, or was one when it was read."""
     if not member.keys().isdisjoint(_NOT_MEMBERS):
         return False
-    if writing.keeps(f"options/{place}"):
+    if writing.was_odd(f"options/{place}", "combination"):
         return True
     if "model" in member:
         return False

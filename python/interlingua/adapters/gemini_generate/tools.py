@@ -242,7 +242,7 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
     known = {tool["name"] for tool in request.get("tools") or () if tool.get("kind") != "provider"}
     # tools that are not shaped as documented are an option, and may well be what is chosen
     unread = "tools" in ((request.get("options") or {}).get(writing.endpoint.adapter) or {}) and not known
-    if not (known and "tools" in body) and not unread and not writing.keeps("tool_choice"):
+    if not (known and "tools" in body) and not unread and not writing.was_odd("tool_choice", "combination"):
         severity = "shape" if choice["type"] in ("auto", "none") else "weakened"
         loss.drop(("tool_choice",), "combination", severity, "the target takes a choice only together with functions")
         return

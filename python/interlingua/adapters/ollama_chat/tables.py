@@ -152,9 +152,9 @@ class Writing:
         """Whether members go as they were read to the model for which they were written; an answer is given as it is."""
         return self.own if self.read is None else self.read.verbatim(*members)
 
-    def keeps(self, member: str, code: str) -> bool:
-        """Whether a member of the request is written as it is, because it was as odd by `code` when it was read."""
-        return self.read is not None and self.read.keeps(member, code)
+    def same(self, *members: str) -> bool:
+        """Whether members of the request are as they were read from this wire, which is their judge."""
+        return self.read is not None and self.read.same(*members)
 
     def form(self, item: dict[str, Any]) -> Mapping[str, Any]:
         """How an item was spelt here, or nothing."""

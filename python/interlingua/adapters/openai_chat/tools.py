@@ -245,7 +245,7 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
     form = writing.form(request)
     legacy = form.get("tools") == "functions" and "tools" not in body
     has_tools = "tools" in body or "functions" in body
-    if not has_tools and (legacy or not writing.keeps("tool_choice", "combination")):
+    if not has_tools and (legacy or not writing.was_odd("tool_choice", "combination")):
         report_toolless(choice, writing)
         return
     member = "function_call" if legacy else "tool_choice"

@@ -64,7 +64,7 @@ def input_to_wire(request: Request, writing: Writing) -> tuple[str | None, list[
             case _:
                 before = None
                 items.append(_plain_to_wire(message, path, writing))
-    alone = writing.keeps("messages") or (writing.own and is_continued(request, writing))
+    alone = writing.was_odd("messages", "empty_content") or (writing.own and is_continued(request, writing))
     hoisted = items and (len(items) > 1 or alone) and _are_instructions(items[0], request, writing)
     if hoisted and not _speak_json(request, writing):
         instructions = items.pop(0)["content"]

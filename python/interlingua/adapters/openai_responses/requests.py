@@ -24,7 +24,7 @@ from interlingua.adapters._openai_members import (
     effort,
     metadata,
     model_to_wire,
-    proofread,
+    note_oddities,
     read_count,
     report_reasoning,
     sampling,
@@ -101,7 +101,7 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
         body["instructions"] = instructions
     continued = is_continued(request, writing)
     if items or form.get("input") != "absent" or not continued:
-        if not items and not (continued or writing.keeps("messages")):
+        if not items and not (continued or writing.was_odd("messages", "empty_content")):
             raise InvalidRequest("a request needs at least one message", path="/messages", adapter=NAME)
         body["input"] = _input(items, form)
     if request.get("tools"):
@@ -161,7 +161,7 @@ def _limit(name: str, value: int, request: Request, body: Wire, writing: Writing
         writing.report_refused(name, value)
         return
     value = token_limit(name, value, writing)
-    if value < LEAST_OUTPUT_TOKENS and not writing.keeps(name):
+    if value < LEAST_OUTPUT_TOKENS and not writing.same(name):
         value = LEAST_OUTPUT_TOKENS
         message = f"the wire takes no limit below {LEAST_OUTPUT_TOKENS}"
         writing.loss.replace((name,), value, "unsupported_value", "weakened", message)
@@ -251,11 +251,11 @@ def _options_to_wire(request: Request, options: Mapping[str, Any], body: Wire, w
         if foreign and name not in _WIRE_MEMBERS:
             message = "an option of another provider has no meaning here"
             report_foreign_option(NAME, name, value, writing.loss, message)
-        elif name in writing.dialect.get("unsupported", ()) and not writing.keeps(
+        elif name in writing.dialect.get("unsupported", ()) and not writing.was_odd(
             f"options/{name}", "unsupported_field"
         ):
             writing.loss.drop(path, "unsupported_field", "weakened", "the provider takes no such member")
-        elif name == "tool_choice" and "tools" not in body and not writing.keeps(f"options/{name}"):
+        elif name == "tool_choice" and "tools" not in body and not writing.was_odd(f"options/{name}", "combination"):
             writing.loss.drop(path, "combination", "shape", "without tools it says nothing, and is refused")
         elif name == "include" and name in body and isinstance(value, list):
             _report_include(value, path, writing)
@@ -313,6 +313,9 @@ def _report_meaning(name: str, value: Any, path: Path, writing: Writing) -> None
             if member != "stream":
                 writing.loss.replace(where, part, "combination", "shape", "an option that the contract has a word for")
 
+
+NEEDED: Final = {"tool_choice": "tools"}
+"""Members that are only taken beside another one."""
 
 _WIRE_MEMBERS: Final = frozenset(
     (
@@ -401,26 +404,9 @@ def from_wire_request(
     )
     keep_read(request, form, *((UNSAID,) if silent else ()))
     request["provider_state"] = reading.state(form=form) if form else reading.state()
-    proofread(request, reading.names, _EVEN, body, endpoint, _with_format)
+    silenced = endpoint.dialect.get("unsupported") or ()
+    note_oddities(request, reading.names, body, endpoint, NEEDED, silenced)
     return recognised(request), []
-
-
-_EVEN: Final = frozenset(
-    (
-        "model",
-        "instructions",
-        "input",
-        "tools",
-        "stream",
-        "store",
-        "user",
-        "include",
-        "truncation",
-        "prompt_cache_key",
-        "safety_identifier",
-    )
-)
-"""Members that no writer changes."""
 
 
 def read_members(body: Wire, reading: Reading) -> tuple[Request, dict[str, Any]]:

@@ -170,7 +170,7 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
     choice = request.get("tool_choice")
     if choice is None:
         return
-    if "tools" not in body and not writing.keeps("tool_choice", "combination"):
+    if "tools" not in body and not writing.was_odd("tool_choice", "combination"):
         report_toolless(choice, writing)
         return
     if writing.refuses("tool_choice"):
