@@ -89,7 +89,7 @@ def is_offered(choice: Choice, offered: Mapping[str, str], request: dict[str, An
     if writing.was_odd("tool_choice", "tool_choice"):
         return True
     named = [choice.get("name", "")] if choice["type"] == "tool" else choice.get("names") or ()
-    return all(name in offered and writing.name(name, request) == name for name in named)
+    return all(name in offered and writing.tool_name(name) == name for name in named)
 
 
 def fitted_choice(
@@ -131,7 +131,7 @@ def _one_tool(
             kind = offered[name]
             message = "the kind of a choice is that of its tool"
             writing.loss.replace(("tool_choice", "kind"), kind, "custom_tool", "shape", message)
-        name = writing.told_name(name, ("tool_choice", "name"), request)
+        name = writing.told_name(name, ("tool_choice",))
     return {"type": "tool", "name": name, "kind": kind}
 
 
@@ -143,7 +143,9 @@ def _allowed(
     tools: list[tuple[str, str]] = []
     for position, name in enumerate(names):
         if writing.was_odd("tool_choice", "tool_choice") or offered.get(name, "provider") != "provider":
-            wire_name = writing.told_name(name, ("tool_choice", "names", position), request)
+            wire_name = writing.tool_name(name)
+            if wire_name != name:
+                writing.report_name(("tool_choice", "names", position), wire_name)
             tools.append((offered.get(name, "function"), wire_name))
     if not tools:
         writing.loss.drop(("tool_choice",), "tool_choice", "weakened", "none of the allowed tools is offered")

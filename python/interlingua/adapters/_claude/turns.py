@@ -6,7 +6,8 @@ Writing: results follow their calls directly and in the order of the calls, neig
 instructions stand in `system`, in a native system message, or marked in a user turn.
 """
 
-from typing import Final, Generic, TypeVar
+from collections.abc import Mapping
+from typing import Any, Final, Generic, TypeVar
 
 from interlingua.adapters._as_read import PREFILL
 from interlingua.adapters._claude.blocks import can_replay
@@ -88,7 +89,7 @@ class Turns(Generic[W]):
         self.content: list[Item] = []  # of the open wire message
         self.anchor: Path | None = None  # the canonical message that neighbours are merged into
         self.anchor_role = ""
-        self.form: Item = {}  # how the open wire message was spelt
+        self.form: Mapping[str, Any] = {}  # how the open wire message was spelt
         self.members: Item | None = None  # whose verbatim members the open wire message gets
         self.spoke = 0  # the last message of the model
         self.first = 0  # the first message behind the leading instructions

@@ -191,7 +191,7 @@ def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
 
 
 def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
-    wire: Wire = {"name": writing.tool_name(tool["name"], path)}
+    wire: Wire = {"name": writing.told_name(tool["name"], path)}
     if "description" in tool:
         wire["description"] = tool["description"]
     schema = tool.get("input_schema")

@@ -179,7 +179,7 @@ def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
 
 
 def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
-    spec: Wire = {"name": writing.tool_name(tool["name"], path)}
+    spec: Wire = {"name": writing.told_name(tool["name"], path)}
     if "description" in tool:
         if tool["description"] or writing.as_read:
             spec["description"] = tool["description"]

@@ -1,6 +1,7 @@
 """Requests both ways: the members beside the contents."""
 
 import re
+from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
@@ -259,7 +260,7 @@ def _same_tools(request: Request, spelling: Wire, body: Wire, writing: Writing) 
     """Writes the tools as they came, when they still say what the request says."""
     if "tools" not in spelling or "tools" not in request or writing.lacks("supports_tools", "tools"):
         return False
-    if not all(writing.fits(tool["name"]) or tool.get("kind") == "provider" for tool in request["tools"]):
+    if not all(writing.fits_name(tool["name"]) or tool.get("kind") == "provider" for tool in request["tools"]):
         return False
     read = tools_from_wire(spelling["tools"], Reading(writing.endpoint, DERIVED_IDS))
     if read is None or difference(read, request["tools"]) is not None:
@@ -271,7 +272,7 @@ def _same_tools(request: Request, spelling: Wire, body: Wire, writing: Writing) 
 _PLAIN_MODEL: Final = re.compile(r"[A-Za-z0-9._@-]*")
 
 
-def _path(request: Request, model: str | None, form: dict[str, Any], endpoint: Endpoint) -> str:
+def _path(request: Request, model: str | None, form: Mapping[str, Any], endpoint: Endpoint) -> str:
     template: str = endpoint.dialect.get("path", PATH)
     name = model or ""
     if name.startswith(("tunedModels/", "endpoints/")):

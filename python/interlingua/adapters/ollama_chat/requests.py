@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._as_read import AsRead, keep_read
+from interlingua.adapters._as_read import keep_read
 from interlingua.adapters._kit import (
     NOTHING,
     STRUCTURE,
@@ -86,7 +86,7 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
     if named is not None:
         named = named.partition(":")[2] or named
     model = endpoint.model or named
-    writing = Writing(endpoint, loss, own=own, read=AsRead(request, endpoint))
+    writing = Writing(request, endpoint, loss)
     form: Mapping[str, Any] = (state.get("form") or NOTHING) if state is not None and own else NOTHING
     body: Wire = {} if model is None else {"model": model}
     body["messages"] = messages_to_wire(request, writing)

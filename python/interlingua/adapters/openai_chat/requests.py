@@ -119,8 +119,7 @@ def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
 def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
     state = request.get("provider_state")
     own = state is not None and endpoint.owns(state)
-    writing = Writing(endpoint, loss, own=own)
-    writing.recall(request)
+    writing = Writing(request, endpoint, loss)
     writing.from_another = state is not None and not own and state["adapter"] == NAME
     body: Wire = {}
     if (model := model_to_wire(request, endpoint)) is not None:
@@ -169,7 +168,7 @@ def _limit(name: str, value: int, request: Request, body: Wire, writing: Writing
     if writing.refuses(name):
         writing.report_refused(name, value)
         return
-    form = writing.form(request)
+    form = writing.form
     member = writing.dialect.get("token_limit") or _LIMITS[0]
     if form.get("token_limit") in _LIMITS:
         member = form["token_limit"]
@@ -189,7 +188,7 @@ def _stop(name: str, value: list[str], request: Request, body: Wire, writing: Wr
     if writing.refuses(name):
         writing.report_refused(name, value)
         return
-    form = writing.form(request)
+    form = writing.form
     most = writing.dialect.get("max_stop", 4)
     if most is not None and len(value) > most and not writing.same(name):
         value = value[:most]
@@ -217,7 +216,7 @@ def _service_tier(name: str, value: str, request: Request, body: Wire, writing: 
 
 
 def _cache(name: str, value: dict[str, Any], request: Request, body: Wire, writing: Writing) -> None:
-    form = writing.form(request)
+    form = writing.form
     if writing.dialect.get("cache_hints") == "cache_control" or "cache" in form:
         cache_to_wire(value, body, {"form": form}, (name,), writing)
     else:
@@ -226,7 +225,7 @@ def _cache(name: str, value: dict[str, Any], request: Request, body: Wire, writi
 
 def _stream(name: str, value: bool, request: Request, body: Wire, writing: Writing) -> None:
     body[name] = value
-    form = writing.form(request)
+    form = writing.form
     asked = "stream_options" in (request.get("options") or NOTHING).get(NAME, NOTHING)
     silent = writing.dialect.get("stream_options") is False or any(
         "stream_options" in form.get(spelling, ()) for spelling in ("absent", "empty")
@@ -239,7 +238,7 @@ def _stream(name: str, value: bool, request: Request, body: Wire, writing: Writi
 
 
 def _response_format(name: str, value: dict[str, Any], request: Request, body: Wire, writing: Writing) -> None:
-    form = writing.form(request)
+    form = writing.form
     if (spelling := form.get("response_format")) is not None and _format_from_wire(spelling) == value:
         body[name] = spelling
         return

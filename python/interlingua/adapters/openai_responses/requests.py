@@ -89,9 +89,8 @@ def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
 def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
     state = request.get("provider_state")
     own = state is not None and endpoint.owns(state)
-    writing = Writing(endpoint, loss, own=own)
-    writing.recall(request)
-    form = writing.form(request)
+    writing = Writing(request, endpoint, loss)
+    form = writing.form
     options: Mapping[str, Any] = (request.get("options") or NOTHING).get(NAME) or NOTHING
     body: Wire = {}
     if (model := model_to_wire(request, endpoint)) is not None:
@@ -176,7 +175,7 @@ def _logprobs(name: str, value: bool, request: Request, body: Wire, writing: Wri
     else:
         include = ((request.get("options") or NOTHING).get(NAME) or NOTHING).get("include")
         kept = include if isinstance(include, list) else []
-        spelling = writing.form(request).get("include")
+        spelling = writing.form.get("include")
         kept = [word for word in kept if word != LOGPROBS]
         same = spelling and [word for word in spelling if word != LOGPROBS] == kept
         body["include"] = spelling if same else [*kept, LOGPROBS]
@@ -223,7 +222,7 @@ def _reasoning(name: str, value: dict[str, Any], request: Request, body: Wire, w
 
 def _response_format(name: str, value: dict[str, Any], request: Request, body: Wire, writing: Writing) -> None:
     text: Wire = body.setdefault("text", {})
-    if (spelling := writing.form(request).get("format")) is not None and _format_from_wire(spelling) == value:
+    if (spelling := writing.form.get("format")) is not None and _format_from_wire(spelling) == value:
         text["format"] = spelling
         return
     match asked_format(name, value, writing, enforced=value.get("schema") is not None):
