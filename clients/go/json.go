@@ -87,6 +87,17 @@ func Decimal(text string) (*big.Rat, error) {
 	return value, nil
 }
 
+// Word is the specification's word for a value of an enum, e.g. "rate_limit" for ERROR_CATEGORY_RATE_LIMIT.
+func Word(value protoreflect.Enum) string {
+	values := value.Descriptor().Values()
+	found := values.ByNumber(value.Number())
+	if found == nil {
+		return "other"
+	}
+	prefix := strings.TrimSuffix(string(values.ByNumber(0).Name()), "UNSPECIFIED")
+	return strings.ToLower(strings.TrimPrefix(string(found.Name()), prefix))
+}
+
 func restOf(message proto.Message) string {
 	if holder, ok := message.(interface{ GetRestJson() string }); ok {
 		return holder.GetRestJson()
