@@ -110,6 +110,10 @@ suite-grpc: $(INSTALLED) ## run the suite over gRPC against the server that ship
 	$(CONFORMANCE) run $(ARGS) --policy .cache/policy.json --serve -- \
 	    $(BIN)/python -m interlingua serve --port 0 --retry none --log-level error --policy .cache/policy.json
 
+.PHONY: clients
+clients: $(INSTALLED) ## build and prove the clients of those languages whose toolchain is here; ARGS="go --no-suite"
+	$(BIN)/python clients/run.py $(ARGS)
+
 .PHONY: oracles
 oracles: $(ORACLES) ## let the providers' own SDKs judge what we write; ARGS="-k PATTERN"
 	.venv-oracles/bin/python -m pytest -q -c oracles/pytest.ini oracles $(ARGS)
@@ -166,6 +170,7 @@ check-proto: $(INSTALLED)
 .PHONY: check-generated
 check-generated: $(INSTALLED)
 	$(BIN)/python tools/generate.py --check
+	$(BIN)/python tools/generate_clients.py --check
 
 .PHONY: check-suite
 check-suite: $(INSTALLED)
@@ -175,8 +180,9 @@ check-suite: $(INSTALLED)
 # ------------------------------------------------------------------------------------------------ changing it
 
 .PHONY: generate
-generate: $(INSTALLED) ## make all generated code again: schema to types, models, Protobuf, converter, gRPC
+generate: $(INSTALLED) ## make all generated code again: schema to types, models, Protobuf, converter, gRPC, clients
 	$(BIN)/python tools/generate.py
+	$(BIN)/python tools/generate_clients.py
 
 .PHONY: format
 format: $(INSTALLED) ## bring all files into form
@@ -194,5 +200,5 @@ freeze: $(INSTALLED) ## take the present must-checks as what a release demands (
 
 .PHONY: clean
 clean: ## remove everything that can be made again, the virtual environment included
-	rm -rf .venv .venv-oracles .venv-compiled .pytest_cache .ruff_cache .hypothesis .cache report.jsonl dist python/build python/dist python/*.egg-info
+	rm -rf .venv .venv-oracles .venv-compiled .pytest_cache .ruff_cache .hypothesis .cache report.jsonl dist python/build python/dist python/*.egg-info clients/typescript/{dist,node_modules}
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
