@@ -6,7 +6,7 @@ The router itself is pure and knows neither; here is where its inputs come from.
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -298,8 +298,11 @@ class Routing:
                     rejections.setdefault(candidate["model"], next(iter(candidate["failures"]), None))
         sent = router.strip_override(request, decision["strip"])
         known = [model for model, reason in rejections.items() if reason not in ("unknown_target", "chain_not_allowed")]
-        rows = router.preview(sent, known, self._loss, self._tokens, self.registry.price)
-        return [{**row, "rejection": rejections[row["model"]]} for row in rows]
+        return [{**row, "rejection": rejections[row["model"]]} for row in self.preview(sent, known)]
+
+    def preview(self, request: Data, models: Iterable[str]) -> list[Data]:
+        """What each of some models would lose of this conversation, take and cost (`router.preview`)."""
+        return router.preview(request, models, self._loss, self._tokens, self.registry.price)
 
     def _loss(self, request: Any, model: str) -> list[Any]:
         # not through the door: nothing is dropped yet, so nothing is to be logged or refused
