@@ -75,7 +75,10 @@ async def open_sessions(url: str, clock: Clock) -> AsyncIterator[Callable[..., A
             fake = transport or FakeTransport(*steps)
             client = Client(fake, registry=open_registry(), retry="none", now=clock)
             stack.push_async_callback(client.aclose)
-            options = {"model": CLAUDE, "now": clock, "random_bits": random.Random(next(seeds)).getrandbits, **options}
+            options = {"model": CLAUDE, **options}
+            if options.setdefault("now", clock) is None:
+                del options["now"]
+            options = {"random_bits": random.Random(next(seeds)).getrandbits, **options}
             if "policy" in options:
                 del options["model"]
             sessions = await stack.enter_async_context(Sessions(url, client=client, **options))

@@ -263,7 +263,12 @@ async def test_a_message_stands_for_another(open_sessions: Open) -> None:
     assert await chat.check() == []
     everything = await chat.history(superseded=True)
     assert len(everything) == 6
-    assert [message.get("superseded_by") for message in everything] == [None, None, *[replaced.messages[0]["id"]] * 3, None]
+    assert [message.get("superseded_by") for message in everything] == [
+        None,
+        None,
+        *[replaced.messages[0]["id"]] * 3,
+        None,
+    ]
     first = appended.messages[0]["id"]
     await chat.append(user("c"), instead_of=first)
     assert [message["content"][0]["text"] for message in await chat.history()] == ["c"]

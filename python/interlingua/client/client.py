@@ -281,11 +281,14 @@ class Client:
     def _lacks(self, plan: Plan, model: str) -> str:
         """What the provider of a candidate lacks to be called, as far as is known; empty when it lacks nothing."""
         endpoint = self._endpoint(plan, model)
-        provider = endpoint.provider or endpoint.adapter
+        return "; ".join(self.missing(endpoint.provider or endpoint.adapter))
+
+    def missing(self, provider: str) -> list[str]:
+        """What a provider lacks to be called by this client, in words; empty when it lacks nothing."""
         if self._transport is not None:
-            return ""
+            return []
         given = {"key": self._keys.get(provider), "base_url": self._base_urls.get(provider)}
-        return "; ".join(self._registry.missing(provider, **given))
+        return self._registry.missing(provider, **given)
 
     def _prepare(self, plan: Plan, model: str) -> Call:
         """What is sent to a candidate. Raises `CannotAdapt` when the conversation cannot be carried to it, and

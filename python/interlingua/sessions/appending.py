@@ -104,8 +104,9 @@ def _digest(drafts: Sequence[Message]) -> str:
 def _again(change: Change, before: KeyRow, digest: str) -> Appended:
     if before.digest != digest:
         raise KeyReused("the client key stands for other messages: give each append a key of its own")
-    ends = {"since": before.first_message_id, "until": before.last_message_id}
-    rows = change.rows.messages(change.row.id, superseded=True, **ends)
+    rows = change.rows.messages(
+        change.row.id, superseded=True, since=before.first_message_id, until=before.last_message_id
+    )
     return Appended([from_row(row) for row in rows], before.revision, repeated=True)
 
 
@@ -130,16 +131,16 @@ def _bound(change: Change, draft: Message, position: int, rules: Rules) -> Messa
     moment = read_time(draft["created_at"]) if draft.get("created_at") else change.now
     identity = change.marks.message_id(change.row.last_message_id)
     change.alter(last_message_id=identity)
-    message = {
+    metadata = {"status": "complete", **(draft.get("metadata") or {})}
+    message: Message = {
         **draft,
         "id": identity,
         "session_id": change.row.id,
-        "metadata": dict(draft.get("metadata") or {}),
+        "metadata": metadata,
         "created_at": write_time(moment),
         "schema_version": CURRENT,
     }
-    message["metadata"].setdefault("status", "complete")
-    if message["metadata"]["status"] == "partial":
+    if metadata["status"] == "partial":
         raise _refused("partial", f"/{position}/metadata/status", "an unfinished message belongs to a turn")
     return capped(message, rules.raw_limit)
 

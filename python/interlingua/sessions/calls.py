@@ -78,7 +78,9 @@ def rebuilt(rows: Iterable[MessageRow]) -> list[ToolCallRow]:
     return sorted(calls.values(), key=lambda call: (call.message_id, call.id))
 
 
-def named(tenant: str, session_id: str, content: Iterable[Block], known: dict[tuple[str, str, str], int]) -> list[ToolIdRow]:
+def named(
+    tenant: str, session_id: str, content: Iterable[Block], known: dict[tuple[str, str, str], int]
+) -> list[ToolIdRow]:
     """The rows of the id map for the calls of a message. `known` counts how often each name has been met in the session,
     and is counted on."""
     found: list[ToolIdRow] = []

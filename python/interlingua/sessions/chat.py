@@ -24,9 +24,9 @@ from interlingua.sessions import appending, calls, transfer, turns
 from interlingua.sessions.appending import Appended
 from interlingua.sessions.change import Change
 from interlingua.sessions.errors import Conflict, SessionNotFound, SwapRefused
-from interlingua.sessions.generating import Generating, SessionStream, moment_text
+from interlingua.sessions.generating import Generating, SessionStream, goes_on, moment_text
 from interlingua.sessions.messages import from_row, status_of, to_row
-from interlingua.sessions.rows import PriceRow, Rows, SessionRow, ToolCallRow
+from interlingua.sessions.rows import EventRow, PriceRow, Rows, SessionRow, ToolCallRow
 from interlingua.sessions.versions import CURRENT
 
 if TYPE_CHECKING:
@@ -71,7 +71,13 @@ class Chat:
     # ---------------------------------------------------------------------------------------------- saying
 
     async def say(
-        self, message: Any, *, model: str | None = None, deadline: float | None = None, key: str | None = None, **members: Any
+        self,
+        message: Any,
+        *,
+        model: str | None = None,
+        deadline: float | None = None,
+        key: str | None = None,
+        **members: Any,
     ) -> Response:
         """Appends a message of the user (a text, or a message), and gives the model's answer, which is appended too.
 
@@ -135,9 +141,7 @@ class Chat:
         """What the session is beside its messages."""
         return await self._sessions.info(self.id)
 
-    async def history(
-        self, *, superseded: bool = False, after: str = "", limit: int | None = None
-    ) -> list[Message]:
+    async def history(self, *, superseded: bool = False, after: str = "", limit: int | None = None) -> list[Message]:
         """The messages in their order, in the present version; nothing is written by reading. With `superseded` also those
         that another message stands for, which then have `superseded_by`."""
 
@@ -191,8 +195,7 @@ class Chat:
         try:
             while True:
                 watcher.clear()
-                cursor = after
-                found = await self._sessions.read(lambda rows: rows.events(self.id, cursor, _EVENTS_AT_ONCE))
+                found = await self._events(after)
                 for row in found:
                     after = row.revision
                     yield Watched(row.revision, json.loads(row.event_json))
@@ -256,7 +259,7 @@ class Chat:
 
             await self._sessions.change(self.id, refused)
             raise SwapRefused(verdict)
-        going_on = router.turn_model(history) is not None
+        going_on = goes_on(history)
 
         def swapped(change: Change) -> bool:
             change.expect(row.revision)
@@ -335,6 +338,9 @@ class Chat:
 
     # ---------------------------------------------------------------------------------------------- within
 
+    async def _events(self, after: int) -> list[EventRow]:
+        return await self._sessions.read(lambda rows: rows.events(self.id, after, _EVENTS_AT_ONCE))
+
     def _state(self, rows: Rows) -> tuple[SessionRow, list[Message]]:
         row = self._demand(rows)
         messages = [from_row(one) for one in rows.messages(self.id)]
@@ -355,5 +361,3 @@ def _said(message: Any) -> list[Message]:
 
 def _shown(superseded_by: str | None, message: Message) -> Message:
     return message if superseded_by is None else {**message, "superseded_by": superseded_by}
-
-

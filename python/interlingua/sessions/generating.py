@@ -7,7 +7,7 @@ Whatever happens, the turn is ended with what there is; only a process that dies
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
@@ -16,6 +16,7 @@ from interlingua.canonical.errors import InterlinguaError
 from interlingua.canonical.logs import logger
 from interlingua.client.routing import Choice
 from interlingua.client.stream import Stream
+from interlingua.client.threads import done, size_of
 from interlingua.events import ROUTING_CONSTRAINT_FAILURE, Event, envelope
 from interlingua.sessions import appending, calls, turns
 from interlingua.sessions.arrived import Arrived, Names
@@ -24,6 +25,7 @@ from interlingua.sessions.errors import Conflict, StorageFailed
 from interlingua.sessions.messages import from_row, status_of
 from interlingua.sessions.rows import Rows
 from interlingua.sessions.turns import Turn
+from interlingua.sessions.versions import CURRENT
 
 if TYPE_CHECKING:
     from interlingua.sessions.sessions import Sessions
@@ -122,15 +124,16 @@ class Generating:
     async def choose(self, turn: Turn) -> Choice:
         """Whom to ask, and what."""
         history, open_calls = await self.sessions.read(self._history)
-        return await asyncio.to_thread(self._chosen, turn, history, open_calls)
+        weighed = await done(size_of({"messages": history}), self._weighed, turn, history, open_calls)
+        return weighed()
 
     def _history(self, rows: Rows) -> tuple[list[Message], bool]:
         messages = [from_row(row) for row in rows.messages(self.session_id)]
         cancelled = {call.id for call in rows.calls(self.session_id, calls.CANCELLED)}
         pending = bool(rows.calls(self.session_id, calls.PENDING))
-        return [one for one in messages if status_of(one) != "partial"], bool(cancelled) and not pending
+        return [_asked(one) for one in messages if status_of(one) != "partial"], bool(cancelled) and not pending
 
-    def _chosen(self, turn: Turn, history: list[Message], cancelled: bool) -> Choice:
+    def _weighed(self, turn: Turn, history: list[Message], cancelled: bool) -> Callable[[], Choice]:
         request: dict[str, Any] = {"messages": history, **self.members}
         if cancelled:
             # nobody will answer calls that broke off with their answer
@@ -140,10 +143,10 @@ class Generating:
         health = sessions.client.health.snapshot()
         now = moment_text(sessions.now())
         active = turn.active_model
-        if turn.queued_model is not None and router.turn_model(history) is None:
+        if turn.queued_model is not None and not goes_on(history):
             active = self._swap(turn, request, health, now)
         context = {"sticky": active, "workspace_path": turn.workspace_path or None}
-        return sessions.routing.choose(
+        return sessions.routing.weigh(
             request,
             self.model,
             turn.policy,
@@ -187,9 +190,9 @@ class Generating:
         told = list(self.told)
 
         def ended(change: Change) -> Message | None:
-            return turns.end(
-                change, turn, message, sessions.rules, told=told, swapped=self.swapped, category=category
-            )[0]
+            return turns.end(change, turn, message, sessions.rules, told=told, swapped=self.swapped, category=category)[
+                0
+            ]
 
         try:
             return await _to_its_end(sessions.change(turn.session_id, ended))
@@ -389,6 +392,20 @@ async def _to_its_end(work: Awaitable[T]) -> T:
         raise
 
 
+def goes_on(history: Sequence[Message]) -> bool:
+    """Whether the next answer goes on with a turn: calls of it are open, or their results are what it answers."""
+    if not history or history[-1]["role"] != "assistant":
+        return router.turn_model(history) is not None
+    return status_of(history[-1]) == "complete" and any(True for _ in calls.calls_in(history[-1]["content"]))
+
+
+def _asked(message: Message) -> Message:
+    """A message as a request takes it: one of a later version is taken for what is known of it."""
+    if message["schema_version"] <= CURRENT:
+        return message
+    return {name: value for name, value in message.items() if name != "schema_version"}
+
+
 def _category(problem: BaseException) -> str:
     if isinstance(problem, InterlinguaError):
         return problem.to_dict()["category"]
@@ -410,5 +427,3 @@ def _answer_to(rows: Rows, appended: appending.Appended) -> Response | None:
     if metadata.get("usage"):
         response["usage"] = metadata["usage"]
     return response
-
-

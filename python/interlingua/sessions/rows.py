@@ -305,7 +305,8 @@ class Rows:
     def tool_ids(self, session_id: str) -> list[ToolIdRow]:
         """The whole id map of a session."""
         found = self._do.ask(
-            f"{_select(ToolIdRow)} AND session_id = ? ORDER BY canonical_id, adapter, provider", (self.tenant, session_id)
+            f"{_select(ToolIdRow)} AND session_id = ? ORDER BY canonical_id, adapter, provider",
+            (self.tenant, session_id),
         )
         return [ToolIdRow(*row) for row in found]
 

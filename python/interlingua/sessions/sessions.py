@@ -314,7 +314,9 @@ class Sessions:
         if self._routing is None:
             observed = Events(self._note, now=self.now)
             client = self.client
-            self._routing = Routing(client.registry, self._policy, connect=client.connection, events=observed)
+            self._routing = Routing(
+                client.registry, self._policy, connect=client.connection, missing=client.missing, events=observed
+            )
         return self._routing
 
     def one_model(self, model: str) -> str:

@@ -68,9 +68,7 @@ def _lines(rows: Rows, row: SessionRow) -> Iterable[Line]:
         }
 
 
-def imported(
-    rows: Rows, given: Sequence[str | bytes], marks: Marks, rules: Rules, *, keep_ids: bool = False
-) -> Change:
+def imported(rows: Rows, given: Sequence[str | bytes], marks: Marks, rules: Rules, *, keep_ids: bool = False) -> Change:
     """A session made of lines; gives what was changed, which is committed with the transaction."""
     lines = [_read(line, number) for number, line in enumerate(given, start=1) if line.strip()]
     if not lines or lines[0].get("type") != "session":
@@ -110,9 +108,9 @@ def _imported(rows: Rows, lines: list[Line], marks: Marks, rules: Rules, *, keep
     if keep_ids and rows.session(row.id) is not None:
         raise Conflict("there is a session of this id already; import it under ids of its own")
     parts = _Parts(lines)
-    names = {} if keep_ids else _new_names(parts.messages, marks)
+    names: dict[str, str] = {} if keep_ids else _new_names(parts.messages, marks)
     found = [
-        to_row(rows.tenant, _moved(message, row.id, names), names.get(by or "", by))
+        to_row(rows.tenant, _moved(message, row.id, names), _new(names, by))
         for message, by in zip(parts.messages, parts.superseded, strict=True)
     ]
     _demand_ordered(found, parts.messages, rules)
@@ -130,7 +128,7 @@ def _imported(rows: Rows, lines: list[Line], marks: Marks, rules: Rules, *, keep
             name["provider"],
             name["provider_id"],
             name["occurrence"],
-            names.get(name["canonical_id"], name["canonical_id"]),
+            _new(names, name["canonical_id"]),
         )
         for name in parts.tool_ids
     )
@@ -138,7 +136,7 @@ def _imported(rows: Rows, lines: list[Line], marks: Marks, rules: Rules, *, keep
         PriceRow(
             rows.tenant,
             row.id,
-            names.get(price["message_id"], price["message_id"]),
+            _new(names, price["message_id"]),
             price["pricing_version"],
             price["cost_usd"],
             read_time(price["created_at"]),
@@ -182,6 +180,10 @@ def _new_names(messages: list[Message], marks: Marks) -> dict[str, str]:
         for block in calls.calls_in(message["content"]):
             names.setdefault(block["id"], marks.tool_id())
     return names
+
+
+def _new(names: dict[str, str], identity: Any) -> Any:
+    return names.get(identity, identity)
 
 
 def _moved(message: Message, session_id: str, names: dict[str, str]) -> Message:
@@ -230,6 +232,8 @@ def forked(rows: Rows, session_id: str, message_id: str | None, marks: Marks, ru
     ids = {line["message"]["id"] for line in kept}
     ids |= {block["id"] for line in kept for block in calls.calls_in(line["message"]["content"])}
     kept += [
-        line for line in others if line.get("canonical_id") in ids or (line["type"] == "price" and line["message_id"] in ids)
+        line
+        for line in others
+        if line.get("canonical_id") in ids or (line["type"] == "price" and line["message_id"] in ids)
     ]
     return _imported(rows, [head, *kept], marks, rules, keep_ids=False)

@@ -87,7 +87,9 @@ def end(
     elif (before := change.rows.message(turn.message_id)) is not None:
         # what was written as partial has turned out to be nothing
         whole = _closed(change, from_row(before))
-    change.tell(TURN_ENDED, {"message_id": turn.message_id if whole else None, "category": category}, "system", turn.turn_id)
+    change.tell(
+        TURN_ENDED, {"message_id": turn.message_id if whole else None, "category": category}, "system", turn.turn_id
+    )
     change.alter(turn_id=None, turn_message_id=None, turn_until=None)
     change.finish()
     return whole, change.row.revision
@@ -151,5 +153,3 @@ def _put(change: Change, message: Message) -> None:
     else:
         change.rows.insert([row])
         change.alter(last_message_id=row.id)
-
-
