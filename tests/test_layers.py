@@ -31,15 +31,16 @@ ALLOWED: dict[str, list[str]] = {
     "client": [*PURE, "events"],
     "sessions": [*PURE, "client", "events"],
     "media": ["canonical"],
-    "service": [*BELOW_SERVICE, "v1"],
-    "gateway": [*BELOW_SERVICE, "__init__"],
+    "access": ["canonical"],
+    "service": [*BELOW_SERVICE, "access", "v1"],
+    "gateway": [*BELOW_SERVICE, "access", "__init__"],
     # the ways in: the public names, the command line, the conformance plug, the demonstration
     "__init__": [*BELOW_SERVICE, *APART],
     "plug": [*BELOW_SERVICE, "__init__"],
     "show": [*BELOW_SERVICE, "__init__"],
     "demo": [*BELOW_SERVICE, "service", "v1", "show", "__init__"],
     "version": ["__init__"],
-    "cli": [*BELOW_SERVICE, "service", "gateway", "plug", "demo", "show", "version", "v1", "__init__"],
+    "cli": [*BELOW_SERVICE, "access", "service", "gateway", "plug", "demo", "show", "version", "v1", "__init__"],
     "__main__": [*BELOW_SERVICE, "service", "gateway", "plug", "demo", "show", "version", "cli", "v1", "__init__"],
 }
 

@@ -9,11 +9,11 @@ from typing import Any
 import httpx
 import pytest
 
+from interlingua.access import Access, Key
 from interlingua.client import Client, FakeTransport
 from interlingua.client.replay import open_registry
 from interlingua.client.routing import Routing
 from interlingua.gateway import server
-from interlingua.gateway.access import Access, Key
 from interlingua.gateway.app import application
 from interlingua.gateway.gateway import Gateway, Limits
 from interlingua.gateway.guard import LOOPBACK

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from interlingua.access import Key, digest, new_key, read_keys
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.client.fake import Say
 from interlingua.gateway import server
-from interlingua.gateway.access import Key, digest, new_key, read_keys
 from interlingua.gateway.gateway import Gateway
 from tests.gateway import wires
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from interlingua.gateway.access import digest
+from interlingua.access import digest
 from interlingua.gateway.agents import WIRES, settings
 
 AGENT = """#!{python}

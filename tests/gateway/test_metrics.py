@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from interlingua.access import Key, digest
 from interlingua.client.fake import Refuse, Say
-from interlingua.gateway.access import Key, digest
 from tests.gateway import wires
 
 

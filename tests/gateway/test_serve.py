@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from interlingua.gateway.access import digest
+from interlingua.access import digest
 from tests.gateway import wires
 
 COMMAND = [sys.executable, "-m", "interlingua", "serve", "--replay", "--json", "--log-level", "error"]

@@ -19,9 +19,10 @@ from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from grpc_status import rpc_status
 
 from interlingua.canonical import json
+from interlingua.canonical.errors import InvalidRequest
 from interlingua.client import Say
 from interlingua.client.httpx_transport import HttpxTransport
-from interlingua.service import servicer
+from interlingua.service import methods
 from interlingua.service.server import SERVICE
 from interlingua.v1 import service_pb2 as service
 from interlingua.v1 import types_pb2 as types
@@ -311,4 +312,4 @@ async def test_a_client_that_leaves_while_it_is_told_an_error_is_no_defect() -> 
 
     context: Any = Left()
     with pytest.raises(asyncio.CancelledError):
-        await servicer._fail(context, servicer.InvalidRequest("no"), None)
+        await methods._fail(context, InvalidRequest("no"), None)

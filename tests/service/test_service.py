@@ -366,7 +366,7 @@ async def test_a_client_that_is_still_sending_gets_the_refusal(start: Any, count
 async def test_a_client_that_never_stops_sending_is_refused_all_the_same(
     start: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("interlingua.service.servicer._PATIENCE_S", 0.2)
+    monkeypatch.setattr("interlingua.service.methods._PATIENCE_S", 0.2)
 
     async def pieces() -> Any:
         while True:

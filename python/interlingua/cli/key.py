@@ -12,8 +12,8 @@ def key(
     as_json: AsJson = False,
 ) -> None:
     """Make a key of a gateway: the key itself, which is shown once, and its row for the file of keys."""
+    from interlingua.access import digest, new_key
     from interlingua.canonical import json
-    from interlingua.gateway.access import digest, new_key
 
     made = new_key()
     row = {"name": name, "sha256": digest(made)}

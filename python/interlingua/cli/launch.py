@@ -104,7 +104,7 @@ def summary(calls: list[Any]) -> list[str]:
     from collections import Counter
     from decimal import Decimal
 
-    from interlingua.gateway.access import tokens
+    from interlingua.access import tokens
 
     used = [call.usage for call in calls if call.usage is not None]
     costs = [usage.get("cost_usd") for usage in used]

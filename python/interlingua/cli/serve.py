@@ -32,10 +32,11 @@ def serve(
     no_grpc: Annotated[bool, typer.Option("--no-grpc", help="Serve HTTP alone.")] = False,
     unix: Annotated[Path | None, typer.Option(help="Serve gRPC on a Unix socket instead.")] = None,
     keys: Annotated[
-        Path | None, typer.Option(help="File of the keys that HTTP clients need; interlingua key makes one.")
+        Path | None,
+        typer.Option(help="File of the keys that clients of HTTP and of sessions need; interlingua key makes one."),
     ] = None,
     anyone: Annotated[
-        bool, typer.Option("--open", help="Serve HTTP beyond this machine without keys: anyone may call.")
+        bool, typer.Option("--open", help="Serve HTTP and sessions beyond this machine without keys: anyone may call.")
     ] = False,
     name: Annotated[
         list[str] | None, typer.Option(help="A name by which HTTP clients may call this server, repeatable.")
@@ -44,6 +45,10 @@ def serve(
     tls_key: Annotated[Path | None, typer.Option(help="Key of the certificate, PEM, without a password.")] = None,
     tls_client_ca: Annotated[
         Path | None, typer.Option(help="Take only clients with a certificate of these authorities, PEM.")
+    ] = None,
+    sessions: Annotated[
+        str | None,
+        typer.Option(help="Keep sessions in this database: sqlite:///chats.db, or postgresql://user@host/name."),
     ] = None,
     policy: Annotated[Path | None, typer.Option(help="Routing policy, JSON or YAML; read again for each turn.")] = None,
     retry: Retries = "standard",
@@ -72,8 +77,10 @@ def serve(
 
     one_of("--log-level", log_level, ("debug", "info", "warning", "error"))
     one_of("--health", health, ("backoff", "windows"))
-    if no_http and (no_grpc or http_port is not None or keys is not None or anyone):
+    if no_http and (no_grpc or http_port is not None or ((keys is not None or anyone) and sessions is None)):
         raise InvalidRequest("--no-http leaves gRPC alone: it goes with no other option of HTTP, nor with --no-grpc")
+    if no_grpc and sessions is not None:
+        raise InvalidRequest("--sessions are served over gRPC: they do not go with --no-grpc")
     if (tls_cert is None) != (tls_key is None) or (tls_client_ca is not None and tls_cert is None):
         raise InvalidRequest("TLS takes --tls-cert and --tls-key together, and --tls-client-ca beside them")
     server.log_to_stderr(log_level)
@@ -83,6 +90,7 @@ def serve(
     client = client_of(replay=replay, pace=pace, retry=retry, health=health, concurrency=limits, events=events)
     routing = Routing(registry_of(replay=replay), policy, events=events)
     routing.check()
+    access = _access(client, keys)
     grpc: Data | None = None
     if not no_grpc:
         grpc = {
@@ -93,9 +101,16 @@ def serve(
             "credentials": server.tls(tls_cert, tls_key, tls_client_ca) if tls_cert and tls_key else None,
             "closes_client": False,
         }
+        if sessions is not None:
+            known = tls_client_ca is not None or not access.open
+            if not (known or anyone or server.is_local(address)):
+                raise InvalidRequest(
+                    "whoever reaches the sessions of this server reads them: give it --keys or --tls-client-ca, or --open"
+                )
+            grpc |= {"sessions": _sessions(sessions, client, policy, events), "access": access}
     http: Data | None = None
     if not no_http and (unix is None or http_port is not None or no_grpc):
-        http = _http(client, routing, keys, max_message_mb << 20, max_calls)
+        http = _http(client, routing, access, max_message_mb << 20, max_calls)
         http |= {"host": host, "port": (8080 if port else 0) if http_port is None else http_port}
         http |= {"names": frozenset(name or ()), "anyone": anyone, "tls": (tls_cert, tls_key)}
     about = {"host": host} if unix is None else {"unix": str(unix)}
@@ -103,14 +118,26 @@ def serve(
     run_async(_serve(address, client, grpc, http, about, grace, as_json=as_json))
 
 
-def _http(client: Any, routing: Any, keys: Path | None, max_body: int, max_calls: int) -> Data:
-    """The gateway, with the keys of a file."""
+def _access(client: Any, keys: Path | None) -> Any:
+    """The keys of a file, and what each uses, over HTTP and over gRPC."""
     import time
 
-    from interlingua.gateway.access import Access, read_keys
+    from interlingua.access import Access, read_keys
+
+    return Access(read_keys(keys) if keys is not None else (), clock=time.monotonic, now=client.now)
+
+
+def _sessions(url: str, client: Any, policy: Path | None, events: Any) -> Any:
+    """The sessions in a database, which is not opened yet."""
+    from interlingua.service.callers import CallersSessions
+
+    return CallersSessions(url, client=client, policy=policy, events=events)
+
+
+def _http(client: Any, routing: Any, access: Any, max_body: int, max_calls: int) -> Data:
+    """The gateway."""
     from interlingua.gateway.gateway import Gateway, Limits
 
-    access = Access(read_keys(keys) if keys is not None else (), clock=time.monotonic, now=client.now)
     return {"gateway": Gateway(client, routing, access, Limits(max_body, max_calls))}
 
 
@@ -140,6 +167,8 @@ async def _serve(
         if grpc is not None:
             from interlingua.service import server
 
+            if "sessions" in grpc:
+                await grpc["sessions"].__aenter__()
             running.append(await server.start(address, **grpc))
             shown = address
             if "unix" not in about:
@@ -158,13 +187,20 @@ async def _serve(
     except BaseException as problem:
         for one in running:  # nobody would learn where it listens
             await one.stop(0)
-        await client.aclose()
+        await _close(client, grpc)
         if isinstance(problem, OSError) and len(running) < (grpc is not None) + (http is not None):
             raise InvalidRequest(str(problem)) from None
         raise
     await stopping.wait()
     logging.getLogger("interlingua.service").info("draining")
     await asyncio.gather(*(one.stop(grace) for one in running))
+    await _close(client, grpc)
+
+
+async def _close(client: Any, grpc: Data | None) -> None:
+    """Ends what the servers shared."""
+    if grpc is not None and "sessions" in grpc:
+        await grpc["sessions"].aclose()
     await client.aclose()
 
 

@@ -12,9 +12,9 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp
 
+from interlingua.access import Key
 from interlingua.canonical import json
 from interlingua.gateway import faces
-from interlingua.gateway.access import Key
 from interlingua.gateway.clients import key_of
 from interlingua.gateway.gateway import Gateway
 from interlingua.gateway.guard import Guard

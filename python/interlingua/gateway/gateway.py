@@ -17,6 +17,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from interlingua.access import Access, Key
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import Cancelled, InterlinguaError, InvalidRequest, InvalidWire, too_deep
@@ -24,7 +25,6 @@ from interlingua.canonical.ids import UlidSource
 from interlingua.client import Client
 from interlingua.client.routing import Routing
 from interlingua.client.threads import done
-from interlingua.gateway.access import Access, Key
 from interlingua.gateway.bodies import read_body
 from interlingua.gateway.calls import Call, Calls, counted
 from interlingua.gateway.clients import key_of, sdk_of

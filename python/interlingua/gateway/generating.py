@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from interlingua import adapters, translate
+from interlingua.access import Key
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InterlinguaError, InvalidRequest, ProviderError
@@ -17,7 +18,6 @@ from interlingua.client.call import Answered
 from interlingua.client.routing import Choice, Routing
 from interlingua.client.stream import Stream
 from interlingua.client.transport import STREAMS
-from interlingua.gateway.access import Key
 from interlingua.gateway.calls import Call, counted
 from interlingua.gateway.refusals import Refused, not_found
 from interlingua.router import served

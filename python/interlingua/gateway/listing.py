@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
 
+from interlingua.access import Key
 from interlingua.canonical.errors import InvalidRequest
-from interlingua.gateway.access import Key
 from interlingua.gateway.refusals import not_found
 from interlingua.router import served
 

@@ -59,7 +59,7 @@ def route(request: service.RouteRequest, routing: Routing, health: Data | None =
     return service.RouteResponse(
         decision=decision_message(decision),
         decision_json=json.dumps_sorted(decision).decode(),
-        candidates=[_candidate(row) for row in rows],
+        candidates=[candidate_message(row) for row in rows],
     )
 
 
@@ -100,7 +100,8 @@ def _verdict(entry: Mapping[str, Any]) -> service.SlotVerdict:
     )
 
 
-def _candidate(row: Mapping[str, Any]) -> service.RouteCandidate:
+def candidate_message(row: Mapping[str, Any]) -> service.RouteCandidate:
+    """What a model would mean for a conversation, as a message."""
     error = row.get("error")
     message = service.RouteCandidate(
         model=row["model"],

@@ -10,6 +10,7 @@ import ipaddress
 import logging
 import socket
 import ssl
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,19 +20,24 @@ import grpc.aio
 from grpc_health.v1 import health, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection, reflection_pb2_grpc
 
+from interlingua.access import Access
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.client import Client
 from interlingua.client.routing import Routing
 from interlingua.events import Events
+from interlingua.service.callers import CallersSessions
 from interlingua.service.calls import MAX_CALLS, Calls
+from interlingua.service.methods import MAX_MESSAGE_BYTES, handlers
 from interlingua.service.probes import Health, Reflection
-from interlingua.service.servicer import MAX_MESSAGE_BYTES, Servicer, handlers
-from interlingua.v1 import service_pb2
+from interlingua.service.servicer import Servicer
+from interlingua.service.sessions import SessionServicer
+from interlingua.v1 import service_pb2, sessions_pb2
 
 _LOG = logging.getLogger("interlingua.service")
 _GRPC_LOG = "grpc._cython.cygrpc"
 
 SERVICE = service_pb2.DESCRIPTOR.services_by_name["InterlinguaService"].full_name
+SESSIONS = sessions_pb2.DESCRIPTOR.services_by_name["SessionService"].full_name
 
 _LAST_WORDS_S = 1.0
 """How long calls that are cut off at the end of grace have to tell so."""
@@ -197,8 +203,11 @@ async def start(
     max_calls: int = MAX_CALLS,
     credentials: grpc.ServerCredentials | None = None,
     closes_client: bool = True,
+    sessions: CallersSessions | None = None,
+    access: Access | None = None,
 ) -> Running:
     """Starts a server at `host:port`, where port 0 takes a free one, or at `unix:path`. `credentials` are those of `tls`.
+    `sessions`, which are open, are served as well, and stay open when it ends; `access` says whose calls they take.
 
     It runs `max_calls` at a time and refuses more; health and reflection are not counted. The client ends with it unless
     `closes_client` is false.
@@ -212,12 +221,18 @@ async def start(
     routing = routing or Routing(connect=client.connection, events=client.events)
     server: Any = grpc.aio.server(options=server_options(max_message_bytes))
     calls = Calls(max_calls)
-    methods = handlers(Servicer(client, routing, calls, max_message_bytes))
-    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, methods),))
-    server.add_registered_method_handlers(SERVICE, methods)
-    checks = Health(("", SERVICE), calls)
+    servicer = Servicer(client, routing, calls, max_message_bytes)
+    services = {SERVICE: handlers(servicer, service_pb2, "InterlinguaService")}
+    if sessions is not None:
+        access = access or Access(clock=time.monotonic, now=client.now)
+        of_sessions = SessionServicer(sessions, access, calls, max_message_bytes)
+        services[SESSIONS] = handlers(of_sessions, sessions_pb2, "SessionService")
+    for name, methods in services.items():
+        server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(name, methods),))
+        server.add_registered_method_handlers(name, methods)
+    checks = Health(("", *services), calls)
     health_pb2_grpc.add_HealthServicer_to_server(checks, server)
-    names = (SERVICE, health.SERVICE_NAME, reflection.SERVICE_NAME)
+    names = (*services, health.SERVICE_NAME, reflection.SERVICE_NAME)
     reflection_pb2_grpc.add_ServerReflectionServicer_to_server(Reflection(names, calls), server)
     try:
         port = server.add_secure_port(address, credentials) if credentials else server.add_insecure_port(address)

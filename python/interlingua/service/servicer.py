@@ -4,25 +4,16 @@ The methods of the service, each a few lines over the modules that do the work.
 Streaming methods are async generators: what they hold is released in their `finally`, however they end.
 """
 
-import asyncio
-import logging
-import time
-import traceback
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable
 from datetime import UTC
-from functools import wraps
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
-import grpc
-import grpc.aio
-from google.protobuf.message import DecodeError, Message
+from google.protobuf.message import Message
 
 from interlingua import adapters
 from interlingua.canonical import json
 from interlingua.canonical.check import check
-from interlingua.canonical.errors import InterlinguaError, InvalidRequest, too_deep
+from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.fold import buffered
 from interlingua.canonical.validate import schema, violations
 from interlingua.client import Client
@@ -33,128 +24,19 @@ from interlingua.client.threads import LARGE, done
 from interlingua.registry import Registry
 from interlingua.service import adapting, convert, estimating, routing
 from interlingua.service.calls import Calls, until
-from interlingua.service.status import MessageTooLarge, shown, status_of
+from interlingua.service.methods import MAX_MESSAGE_BYTES, Context, Malformed, let_it_finish
+from interlingua.service.methods import stream as _stream
+from interlingua.service.methods import unary as _unary
+from interlingua.service.status import MessageTooLarge, shown
 from interlingua.v1 import service_pb2 as service
 from interlingua.v1 import types_pb2 as types
 
-_LOG = logging.getLogger("interlingua.service")
-
-MAX_MESSAGE_BYTES = 64 << 20
-
-Context = grpc.aio.ServicerContext[Any, Any]
-S = TypeVar("S", bound="Servicer")
-I = TypeVar("I")  # noqa: E741
 O = TypeVar("O", bound=Message)  # noqa: E741
-
-
-@dataclass(frozen=True, slots=True)
-class Malformed:
-    """Bytes that are no message of the type that a method takes."""
-
-    type: str
-
-    def error(self) -> InvalidRequest:
-        """What to tell the sender."""
-        return InvalidRequest(f"the bytes are no {self.type}; is the sender's service.proto another one?", path="")
-
-
-def handlers(servicer: "Servicer") -> dict[str, Any]:
-    """The methods of the service, as a server takes them.
-
-    The generated registration lets bytes that cannot be parsed end as UNKNOWN, so the parsing is wrapped here.
-    """
-    found: dict[str, Any] = {}
-    for method in service.DESCRIPTOR.services_by_name["InterlinguaService"].methods:
-        handler: Any = {
-            (False, False): grpc.unary_unary_rpc_method_handler,
-            (False, True): grpc.unary_stream_rpc_method_handler,
-            (True, True): grpc.stream_stream_rpc_method_handler,
-        }[method.client_streaming, method.server_streaming]
-        taken: Any = getattr(service, method.input_type.name)
-        given: Any = getattr(service, method.output_type.name)
-        found[method.name] = handler(
-            getattr(servicer, method.name),
-            request_deserializer=_parser(taken),
-            response_serializer=given.SerializeToString,
-        )
-    return found
-
-
-def _parser(kind: Any) -> Callable[[bytes], Any]:
-    def parse(data: bytes) -> Any:
-        try:
-            return kind.FromString(data)
-        except DecodeError:
-            return Malformed(kind.DESCRIPTOR.name)
-
-    return parse
-
-
-async def _fail(context: Context, problem: Exception, request: Any) -> NoReturn:
-    """Ends a call with the status of an error. What is not one of ours is a defect: logged without its text."""
-    if isinstance(problem, RecursionError):
-        problem = too_deep()
-    if not isinstance(problem, InterlinguaError):
-        # the text of a foreign exception may quote content
-        where = "".join(traceback.format_tb(problem.__traceback__))
-        _LOG.error("%s in a method of the service\n%s", type(problem).__name__, where)
-        problem = InterlinguaError("a defect of the server; its log tells where")
-    code, message, trailer = status_of(problem, include_raw=getattr(request, "include_raw", False))
-    try:
-        await context.abort(code, message, trailer)
-    except grpc.aio.InternalError:
-        # the client has gone, or its deadline has passed, and gRPC did not say so yet: nobody is there to be told
-        raise asyncio.CancelledError from None
-
-
-def _unary(method: Callable[[S, I, Context], Awaitable[O]]) -> Callable[[S, I, Context], Awaitable[O]]:
-    @wraps(method)
-    async def guarded(self: S, request: I, context: Context) -> O:
-        try:
-            with self.calls.admitted(), self.calls.cut_off():
-                if isinstance(request, Malformed):
-                    raise request.error()
-                return self.fitting(await method(self, request, context))
-        except Exception as problem:  # noqa: BLE001
-            await _fail(context, problem, request)
-
-    return guarded
-
-
-def _stream(method: Callable[[S, I, Context], AsyncIterator[O]]) -> Callable[[S, I, Context], AsyncIterator[O]]:
-    @wraps(method)
-    async def guarded(self: S, request: I, context: Context) -> AsyncIterator[O]:
-        answers: Any = method(self, request, context)
-        try:
-            with self.calls.admitted():
-                if isinstance(request, Malformed):
-                    raise request.error()
-                async for answer in answers:
-                    yield self.fitting(answer)
-        except Exception as problem:  # noqa: BLE001
-            await _fail(context, problem, request)
-        finally:
-            await answers.aclose()
-
-    return guarded
 
 
 def _size(request: Any) -> int:
     """How large an input is, in bytes. A policy that comes with a call may hold expressions that take long on any text."""
     return request.ByteSize() + (LARGE if getattr(request, "policy_json", "") else 0)
-
-
-_PAUSE_S = 0.05
-_PATIENCE_S = 2.0
-
-
-async def _let_it_finish(pieces: AsyncIterator[Any]) -> None:
-    """Throws away what a client is just sending, until it makes a pause: some clients forget the status of a call when it
-    arrives while they write (grpc.aio: https://github.com/grpc/grpc/issues/36066)."""
-    end = time.monotonic() + _PATIENCE_S
-    with suppress(StopAsyncIteration, TimeoutError, grpc.RpcError):
-        while time.monotonic() < end:
-            await asyncio.wait_for(anext(pieces), _PAUSE_S)
 
 
 class Servicer:
@@ -212,7 +94,7 @@ class Servicer:
             if interrupt.reason is not None:
                 raise shut_down()
         except Exception:
-            await _let_it_finish(pieces)
+            await let_it_finish(pieces)
             raise
 
     @_unary

@@ -20,6 +20,7 @@ from google.rpc import error_details_pb2, status_pb2
 
 from interlingua.canonical.errors import OPERATOR_CATEGORIES, InterlinguaError, ProviderError, StreamTruncated
 from interlingua.service import convert
+from interlingua.sessions.errors import Conflict, TurnInProgress
 from interlingua.v1 import types_pb2
 
 DOMAIN = "interlingua"
@@ -57,6 +58,9 @@ CODES: dict[str, grpc.StatusCode] = {
 }
 """The gRPC status of each category of spec/8-errors.md."""
 
+_LATE = ("conflict", "turn_in_progress")
+"""Codes of a writer who was too late: ABORTED, whatever their category."""
+
 
 class MessageTooLarge(InterlinguaError):
     """What a method gives is above the limit of one message. `usage` is what a provider was paid for it."""
@@ -90,7 +94,10 @@ def status_of(error: InterlinguaError, *, include_raw: bool = False) -> tuple[gr
     `include_raw`: the provider's whole body comes along, where there is room.
     """
     data = shown(error.error if isinstance(error, ProviderError) else error.to_dict(), include_raw=include_raw)
-    code = CODES.get(data["category"], grpc.StatusCode.INTERNAL)
+    if isinstance(error, Conflict):
+        data = {**data, **_seen(error)}
+    late = data.get("code") in _LATE
+    code = grpc.StatusCode.ABORTED if late else CODES.get(data["category"], grpc.StatusCode.INTERNAL)
     message = _cut(str(error))
     number: int = code.value[0]
     status = status_pb2.Status(code=number, message=message)
@@ -101,6 +108,14 @@ def status_of(error: InterlinguaError, *, include_raw: bool = False) -> tuple[gr
         if _append(status, _canonical(fitting)):
             break
     return code, message, ((DETAILS_KEY, status.SerializeToString()),)
+
+
+def _seen(error: Conflict) -> dict[str, Any]:
+    """What the session has now that was in the way of a writer."""
+    found: dict[str, Any] = {"revision": error.revision}
+    if isinstance(error, TurnInProgress):
+        found |= {"until": error.until, "message_id": error.message_id}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def _append(status: status_pb2.Status, detail: Message) -> bool:
@@ -158,6 +173,9 @@ def _info(data: dict[str, Any]) -> error_details_pb2.ErrorInfo:
         "status": data.get("status"),
         "code": data.get("code"),
         "request_id": data.get("request_id"),
+        "revision": data.get("revision"),
+        "until": data.get("until"),
+        "message_id": data.get("message_id"),
         "loss_entries": len(data["loss"]) if "loss" in data else None,
         "violations": len(data["violations"]) if "violations" in data else None,
     }

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.requests import Request
 from starlette.routing import BaseRoute, Route
 
-from interlingua.gateway.access import Key
+from interlingua.access import Key
 
 if TYPE_CHECKING:
     from interlingua.gateway.gateway import Gateway

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.requests import Request
 from starlette.routing import BaseRoute, Route
 
-from interlingua.gateway.access import Key
+from interlingua.access import Key
 from interlingua.gateway.listing import Model, find, listed
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from interlingua.gateway.access import Key
+from interlingua.access import Key
 from interlingua.gateway.clients import sdk_of
 from interlingua.gateway.faces import gemini_generate
 from interlingua.gateway.listing import Model, find, listed

@@ -6,8 +6,8 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute, Route
 
 from interlingua import __version__
+from interlingua.access import Key
 from interlingua.canonical.errors import InvalidWire
-from interlingua.gateway.access import Key
 from interlingua.gateway.listing import Model, listed, named
 
 if TYPE_CHECKING:

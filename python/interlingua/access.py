@@ -1,5 +1,6 @@
 """
-Keys of the gateway: who calls, which models they may use, how much and at what cost (spec/11-gateway.md#keys).
+Keys of the callers: who calls, which models they may use, how much and at what cost (spec/11-gateway.md#keys). The
+gateway and the service go by the same file, and what a key uses on one counts on the other.
 
 Keys are compared by their SHA-256. A key has at least 128 random bits, so a digest without salt cannot be reversed, and
 looking it up in a table tells nothing about how much of it was right.
@@ -17,13 +18,33 @@ from pathlib import Path
 from typing import Any
 
 from interlingua.canonical import json
-from interlingua.canonical.errors import InvalidRequest
-from interlingua.gateway.refusals import Refused
+from interlingua.canonical.errors import InterlinguaError, InvalidRequest
 
 _PREFIX = "ilk_"
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _MEMBERS = {"name", "sha256", "tenant", "models", "calls_per_minute", "tokens_per_minute", "budget_usd_per_day"}
 _SECONDS_PER_MINUTE = 60.0
+
+
+class Refused(InterlinguaError):
+    """A call that is not served. `category` is a word of spec/8-errors.md, `status` the HTTP status that says the same,
+    `retry_after` is in seconds."""
+
+    def __init__(self, category: str, message: str, status: int, *, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self._error: dict[str, Any] = {
+            "category": category,
+            "message": message,
+            "retryable": retry_after is not None,
+            "status": status,
+        }
+        if retry_after is not None:
+            self._error["retry_after"] = retry_after
+
+    def to_dict(self) -> dict[str, Any]:
+        """The canonical error object."""
+        return dict(self._error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +65,7 @@ class Key:
 
 
 ANYBODY = Key("anybody", "", "anybody")
-"""Who calls a gateway that has no keys."""
+"""Who calls where there are no keys."""
 
 
 def new_key() -> str:
@@ -158,7 +179,7 @@ class _Meter:
 
 
 class Access:
-    """The keys of a gateway and what each has used. Without keys anybody may use everything.
+    """The keys of a server and what each has used. Without keys anybody may use everything.
 
     `clock` gives seconds, `now` the time of day; limits and budgets live as long as this object.
     """
@@ -187,7 +208,7 @@ class Access:
         key = self._keys.get(digest(given)) if given else None
         if key is None:
             raise Refused(
-                "authentication", "this gateway needs one of its own keys, and the call has none that it knows", 401
+                "authentication", "this server needs one of its own keys, and the call has none that it knows", 401
             )
         return key
 

@@ -1,0 +1,104 @@
+"""
+Who calls, and whose sessions a call therefore sees (spec/9-service.md#callers).
+
+A tenant comes from what the caller proves: a key of the server, or the subject of the certificate of the connection. It
+is never taken from a request.
+"""
+
+from collections.abc import Iterable
+from typing import Any, Self, cast
+
+from interlingua.access import Access, Key, Refused
+from interlingua.client import Client
+from interlingua.service.methods import Context
+from interlingua.sessions import Sessions
+
+ONLY = ""
+"""The tenant where there is but one: that of the library, so that a program finds its sessions on a server as well."""
+
+
+class Caller:
+    """Who calls: with which key, and as which tenant."""
+
+    def __init__(self, key: Key, tenant: str) -> None:
+        self.key = key
+        self.tenant = tenant
+
+
+def caller(context: Context, access: Access) -> Caller:
+    """Who makes a call. Raises `Refused` for one without a key, where there are keys."""
+    if not access.open:
+        key = access.key(_bearer(context.invocation_metadata() or ()))
+        return Caller(key, key.tenant)
+    return Caller(access.key(None), _tenant_of_certificate(context.auth_context()))
+
+
+def _bearer(metadata: Iterable[Any]) -> str | None:
+    given = [value for name, value in metadata if name == "authorization"]
+    scheme, _, token = (given[0] if len(given) == 1 else "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else None
+
+
+def _tenant_of_certificate(proved: Any) -> str:
+    if not proved.get("x509_pem_cert"):
+        return ONLY
+    subject = b"".join(proved.get("x509_subject") or ()).decode("utf-8", "backslashreplace")
+    if not subject:
+        raise Refused("permission", "the certificate of this client has no subject, which would say whose it is", 403)
+    return f"x509:{subject}"
+
+
+class CallersSessions(Sessions):
+    """The sessions of a server: those of a caller are asked of the models alone that its key may use."""
+
+    _key: Key | None = None
+
+    async def __aenter__(self) -> Self:
+        await super().__aenter__()
+        _ = self.routing  # those of all callers route with this one
+        return self
+
+    def of_caller(self, who: Caller) -> "CallersSessions":
+        """The sessions that a caller sees."""
+        found = cast("CallersSessions", self.of(who.tenant))
+        found._key = who.key
+        return found
+
+    @property
+    def client(self) -> Client:
+        """Who calls the providers."""
+        client = super().client
+        restricted = self._key is not None and self._key.models is not None
+        return cast("Client", _ClientOfKey(client, self._key)) if restricted and self._key is not None else client
+
+
+class _ClientOfKey:
+    """A client that asks the models alone that a key may use."""
+
+    def __init__(self, client: Client, key: Key) -> None:
+        self._client = client
+        self._key = key
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._client, name)
+
+    async def generate(self, request: Any, *, model: str, fallbacks: Iterable[str] = (), **rest: Any) -> Any:
+        """Does what `Client.generate` does."""
+        first, *others = self._allowed((model, *fallbacks))
+        return await self._client.generate(request, model=first, fallbacks=others, **rest)
+
+    def stream(self, request: Any, *, model: str, fallbacks: Iterable[str] = (), **rest: Any) -> Any:
+        """Does what `Client.stream` does."""
+        first, *others = self._allowed((model, *fallbacks))
+        return self._client.stream(request, model=first, fallbacks=others, **rest)
+
+    def _allowed(self, models: tuple[str, ...]) -> list[str]:
+        found = [model for model in models if self._key.may_use(model)]
+        if not found:
+            raise not_for(self._key, models)
+        return found
+
+
+def not_for(key: Key, models: Iterable[str]) -> Refused:
+    """The refusal of models that a key may not use."""
+    return Refused("permission", f"the key {key.name} may not use {', '.join(models)}", 403)

@@ -1,0 +1,154 @@
+"""
+What all methods of all services have in common: their bytes are parsed, their calls are counted, their failures end with
+a status that says whose fault it is.
+"""
+
+import asyncio
+import logging
+import time
+import traceback
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import wraps
+from types import ModuleType
+from typing import Any, NoReturn, Protocol, TypeVar
+
+import grpc
+import grpc.aio
+from google.protobuf.message import DecodeError, Message
+
+from interlingua.canonical.errors import InterlinguaError, InvalidRequest, too_deep
+from interlingua.service.calls import Calls
+from interlingua.service.status import status_of
+
+_LOG = logging.getLogger("interlingua.service")
+
+MAX_MESSAGE_BYTES = 64 << 20
+
+Context = grpc.aio.ServicerContext[Any, Any]
+O = TypeVar("O", bound=Message)  # noqa: E741
+
+
+class Service(Protocol):
+    """What the methods of a service belong to."""
+
+    calls: Calls
+
+    def fitting(self, answer: O, /) -> O:
+        """An answer that is no larger than a message may be. Raises `MessageTooLarge`."""
+        ...
+
+
+S = TypeVar("S", bound=Service)
+I = TypeVar("I")  # noqa: E741
+
+
+@dataclass(frozen=True, slots=True)
+class Malformed:
+    """Bytes that are no message of the type that a method takes."""
+
+    type: str
+
+    def error(self) -> InvalidRequest:
+        """What to tell the sender."""
+        return InvalidRequest(f"the bytes are no {self.type}; is the sender's service.proto another one?", path="")
+
+
+def handlers(servicer: Any, messages: ModuleType, name: str) -> dict[str, Any]:
+    """The methods of a service, as a server takes them. `messages` is the generated module that has it.
+
+    The generated registration lets bytes that cannot be parsed end as UNKNOWN, so the parsing is wrapped here.
+    """
+    found: dict[str, Any] = {}
+    for method in messages.DESCRIPTOR.services_by_name[name].methods:
+        handler: Any = {
+            (False, False): grpc.unary_unary_rpc_method_handler,
+            (False, True): grpc.unary_stream_rpc_method_handler,
+            (True, False): grpc.stream_unary_rpc_method_handler,
+            (True, True): grpc.stream_stream_rpc_method_handler,
+        }[method.client_streaming, method.server_streaming]
+        taken: Any = getattr(messages, method.input_type.name)
+        given: Any = getattr(messages, method.output_type.name)
+        found[method.name] = handler(
+            getattr(servicer, method.name),
+            request_deserializer=_parser(taken),
+            response_serializer=given.SerializeToString,
+        )
+    return found
+
+
+def _parser(kind: Any) -> Callable[[bytes], Any]:
+    def parse(data: bytes) -> Any:
+        try:
+            return kind.FromString(data)
+        except DecodeError:
+            return Malformed(kind.DESCRIPTOR.name)
+
+    return parse
+
+
+async def _fail(context: Context, problem: Exception, request: Any) -> NoReturn:
+    """Ends a call with the status of an error. What is not one of ours is a defect: logged without its text."""
+    if isinstance(problem, RecursionError):
+        problem = too_deep()
+    if not isinstance(problem, InterlinguaError):
+        # the text of a foreign exception may quote content
+        where = "".join(traceback.format_tb(problem.__traceback__))
+        _LOG.error("%s in a method of the service\n%s", type(problem).__name__, where)
+        problem = InterlinguaError("a defect of the server; its log tells where")
+    code, message, trailer = status_of(problem, include_raw=getattr(request, "include_raw", False))
+    try:
+        await context.abort(code, message, trailer)
+    except grpc.aio.InternalError:
+        # the client has gone, or its deadline has passed, and gRPC did not say so yet: nobody is there to be told
+        raise asyncio.CancelledError from None
+
+
+def unary(method: Callable[[S, I, Context], Awaitable[O]]) -> Callable[[S, I, Context], Awaitable[O]]:
+    """A method that answers once."""
+
+    @wraps(method)
+    async def guarded(self: S, request: I, context: Context) -> O:
+        try:
+            with self.calls.admitted(), self.calls.cut_off():
+                if isinstance(request, Malformed):
+                    raise request.error()
+                return self.fitting(await method(self, request, context))
+        except Exception as problem:  # noqa: BLE001
+            await _fail(context, problem, request)
+
+    return guarded
+
+
+def stream(method: Callable[[S, I, Context], AsyncIterator[O]]) -> Callable[[S, I, Context], AsyncIterator[O]]:
+    """A method that answers piece by piece: an async generator, whose `finally` releases what it holds."""
+
+    @wraps(method)
+    async def guarded(self: S, request: I, context: Context) -> AsyncIterator[O]:
+        answers: Any = method(self, request, context)
+        try:
+            with self.calls.admitted():
+                if isinstance(request, Malformed):
+                    raise request.error()
+                async for answer in answers:
+                    yield self.fitting(answer)
+        except Exception as problem:  # noqa: BLE001
+            await _fail(context, problem, request)
+        finally:
+            await answers.aclose()
+
+    return guarded
+
+
+_PAUSE_S = 0.05
+_PATIENCE_S = 2.0
+
+
+async def let_it_finish(pieces: AsyncIterator[Any]) -> None:
+    """Throws away what a client is just sending, until it makes a pause: some clients forget the status of a call when it
+    arrives while they write (grpc.aio: https://github.com/grpc/grpc/issues/36066)."""
+    end = time.monotonic() + _PATIENCE_S
+    with suppress(StopAsyncIteration, TimeoutError, grpc.RpcError):
+        while time.monotonic() < end:
+            await asyncio.wait_for(anext(pieces), _PAUSE_S)

@@ -1,0 +1,215 @@
+"""Sessions on the wire of gRPC: what comes in a call as plain data, and what is kept as messages."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from interlingua import translate
+from interlingua.canonical import json
+from interlingua.canonical.errors import InvalidRequest
+from interlingua.service import adapting, convert
+from interlingua.sessions import SessionInfo, Watched
+from interlingua.sessions.rows import ToolCallRow
+from interlingua.v1 import sessions_pb2 as messages
+from interlingua.v1 import types_pb2 as types
+
+Data = dict[str, Any]
+
+_LONGEST_KEY = 200
+
+
+# ---------------------------------------------------------------------------------------------------- in
+
+
+def drafts(request: messages.AppendMessagesRequest) -> list[Data]:
+    """The messages to append, validated. Raises `InvalidRequest`."""
+    if request.messages and request.messages_json:
+        raise InvalidRequest("give messages or messages_json, not both", path="/messages")
+    if request.messages:
+        with adapting.field_of_call("messages"):
+            given: Any = [convert.from_proto(one) for one in request.messages]
+    else:
+        with adapting.field_of_call("messages_json"):
+            given = json.loads(request.messages_json) if request.messages_json else []
+    if not isinstance(given, list) or not given:
+        raise InvalidRequest("there is no message to append", path="/messages")
+    return [_validated(one, f"/{position}") for position, one in enumerate(given)]
+
+
+def _validated(message: Any, at: str) -> Data:
+    try:
+        return translate.load(message, "Message")
+    except InvalidRequest as problem:
+        raise moved(problem, at) from None
+
+
+def moved(problem: InvalidRequest, at: str) -> InvalidRequest:
+    """The same problem, seen from further up."""
+    violations = [{**one, "path": f"{at}{one['path']}"} for one in problem.violations]
+    return InvalidRequest(problem.message, path=f"{at}{problem.path or ''}", violations=violations)
+
+
+def conversation(request: messages.GenerateInSessionRequest) -> tuple[list[Data], str | None, Data]:
+    """What is said, the model that is named, and the other members of the request; validated."""
+    match request.WhichOneof("conversation"):
+        case "request":
+            data = adapting.message_data(request.request, "Request")
+        case "request_json":
+            data = adapting.load(request.request_json, "Request", "request_json")
+        case _:
+            return [], None, {}
+    members = {name: value for name, value in data.items() if name not in ("messages", "model", "stream")}
+    return data["messages"], data.get("model"), members
+
+
+def members(text: str) -> Data:
+    """Members of the requests to come, validated. Raises `InvalidRequest`."""
+    given = optional_object(text, "members_json") or {}
+    for name in ("messages", "model"):
+        if name in given:
+            raise InvalidRequest(f"the session has its own {name}", path=f"/members_json/{name}")
+    try:
+        data = translate.load({"messages": [], **given})
+    except InvalidRequest as problem:
+        raise moved(problem, "/members_json") from None
+    return {name: value for name, value in data.items() if name != "messages"}
+
+
+def optional_object(text: str, name: str) -> Data | None:
+    """A JSON object in a field; None when the field is empty. Raises `InvalidRequest`."""
+    if not text:
+        return None
+    try:
+        value = json.loads(text)
+    except InvalidRequest as problem:
+        raise moved(problem, f"/{name}") from None
+    if not isinstance(value, dict):
+        raise InvalidRequest("must be a JSON object", path=f"/{name}")
+    return value
+
+
+def client_key(text: str) -> str | None:
+    """The client key of a call, if it has one. Raises `InvalidRequest` for one that is too long to be found again."""
+    if len(text) > _LONGEST_KEY:
+        raise InvalidRequest(f"a client key has at most {_LONGEST_KEY} characters", path="/client_key")
+    return plain_text(text, "client_key") or None
+
+
+def plain_text(text: str, name: str) -> str:
+    """A text that every database can hold. Raises `InvalidRequest` for one with a NUL."""
+    if "\0" in text:
+        raise InvalidRequest("the character U+0000 cannot be stored or looked for", path=f"/{name}")
+    return text
+
+
+def page_size(given: int, usual: int, most: int) -> int:
+    """How many a page has at most. Raises `InvalidRequest`."""
+    if given < 0:
+        raise InvalidRequest("a page has at least one entry, or 0 for the usual number", path="/page_size")
+    return min(given or usual, most)
+
+
+def place(token: str) -> SessionInfo | None:
+    """Where a list of sessions goes on. Raises `InvalidRequest` for what is no token of such a list."""
+    if not token:
+        return None
+    moment, _, identity = plain_text(token, "page_token").partition("/")
+    try:
+        if datetime.fromisoformat(moment).tzinfo is None or not identity:
+            raise ValueError
+    except ValueError:
+        raise InvalidRequest("this is no token that a list of sessions gave", path="/page_token") from None
+    return SessionInfo(identity, "", None, None, None, {}, 0, moment, moment, None, None, None, None)
+
+
+# ---------------------------------------------------------------------------------------------------- out
+
+
+def token(info: SessionInfo) -> str:
+    """Where a list of sessions goes on behind this one."""
+    return f"{info.updated_at}/{info.id}"
+
+
+def session(info: SessionInfo) -> messages.Session:
+    """A session as a message."""
+    return messages.Session(
+        id=info.id,
+        revision=info.revision,
+        created_at=_moment(info.created_at),
+        updated_at=_moment(info.updated_at),
+        active_model=info.active_model or "",
+        queued_model=info.queued_model or "",
+        workspace_path=info.workspace_path,
+        policy_json="" if info.policy is None else text(info.policy),
+        extra_json=text(info.extra) if info.extra else "",
+        last_message_id=info.last_message_id or "",
+        parent_session_id=info.parent_session_id or "",
+        parent_message_id=info.parent_message_id or "",
+        turn_until=None if info.turn_until is None else _moment(info.turn_until),
+    )
+
+
+def _moment(written: str) -> Timestamp:
+    moment = Timestamp()
+    moment.FromJsonString(written)
+    return moment
+
+
+def tool_call(row: ToolCallRow) -> messages.ToolCall:
+    """A tool call as a message."""
+    call = messages.ToolCall(
+        id=row.id,
+        message_id=row.message_id,
+        result_message_id=row.result_message_id or "",
+        name=row.name,
+        status=row.status,
+    )
+    call.created_at.FromMicroseconds(row.created_at)
+    if row.completed_at is not None:
+        call.completed_at.FromMicroseconds(row.completed_at)
+    return call
+
+
+def listed(
+    found: list[Data], size: int, most_bytes: int, *, after: str, as_json: bool
+) -> messages.ListMessagesResponse:
+    """A page of messages: at most `size` of those that were found, and no more than `most_bytes` unless the first is larger."""
+    page = messages.ListMessagesResponse()
+    total, last = 0, after
+    for one in found[:size]:
+        value: Any = text(one) if as_json else convert.to_proto(types.Message, one)
+        total += len(value.encode()) if as_json else value.ByteSize()
+        if total > most_bytes and last != after:
+            page.next_page_token = last
+            return page
+        (page.messages_json if as_json else page.messages).append(value)
+        last = one["id"]
+    page.next_page_token = last if len(found) > size else ""
+    return page
+
+
+def appended(found: list[Data], *, as_json: bool) -> Iterator[tuple[str, Any]]:
+    """Messages as they are stored, each with the field that it goes into."""
+    for one in found:
+        yield ("messages_json", text(one)) if as_json else ("messages", convert.to_proto(types.Message, one))
+
+
+def event(value: Data, *, as_json: bool) -> messages.GenerateInSessionResponse:
+    """An event of an answer as a message."""
+    if as_json:
+        return messages.GenerateInSessionResponse(event_json=text(value))
+    return messages.GenerateInSessionResponse(event=convert.to_proto(types.StreamEvent, value))
+
+
+def watched(one: Watched, *, as_json: bool) -> messages.WatchSessionResponse:
+    """An event of a session as a message."""
+    if as_json:
+        return messages.WatchSessionResponse(revision=one.revision, event_json=text(one.event))
+    return messages.WatchSessionResponse(revision=one.revision, event=convert.to_proto(types.Event, one.event))
+
+
+def text(value: Any) -> str:
+    """A value as JSON text."""
+    return json.dumps(value).decode()

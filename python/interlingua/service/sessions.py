@@ -1,0 +1,337 @@
+"""
+The methods of the service of sessions, each a few lines over `interlingua.sessions`.
+
+Each begins with who calls: what it then sees are the sessions of that tenant.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Any, TypeVar
+
+from google.protobuf.message import Message
+
+from interlingua.access import Access
+from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.fold import buffered
+from interlingua.client.answers import shut_down
+from interlingua.client.interrupt import Interrupt
+from interlingua.client.threads import done, size_of
+from interlingua.service import adapting, routing
+from interlingua.service import session_values as values
+from interlingua.service.callers import Caller, CallersSessions, caller, not_for
+from interlingua.service.calls import Calls, until
+from interlingua.service.methods import MAX_MESSAGE_BYTES, Context, Malformed, let_it_finish, stream, unary
+from interlingua.service.status import MessageTooLarge, shown
+from interlingua.sessions import Appended, SessionNotFound, SessionStream, appending, turns
+from interlingua.sessions.calls import CANCELLED, FAILED, PENDING, SUCCEEDED
+from interlingua.sessions.change import Change
+from interlingua.sessions.generating import Generating
+from interlingua.sessions.turns import Turn
+from interlingua.v1 import sessions_pb2 as messages
+
+Data = dict[str, Any]
+O = TypeVar("O", bound=Message)  # noqa: E741
+
+_SESSIONS_AT_ONCE, _MESSAGES_AT_ONCE, _MOST_AT_ONCE = 50, 100, 1000
+_IMPORT = 4
+"""How many times the limit of one message the lines of an import may have together."""
+_STATUSES = (PENDING, SUCCEEDED, FAILED, CANCELLED)
+_LAST = frozenset(("message_complete", "error"))
+_STORED = "it is stored; "
+
+
+class SessionServicer:
+    """The service over the sessions of one database, which are open. It keeps nothing between calls: any number may stand
+    side by side.
+
+    `calls` counts what runs, `limit` is that of one message, in bytes.
+    """
+
+    def __init__(
+        self, sessions: CallersSessions, access: Access, calls: Calls | None = None, limit: int = MAX_MESSAGE_BYTES
+    ) -> None:
+        self.calls = calls or Calls()
+        self._limit = limit
+        self._access = access
+        self._sessions = sessions
+
+    def fitting(self, answer: O, /) -> O:
+        """An answer that is no larger than a message may be. Raises `MessageTooLarge`."""
+        if (size := answer.ByteSize()) > self._limit:
+            raise MessageTooLarge(size, self._limit, _STORED)
+        return answer
+
+    def _called(self, context: Context) -> tuple[Caller, CallersSessions]:
+        who = caller(context, self._access)
+        return who, self._sessions.of_caller(who)
+
+    # ---------------------------------------------------------------------------------------------- sessions
+
+    @unary
+    async def CreateSession(
+        self, request: messages.CreateSessionRequest, context: Context
+    ) -> messages.CreateSessionResponse:
+        """Makes a session."""
+        who, sessions = self._called(context)
+        policy = values.optional_object(request.policy_json, "policy_json")
+        extra = values.optional_object(request.extra_json, "extra_json")
+        if request.model:
+            _demand_allowed(who, sessions, request.model)
+        with adapting.field_of_call("policy_json"):
+            chat = await sessions.create(
+                model=request.model or None,
+                workspace_path=values.plain_text(request.workspace_path, "workspace_path"),
+                policy=policy,
+                extra=extra,
+            )
+        return messages.CreateSessionResponse(session=values.session(await chat.info()))
+
+    @unary
+    async def GetSession(self, request: messages.GetSessionRequest, context: Context) -> messages.GetSessionResponse:
+        """Gives a session."""
+        _, sessions = self._called(context)
+        found: str | None = values.plain_text(request.session_id, "session_id")
+        if request.member_id:
+            found = await sessions.find(values.plain_text(request.member_id, "member_id"))
+            if found is None:
+                raise SessionNotFound("there is no such message or tool call")
+        return messages.GetSessionResponse(session=values.session(await sessions.info(found or "")))
+
+    @unary
+    async def ListSessions(
+        self, request: messages.ListSessionsRequest, context: Context
+    ) -> messages.ListSessionsResponse:
+        """Lists sessions."""
+        _, sessions = self._called(context)
+        size = values.page_size(request.page_size, _SESSIONS_AT_ONCE, _MOST_AT_ONCE)
+        prefix = values.plain_text(request.id_prefix, "id_prefix")
+        found = await sessions.latest(size + 1, after=values.place(request.page_token), prefix=prefix)
+        page = found[:size]
+        return messages.ListSessionsResponse(
+            sessions=[values.session(info) for info in page],
+            next_page_token=values.token(page[-1]) if len(found) > size else "",
+        )
+
+    @unary
+    async def DeleteSession(
+        self, request: messages.DeleteSessionRequest, context: Context
+    ) -> messages.DeleteSessionResponse:
+        """Removes a session."""
+        _, sessions = self._called(context)
+        await sessions.delete(values.plain_text(request.session_id, "session_id"))
+        return messages.DeleteSessionResponse()
+
+    @unary
+    async def ForkSession(self, request: messages.ForkSessionRequest, context: Context) -> messages.ForkSessionResponse:
+        """Makes a session that begins as another one was at a message."""
+        _, sessions = self._called(context)
+        chat = sessions.chat(values.plain_text(request.session_id, "session_id"))
+        forked = await chat.fork(values.plain_text(request.message_id, "message_id") or None)
+        return messages.ForkSessionResponse(session=values.session(await forked.info()))
+
+    # ---------------------------------------------------------------------------------------------- messages
+
+    @unary
+    async def ListMessages(
+        self, request: messages.ListMessagesRequest, context: Context
+    ) -> messages.ListMessagesResponse:
+        """Lists messages."""
+        _, sessions = self._called(context)
+        size = values.page_size(request.page_size, _MESSAGES_AT_ONCE, _MOST_AT_ONCE)
+        after = values.plain_text(request.page_token, "page_token")
+        chat = sessions.chat(values.plain_text(request.session_id, "session_id"))
+        found = await chat.history(superseded=request.with_superseded, after=after, limit=size + 1)
+        # half of what a message may hold, so that also the largest of the next ones has room
+        room, as_json = self._limit // 2, request.json_output
+        return await done(size_of({"messages": found}), values.listed, found, size, room, after=after, as_json=as_json)
+
+    @unary
+    async def AppendMessages(
+        self, request: messages.AppendMessagesRequest, context: Context
+    ) -> messages.AppendMessagesResponse:
+        """Appends messages."""
+        _, sessions = self._called(context)
+        session_id = values.plain_text(request.session_id, "session_id")
+        key = values.client_key(request.client_key)
+        expected = request.expected_revision if request.HasField("expected_revision") else None
+        instead_of = values.plain_text(request.instead_of, "instead_of") or None
+        drafts = await done(request.ByteSize(), values.drafts, request)
+
+        # what Chat.append does, but for the validation, which has left the loop already
+        def append(change: Change) -> Appended:
+            if change.row.turn_id is not None and (change.row.turn_until or 0) < change.now:
+                turns.close_abandoned(change)
+            return appending.append(change, drafts, sessions.rules, key=key, expected=expected, instead_of=instead_of)
+
+        stored = await sessions.change(session_id, append)
+        answer = messages.AppendMessagesResponse(revision=stored.revision, already_stored=stored.repeated)
+        for name, value in values.appended(stored.messages, as_json=request.json_output):
+            getattr(answer, name).append(value)
+        return answer
+
+    @stream
+    async def GenerateInSession(
+        self, request: messages.GenerateInSessionRequest, context: Context
+    ) -> AsyncIterator[messages.GenerateInSessionResponse]:
+        """Appends what is said, and gives the model's answer as events."""
+        who, sessions = self._called(context)
+        session_id = values.plain_text(request.session_id, "session_id")
+        key = values.client_key(request.client_key)
+        said, model, members = await done(request.ByteSize(), values.conversation, request)
+        self._access.admit(who.key)
+        generating = _Answer(sessions, session_id, model, context.time_remaining(), members)
+        answer = SessionStream(generating, said, key)
+        try:
+            with self.calls.cut_by(lambda: answer.cancel("shutdown")):
+                async for piece in self._pieces(answer, request):
+                    yield piece
+        finally:
+            await answer.aclose()
+            if not generating.given_before:
+                self._access.record(who.key, (answer.response or {}).get("usage"))
+
+    async def _pieces(
+        self, answer: SessionStream, request: messages.GenerateInSessionRequest
+    ) -> AsyncIterator[messages.GenerateInSessionResponse]:
+        """The events of an answer that fit into messages. One that ends with an event that does not is stored all the same."""
+        too_large: MessageTooLarge | None = None
+        async for event in answer:
+            if request.buffered and not any(buffered([event])):
+                continue
+            if event["type"] == "error":
+                event = {**event, "error": shown(event["error"], include_raw=request.include_raw)}
+            piece = values.event(event, as_json=request.json_output)
+            try:
+                yield self.fitting(piece)
+            except MessageTooLarge as problem:
+                too_large = too_large or problem
+                if event["type"] in _LAST:
+                    problem.usage = (event.get("response") or {}).get("usage")
+                    yield values.event(_without_response(event, problem), as_json=request.json_output)
+                    raise problem from None
+
+    # ---------------------------------------------------------------------------------------------- models
+
+    @unary
+    async def SwapModel(self, request: messages.SwapModelRequest, context: Context) -> messages.SwapModelResponse:
+        """Lets another model answer from now on."""
+        who, sessions = self._called(context)
+        chat = sessions.chat(values.plain_text(request.session_id, "session_id"))
+        members = await done(request.ByteSize(), values.members, request.members_json)
+        if request.model.strip() not in ("", "-"):
+            _demand_allowed(who, sessions, request.model.strip())
+        with adapting.field_of_call("model"):
+            swap = await chat.swap(request.model, **members)
+        answer = messages.SwapModelResponse(model=swap.model or "", queued=swap.queued)
+        if swap.preview is not None:
+            answer.preview.CopyFrom(routing.candidate_message(swap.preview))
+        return answer
+
+    @unary
+    async def PreviewSwap(self, request: messages.PreviewSwapRequest, context: Context) -> messages.PreviewSwapResponse:
+        """Tells what models would lose of a conversation, take and cost."""
+        _, sessions = self._called(context)
+        chat = sessions.chat(values.plain_text(request.session_id, "session_id"))
+        members = await done(request.ByteSize(), values.members, request.members_json)
+        with adapting.field_of_call("models"):
+            rows = await chat.preview(*request.models, **members)
+        return messages.PreviewSwapResponse(candidates=[routing.candidate_message(row) for row in rows])
+
+    @unary
+    async def ListToolCalls(
+        self, request: messages.ListToolCallsRequest, context: Context
+    ) -> messages.ListToolCallsResponse:
+        """Lists tool calls."""
+        _, sessions = self._called(context)
+        if request.status and request.status not in _STATUSES:
+            raise InvalidRequest(f"a call is one of {', '.join(_STATUSES)}", path="/status")
+        chat = sessions.chat(values.plain_text(request.session_id, "session_id"))
+        rows = await chat.calls(request.status or None)
+        return messages.ListToolCallsResponse(calls=[values.tool_call(row) for row in rows])
+
+    # ---------------------------------------------------------------------------------------------- in and out
+
+    @stream
+    async def ExportSession(
+        self, request: messages.ExportSessionRequest, context: Context
+    ) -> AsyncIterator[messages.ExportSessionResponse]:
+        """Gives a session as lines of JSON."""
+        _, sessions = self._called(context)
+        interrupt = Interrupt()
+        lines = sessions.export(values.plain_text(request.session_id, "session_id"))
+        with self.calls.cut_by(lambda: interrupt.stop("shutdown")):
+            async for line in until(lines, interrupt):
+                yield messages.ExportSessionResponse(line=line)
+        if interrupt.reason is not None:
+            raise shut_down()
+
+    @unary
+    async def ImportSession(
+        self, request: AsyncIterator[messages.ImportSessionRequest], context: Context
+    ) -> messages.ImportSessionResponse:
+        """Makes a session of lines of JSON."""
+        _, sessions = self._called(context)
+        lines: list[str] = []
+        total, most = 0, _IMPORT * self._limit
+        pieces = aiter(request)
+        try:
+            async for piece in pieces:
+                if isinstance(piece, Malformed):
+                    raise piece.error()
+                total += len(piece.line)
+                if total > most:
+                    raise InvalidRequest(f"the lines of an import have at most {most} characters together", path="")
+                lines.append(piece.line)
+        except InvalidRequest:
+            await let_it_finish(pieces)
+            raise
+        chat = await sessions.import_(lines)
+        return messages.ImportSessionResponse(session=values.session(await chat.info()))
+
+    # ---------------------------------------------------------------------------------------------- events
+
+    @stream
+    async def WatchSession(
+        self, request: messages.WatchSessionRequest, context: Context
+    ) -> AsyncIterator[messages.WatchSessionResponse]:
+        """Gives the events of a session."""
+        _, sessions = self._called(context)
+        if request.after_revision < 0:
+            raise InvalidRequest("a revision is 0 or more", path="/after_revision")
+        interrupt = Interrupt()
+        events = sessions.chat(values.plain_text(request.session_id, "session_id")).watch(request.after_revision)
+        try:
+            with self.calls.watching(lambda: interrupt.stop("shutdown")):
+                async for one in until(events, interrupt):
+                    yield values.watched(one, as_json=request.json_output)
+        finally:
+            await events.aclose()
+        if interrupt.reason is not None:
+            raise shut_down()
+
+
+class _Answer(Generating):
+    """An answer to what stands in the `messages` of a request: what is wrong there is told with its place."""
+
+    given_before = False
+    """Whether the client key had an answer already."""
+
+    async def hold(self, drafts: Sequence[Data], key: str | None) -> Turn | Data:
+        """The session's turn, with what is said appended."""
+        try:
+            held = await super().hold(drafts, key)
+            self.given_before = not isinstance(held, Turn)
+            return held
+        except InvalidRequest as problem:
+            raise values.moved(problem, "/messages") from None
+
+
+def _demand_allowed(who: Caller, sessions: CallersSessions, model: str) -> None:
+    with adapting.field_of_call("model"):
+        named = sessions.one_model(model)
+    if not who.key.may_use(named):
+        raise not_for(who.key, [named])
+
+
+def _without_response(event: Data, problem: MessageTooLarge) -> Data:
+    """The end of an answer that is too large to send: an error that says so."""
+    return {"type": "error", "message_id": event["message_id"], "error": event.get("error") or problem.to_dict()}

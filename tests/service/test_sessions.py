@@ -1,0 +1,458 @@
+"""Sessions over gRPC: every method, deadlines, cancellation, limits, the end of the server."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+
+from interlingua.canonical import json
+from interlingua.client import Refuse, Say
+from interlingua.v1 import sessions_pb2 as messages
+from interlingua.v1 import types_pb2 as types
+
+from .sessions_served import ACME, CLAUDE, GPT, POLICY, Calls, info, keys, serving, text_of, told, user
+
+pytestmark = pytest.mark.asyncio
+SLOW = "one two three four five six seven eight nine ten " * 4
+COMPLETE, PARTIAL, CANCELLED, ERROR = (
+    types.MESSAGE_STATUS_COMPLETE,
+    types.MESSAGE_STATUS_PARTIAL,
+    types.MESSAGE_STATUS_CANCELLED,
+    types.MESSAGE_STATUS_ERROR,
+)
+USER, ASSISTANT = types.ROLE_USER, types.ROLE_ASSISTANT
+
+
+async def refused(call: Any) -> grpc.aio.AioRpcError:
+    """How a call fails, be it unary or a stream."""
+    with pytest.raises(grpc.aio.AioRpcError) as error:
+        if hasattr(call, "__aiter__"):
+            async for _ in call:
+                pass
+        else:
+            await call
+    return error.value
+
+
+async def test_a_conversation(tmp_path: Path) -> None:
+    """Made, spoken in, read, listed, found, removed; another server on the same database has all of it."""
+    async with serving(tmp_path, Say("Hello!"), Say("Well.")) as at:
+        call = at.anybody
+        made = (await call.CreateSession(model=GPT, workspace_path="/w", extra_json='{"title":"t"}')).session
+        assert (made.active_model, made.workspace_path, json.loads(made.extra_json)) == (GPT, "/w", {"title": "t"})
+        assert made.revision == 1
+        events = await call.say(made.id, "Hi.")
+        assert events[-1].WhichOneof("event") == "message_complete"
+        stored = events[-1].message_complete.response.message
+        assert (stored.session_id, stored.metadata.model) == (made.id, GPT)
+    async with serving(tmp_path, Say("Well.")) as at:
+        call = at.anybody
+        await call.say(made.id, "And you?")
+        assert await call.texts(made.id) == [
+            (USER, "Hi.", COMPLETE),
+            (ASSISTANT, "Hello!", COMPLETE),
+            (USER, "And you?", COMPLETE),
+            (ASSISTANT, "Well.", COMPLETE),
+        ]
+        assert [one["role"] for one in at.fake.sent[0].request["messages"]] == ["user", "assistant", "user"]
+        found = (await call.GetSession(member_id=stored.id)).session
+        assert found.id == made.id
+        assert found.revision > made.revision
+        assert [one.id for one in (await call.ListSessions(id_prefix=made.id[:9])).sessions] == [made.id]
+        await call.DeleteSession(session_id=made.id)
+        assert not (await call.ListSessions()).sessions
+        assert (await refused(call.GetSession(session_id=made.id))).code() is grpc.StatusCode.NOT_FOUND
+
+
+async def test_lists_go_on(tmp_path: Path) -> None:
+    """Pages of sessions and of messages have all of them once; a page of messages fits into a message of the protocol."""
+    async with serving(tmp_path, max_message_bytes=4000) as at:
+        call = at.anybody
+        made = [await call.create() for _ in range(5)]
+        found: list[str] = []
+        token = ""
+        while True:
+            page = await call.ListSessions(page_size=2, page_token=token)
+            found += [one.id for one in page.sessions]
+            if not (token := page.next_page_token):
+                break
+        assert found == made[::-1]
+        for number in range(7):
+            await call.AppendMessages(session_id=made[0], messages_json=text_of([user(f"{number}" + "x" * 900)]))
+        texts: list[str] = []
+        pages = 0
+        while True:
+            many = await call.ListMessages(session_id=made[0], page_token=token, json_output=bool(pages % 2))
+            texts += [one.content[0].text.text[0] for one in many.messages]
+            texts += [json.loads(one)["content"][0]["text"][0] for one in many.messages_json]
+            pages += 1
+            if not (token := many.next_page_token):
+                break
+        assert texts == list("0123456")
+        assert pages > 1
+
+
+async def test_appending(tmp_path: Path) -> None:
+    """All or none; once under a key; a writer who was too late is told what there is now."""
+    async with serving(tmp_path) as at:
+        call = at.anybody
+        chat = await call.create()
+        message = types.Message(role=USER, content=[types.ContentBlock(text=types.TextBlock(text="Hi."))])
+        first = await call.AppendMessages(session_id=chat, messages=[message], client_key="k", expected_revision=1)
+        again = await call.AppendMessages(session_id=chat, messages=[message], client_key="k", expected_revision=1)
+        assert (first.already_stored, again.already_stored) == (False, True)
+        assert list(again.messages) == list(first.messages)
+        late = await refused(
+            call.AppendMessages(session_id=chat, messages_json=text_of([user("No.")]), expected_revision=1)
+        )
+        assert late.code() is grpc.StatusCode.ABORTED
+        assert info(late).metadata["code"] == "conflict"
+        assert info(late).metadata["revision"] == str(first.revision)
+        other = await refused(
+            call.AppendMessages(session_id=chat, messages_json=text_of([user("No.")]), client_key="k")
+        )
+        assert (other.code(), info(other).metadata["code"]) == (grpc.StatusCode.INVALID_ARGUMENT, "key_reused")
+        orphan = {"role": "tool", "content": [{"type": "tool_result", "tool_use_id": "tu_none", "content": []}]}
+        bad = await refused(call.AppendMessages(session_id=chat, messages_json=text_of([user("No."), orphan])))
+        assert bad.code() is grpc.StatusCode.INVALID_ARGUMENT
+        assert info(bad).metadata["path"].startswith("/1/content/0")
+        wrong = await refused(call.AppendMessages(session_id=chat, messages_json='[{"role": "king"}]'))
+        assert wrong.code() is grpc.StatusCode.INVALID_ARGUMENT
+        assert await call.texts(chat) == [(USER, "Hi.", COMPLETE)]
+        instead = await call.AppendMessages(
+            session_id=chat, messages_json=text_of([user("Ho.")]), instead_of=first.messages[0].id, json_output=True
+        )
+        assert json.loads(instead.messages_json[0])["content"][0]["text"] == "Ho."
+        assert await call.texts(chat) == [(USER, "Ho.", COMPLETE)]
+        assert len((await call.ListMessages(session_id=chat, with_superseded=True)).messages) == 2
+
+
+async def test_what_is_said_is_said_once(tmp_path: Path) -> None:
+    """Under its key; and what is wrong in it is told with its place, before anything is stored."""
+    async with serving(tmp_path, Say("Hello!"), who=keys(tokens_per_minute=10_000)) as at:
+        call = at.acme
+        chat = await call.create()
+        first = await call.say(chat, "Hi.", client_key="k")
+        again = await call.say(chat, "Hi.", client_key="k")
+        assert again[-1].message_complete.response.message == first[-1].message_complete.response.message
+        used = at.access._meters[at.access.key(ACME).digest].tokens
+        assert used is not None
+        assert used.left == 10_000 - 15  # what was given again was not paid for again
+        revision = (await call.GetSession(session_id=chat)).session.revision
+        for request in ({"messages": [{"role": "king", "content": []}]}, {"messages": [], "temperature": "hot"}):
+            bad = await refused(call.generate(chat, request))
+            assert bad.code() is grpc.StatusCode.INVALID_ARGUMENT
+        misplaced = {"type": "tool_use", "id": "tu_1", "name": "look", "input": {}}
+        bad = await refused(call.generate(chat, {"messages": [{"role": "user", "content": [misplaced]}]}))
+        assert info(bad).metadata["path"].startswith("/messages/0/content/0")
+        assert (await call.GetSession(session_id=chat)).session.revision == revision
+
+
+async def test_the_members_of_a_request_and_its_model_count_for_this_answer(tmp_path: Path) -> None:
+    """Tools, limits, another model; no messages answer the conversation as it is. Text for text."""
+    async with serving(tmp_path, Say(calls=[("look", {"at": 1})]), Say("Seen.")) as at:
+        call = at.anybody
+        chat = await call.create(model=CLAUDE)
+        tool = {"name": "look", "description": "Looks.", "input_schema": {"type": "object"}}
+        request = {"messages": [user("Look.")], "tools": [tool], "max_output_tokens": 77, "model": GPT}
+        events = [
+            json.loads(one.event_json) async for one in call.generate(chat, request, json_output=True, buffered=True)
+        ]
+        assert {event["type"] for event in events} <= {"tool_use_end", "message_complete"}
+        wire = at.fake.sent[0].wire
+        assert "openai" in at.fake.sent[0].url
+        assert wire["tools"][0]["function"]["name"] == "look"
+        assert 77 in wire.values()
+        [pending] = (await call.ListToolCalls(session_id=chat, status="pending")).calls
+        assert pending.name == "look"
+        block = {"type": "tool_result", "tool_use_id": pending.id, "content": [{"type": "text", "text": "a cat"}]}
+        result = {"role": "tool", "content": [block], "metadata": {"parent_tool_use_id": pending.id}}
+        await call.AppendMessages(session_id=chat, messages_json=text_of([result]))
+        answers = [one async for one in call.GenerateInSession(session_id=chat)]
+        assert answers[-1].event.message_complete.response.message.content[0].text.text == "Seen."
+        [ended] = (await call.ListToolCalls(session_id=chat)).calls
+        assert (ended.status, ended.id) == ("succeeded", pending.id)
+        assert (await call.GetSession(session_id=chat)).session.active_model == CLAUDE
+
+
+async def test_swapping(tmp_path: Path) -> None:
+    """Previewed, carried out, refused with the reason, cleared."""
+    async with serving(tmp_path, Say("Hello!"), Say("Bonjour.")) as at:
+        call = at.anybody
+        chat = await call.create(model=CLAUDE)
+        await call.say(chat, "Hi.")
+        preview = await call.PreviewSwap(session_id=chat, models=[GPT, CLAUDE])
+        assert [one.model for one in preview.candidates] == [GPT, CLAUDE]
+        assert preview.candidates[0].tokens.likely > 0
+        swapped = await call.SwapModel(session_id=chat, model=GPT)
+        assert (swapped.model, swapped.queued, swapped.preview) == (GPT, False, preview.candidates[0])
+        events = await call.say(chat, "Salut.")
+        assert events[-1].message_complete.response.model == GPT
+        unknown = await refused(call.SwapModel(session_id=chat, model="nobody:nothing"))
+        assert (unknown.code(), info(unknown).metadata["path"]) == (grpc.StatusCode.INVALID_ARGUMENT, "/model")
+        image = {"type": "image", "source": {"kind": "url", "url": "https://example.org/a.png"}, "critical": True}
+        await call.AppendMessages(session_id=chat, messages_json=text_of([{"role": "user", "content": [image]}]))
+        blind = await refused(call.SwapModel(session_id=chat, model="openai:gpt-3.5-turbo"))
+        assert blind.code() is grpc.StatusCode.FAILED_PRECONDITION, told(blind)
+        assert (await call.GetSession(session_id=chat)).session.active_model == GPT
+        assert (await call.SwapModel(session_id=chat, model="-")).model == ""
+        assert (await call.GetSession(session_id=chat)).session.active_model == ""
+
+
+async def test_forks_and_copies(tmp_path: Path) -> None:
+    """A fork ends where it is told to; an export comes back as another session with the same messages."""
+    async with serving(tmp_path, Say("Hello!"), Say("Well.")) as at:
+        call = at.anybody
+        chat = await call.create(extra_json='{"title":"t"}')
+        await call.say(chat, "Hi.")
+        middle = (await call.ListMessages(session_id=chat)).messages[-1].id
+        await call.say(chat, "And?")
+        forked = (await call.ForkSession(session_id=chat, message_id=middle)).session
+        assert (forked.parent_session_id, forked.parent_message_id) == (chat, middle)
+        assert await call.texts(forked.id) == (await call.texts(chat))[:2]
+        lines = [one.line async for one in call.ExportSession(session_id=chat)]
+        assert json.loads(lines[0])["id"] == chat
+        imported = (await call.ImportSession(iter([messages.ImportSessionRequest(line=one) for one in lines]))).session
+        assert imported.id not in (chat, forked.id)
+        assert json.loads(imported.extra_json) == {"title": "t"}
+        assert await call.texts(imported.id) == await call.texts(chat)
+        bad = await refused(call.ImportSession(iter([messages.ImportSessionRequest(line="{")])))
+        assert bad.code() is grpc.StatusCode.INVALID_ARGUMENT
+        assert len((await call.ListSessions()).sessions) == 3
+
+
+async def test_an_import_has_a_limit(tmp_path: Path) -> None:
+    """Four times that of a message; a client that goes on sending is refused all the same."""
+    async with serving(tmp_path, max_message_bytes=2000) as at:
+        line = messages.ImportSessionRequest(line=" " * 1900)
+        bad = await refused(at.anybody.ImportSession(iter([line] * 50)))
+        assert bad.code() is grpc.StatusCode.INVALID_ARGUMENT
+        assert "at most 8000" in str(bad.details())
+
+
+async def test_watching_goes_on_behind_its_cursor(tmp_path: Path) -> None:
+    """Across watchers, servers and the end of one: every event once and in order."""
+    seen: list[tuple[int, str]] = []
+
+    async def watch(call: Calls, chat: str, until: int) -> None:
+        stream = call.WatchSession(session_id=chat, after_revision=len(seen))
+        async for one in stream:
+            seen.append((one.revision, one.event.type))
+            if one.revision == until:
+                return
+
+    async with serving(tmp_path, *[Say("Hello!")] * 3) as first, serving(tmp_path, *[Say("Well.")] * 3) as second:
+        chat = await first.anybody.create()
+        for number, (talks, looks) in enumerate(((first, first), (first, second), (second, first))):
+            aim = 6 * (number + 1) + 0
+            watcher = asyncio.create_task(watch(looks.anybody, chat, aim))
+            await talks.anybody.say(chat, "Hi.")
+            await asyncio.wait_for(watcher, 10)
+        last = (await first.anybody.GetSession(session_id=chat)).session.revision
+        ended = asyncio.create_task(refused(second.anybody.WatchSession(session_id=chat, after_revision=last)))
+        await asyncio.sleep(0.2)
+        await asyncio.wait_for(second.running.stop(10), 5)
+        error = await ended
+        assert (error.code(), info(error).metadata["code"]) == (grpc.StatusCode.UNAVAILABLE, "shutdown")
+        await watch(first.anybody, chat, last)
+    assert [revision for revision, _ in seen] == list(range(1, last + 1))
+    turn = ["message.appended", "turn.started", "route.decided", "message.appended", "turn.ended"]
+    assert [name for _, name in seen] == ["session.created", *turn * 3]
+
+
+async def test_a_watcher_is_told_of_the_end_of_its_session(tmp_path: Path) -> None:
+    """And of a cursor that is none."""
+    async with serving(tmp_path) as at:
+        chat = await at.anybody.create()
+        watching = at.anybody.WatchSession(session_id=chat, json_output=True)
+        assert json.loads((await watching.read()).event_json)["type"] == "session.created"
+        await at.anybody.DeleteSession(session_id=chat)
+        assert (await refused(watching)).code() is grpc.StatusCode.NOT_FOUND
+        bad = await refused(at.anybody.WatchSession(session_id=chat, after_revision=-1))
+        assert bad.code() is grpc.StatusCode.INVALID_ARGUMENT
+
+
+@pytest.mark.parametrize("how", ["cancelled", "deadline", "shutdown"])
+async def test_an_answer_that_does_not_come_to_its_end_is_stored_as_far_as_it_came(tmp_path: Path, how: str) -> None:
+    """Cancelled by its caller, by its deadline, or cut off at the end of grace."""
+    async with serving(tmp_path, Say(SLOW, pause=0.05)) as at:
+        call = at.anybody
+        chat = await call.create()
+        stream = call.generate(chat, {"messages": [user("Count.")]}, timeout=1.0 if how == "deadline" else 20)
+        got = 0
+        with pytest.raises((grpc.aio.AioRpcError, asyncio.CancelledError)):
+            async for one in stream:
+                got += one.event.WhichOneof("event") == "text_delta"
+                if got == 3 and how == "cancelled":
+                    stream.cancel()
+                if got == 3 and how == "shutdown":
+                    asyncio.create_task(at.running.stop(0.1))  # noqa: RUF006
+        assert got >= 3
+        if how != "shutdown":
+            busy = await at.sessions.open(chat)
+            while (await busy.info()).turn_until is not None:
+                await asyncio.sleep(0.02)
+        if how == "shutdown":
+            assert stream.done()
+            assert await stream.code() is grpc.StatusCode.UNAVAILABLE
+    async with serving(tmp_path) as at:
+        said, (role, text, status) = await at.anybody.texts(chat)
+        assert said[1] == "Count."
+        assert role == ASSISTANT
+        assert text
+        assert SLOW.startswith(text)
+        assert text != SLOW
+        assert status in (CANCELLED, ERROR)
+        assert not (await at.anybody.GetSession(session_id=chat)).session.HasField("turn_until")
+
+
+async def test_one_turn_at_a_time(tmp_path: Path) -> None:
+    """Another answer, an append and a delete meanwhile are told until when to wait; a swap is queued."""
+    async with serving(tmp_path, Say(SLOW, pause=0.03), Say("Done.")) as at:
+        call = at.anybody
+        chat = await call.create(model=CLAUDE)
+        stream = call.generate(chat, {"messages": [user("Count.")]})
+        await stream.read()
+        for busy in (
+            call.generate(chat, {"messages": [user("No.")]}),
+            call.AppendMessages(session_id=chat, messages_json=text_of([user("No.")])),
+            call.DeleteSession(session_id=chat),
+        ):
+            error = await refused(busy)
+            assert error.code() is grpc.StatusCode.ABORTED
+            assert info(error).metadata["code"] == "turn_in_progress"
+            assert info(error).metadata["until"].endswith("Z")
+        assert (await call.SwapModel(session_id=chat, model=GPT)).queued
+        async for _ in stream:
+            pass
+        assert (await call.GetSession(session_id=chat)).session.queued_model == GPT
+        events = await call.say(chat, "Now.")
+        assert events[-1].message_complete.response.model == GPT
+
+
+async def test_a_provider_that_refuses_leaves_what_was_said(tmp_path: Path) -> None:
+    """The call fails with the provider's category, and the session can go on."""
+    async with serving(tmp_path, Refuse(529), Say("Hello!")) as at:
+        call = at.anybody
+        chat = await call.create()
+        error = await refused(call.generate(chat, {"messages": [user("Hi.")]}))
+        assert error.code() is grpc.StatusCode.UNAVAILABLE
+        assert info(error).reason == "overloaded"
+        assert [one[1] for one in await call.texts(chat)] == ["Hi."]
+        assert [one async for one in call.GenerateInSession(session_id=chat)][-1].event.HasField("message_complete")
+        assert [one[1] for one in await call.texts(chat)] == ["Hi.", "Hello!"]
+
+
+async def test_calls_in_flight_are_limited(tmp_path: Path) -> None:
+    """Watchers count; beyond the limit a call is told to come again."""
+    async with serving(tmp_path, max_calls=2) as at:
+        chat = await at.anybody.create()
+        watchers = [at.anybody.WatchSession(session_id=chat) for _ in range(2)]
+        for one in watchers:
+            await one.read()
+        error = await refused(at.anybody.GetSession(session_id=chat))
+        assert (error.code(), info(error).metadata["code"]) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "max_calls")
+        for one in watchers:
+            one.cancel()
+        for _ in range(100):
+            if at.running.calls.running == 0:
+                break
+            await asyncio.sleep(0.02)
+        assert (await at.anybody.GetSession(session_id=chat)).session.id == chat
+
+
+async def test_an_answer_above_the_limit_of_a_message_is_stored(tmp_path: Path) -> None:
+    """Its deltas come, its end says so, and with a higher limit it is read."""
+    async with serving(tmp_path, Say(SLOW * 20), max_message_bytes=2000) as at:
+        chat = await at.anybody.create()
+        got: list[Any] = []
+        with pytest.raises(grpc.aio.AioRpcError) as error:
+            async for one in at.anybody.generate(chat, {"messages": [user("Count.")]}):
+                got.append(one.event)
+        assert info(error.value).metadata["code"] == "message_too_large"
+        assert got[-1].error.error.code == "message_too_large"
+        assert "".join(one.text_delta.text for one in got if one.HasField("text_delta")) == SLOW * 20
+    async with serving(tmp_path) as at:
+        assert (await at.anybody.texts(chat))[1] == (ASSISTANT, SLOW * 20, COMPLETE)
+
+
+async def test_a_large_append_does_not_hold_up_others(tmp_path: Path) -> None:
+    """It is read and validated off the loop."""
+    async with serving(tmp_path) as at:
+        chat = await at.anybody.create()
+        large = text_of([user("x " * 500) for _ in range(3000)])
+        slowest = 0.0
+        work = asyncio.ensure_future(at.anybody.AppendMessages(session_id=chat, messages_json=large, timeout=60))
+        loop = asyncio.get_running_loop()
+        while not work.done():
+            begun = loop.time()
+            await at.anybody.ListSessions(id_prefix="none")
+            slowest = max(slowest, loop.time() - begun)
+            await asyncio.sleep(0)
+        assert len((await work).messages) == 3000
+        assert slowest < 1.5, slowest
+
+
+@pytest.mark.parametrize(
+    ("name", "members"),
+    [
+        ("CreateSession", {"model": "nobody:nothing"}),
+        ("CreateSession", {"policy_json": "[]"}),
+        ("CreateSession", {"policy_json": '{"version": 7}'}),
+        ("CreateSession", {"extra_json": "{"}),
+        ("CreateSession", {"workspace_path": "a\0b"}),
+        ("GetSession", {"session_id": "a\0b"}),
+        ("ListSessions", {"page_size": -1}),
+        ("ListSessions", {"page_token": "yesterday"}),
+        ("ListSessions", {"page_token": "2026-05-08T12:00:00/x"}),
+        ("AppendMessages", {"messages_json": "{}"}),
+        ("AppendMessages", {"messages_json": "["}),
+        ("AppendMessages", {}),
+        ("AppendMessages", {"messages_json": "[1]"}),
+        ("AppendMessages", {"client_key": "k" * 201}),
+        ("ListToolCalls", {"status": "lost"}),
+        ("SwapModel", {"members_json": '{"messages": []}', "model": GPT}),
+        ("SwapModel", {"members_json": '{"tools": 1}', "model": GPT}),
+        ("SwapModel", {"model": ""}),
+        ("PreviewSwap", {"models": ["nobody:nothing"]}),
+        ("GenerateInSession", {"request_json": "{"}),
+        ("GenerateInSession", {"request_json": "{}"}),
+    ],
+)
+async def test_bad_input_is_the_callers(tmp_path: Path, name: str, members: dict[str, Any]) -> None:
+    """INVALID_ARGUMENT with a place, and nothing is stored."""
+    async with serving(tmp_path) as at:
+        chat = await at.anybody.create()
+        if name not in ("CreateSession", "ListSessions") and "session_id" not in members:
+            members = {**members, "session_id": chat}
+        error = await refused(getattr(at.anybody, name)(**members))
+        assert error.code() is grpc.StatusCode.INVALID_ARGUMENT, told(error)
+        assert info(error).metadata["path"].startswith("/")
+        assert len((await at.anybody.ListSessions()).sessions) == 1
+        assert (await at.anybody.GetSession(session_id=chat)).session.revision == 1
+
+
+async def test_bytes_that_are_no_message(tmp_path: Path) -> None:
+    """Refused with the name of the type, by every kind of method."""
+    async with serving(tmp_path) as at:
+        for kind, name in (
+            (at.channel.unary_unary, "GetSession"),
+            (at.channel.unary_stream, "WatchSession"),
+            (at.channel.stream_unary, "ImportSession"),
+        ):
+            call: Any = kind(f"/interlingua.v1.SessionService/{name}")
+            error = await refused(call(iter([b"\xff"]) if name == "ImportSession" else b"\xff"))
+            assert error.code() is grpc.StatusCode.INVALID_ARGUMENT
+            assert f"{name}Request" in str(error.details())
+
+
+async def test_the_policy_of_a_session_is_its_own(tmp_path: Path) -> None:
+    """It stands over the server's."""
+    async with serving(tmp_path, Say("Hello!")) as at:
+        policy = {**POLICY, "global": {"default": GPT}}
+        chat = await at.anybody.create(policy_json=text_of(policy))
+        events = await at.anybody.say(chat, "Hi.")
+        assert events[-1].message_complete.response.model == GPT
+        assert json.loads((await at.anybody.GetSession(session_id=chat)).session.policy_json) == policy
