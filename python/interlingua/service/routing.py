@@ -105,7 +105,7 @@ def candidate_message(row: Mapping[str, Any]) -> service.RouteCandidate:
     error = row.get("error")
     message = service.RouteCandidate(
         model=row["model"],
-        rejection=row["rejection"] or (error["category"] if error else ""),
+        rejection=row.get("rejection") or (error["category"] if error else ""),
         cost=cost_message(row["estimated_cost_usd"], row["pricing_version"]),
         loss=[convert.to_proto(types.LossEntry, entry) for entry in row["loss"]],
         worst_loss=_SEVERITIES.get(row["worst_severity"], types.LOSS_SEVERITY_UNSPECIFIED),

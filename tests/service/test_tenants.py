@@ -1,0 +1,283 @@
+"""Whose sessions a call sees: nobody reaches those of another tenant, by any method (spec/9-service.md#callers)."""
+
+import itertools
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import grpc
+import grpc.aio
+import pytest
+import trustme
+
+from interlingua.access import ANYBODY, Access, Key, digest
+from interlingua.canonical import json
+from interlingua.client import Say
+from interlingua.service import server
+from interlingua.v1 import sessions_pb2 as messages
+from interlingua.v1.sessions_pb2_grpc import SessionServiceStub
+from tests.sessions import cluster
+
+from .sessions_served import ACME, CLAUDE, GPT, Calls, Served, info, keys, serving, text_of, told, user
+
+pytestmark = pytest.mark.asyncio
+SERVICE = messages.DESCRIPTOR.services_by_name["SessionService"]
+NOBODY = "sess_7ZZZZZZZZZZZZZZZZZZZZZZZZZ"
+_NUMBERS = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[str]:
+    """A PostgreSQL server, where there is one."""
+    if cluster.programs() is None:
+        pytest.skip(cluster.MISSING)
+    with cluster.running() as url:
+        yield url
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """An empty database on each engine."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/chats.db"
+    import psycopg
+
+    at = request.getfixturevalue("postgresql")
+    name = f"rpc{next(_NUMBERS)}"
+    with psycopg.connect(at, autocommit=True) as connection:
+        connection.execute(f"CREATE SCHEMA {name}")  # type: ignore[arg-type]
+    return f"{at}&options={quote(f'-csearch_path={name}')}"
+
+
+def attempts(session_id: str, message_id: str, call_id: str) -> dict[str, list[dict[str, Any]]]:
+    """For each method that names a session, the ways to reach one by ids of it."""
+    given = {"session_id": session_id}
+    said = text_of([user("Mine.")])
+    return {
+        "GetSession": [given, {"member_id": session_id}, {"member_id": message_id}, {"member_id": call_id}],
+        "DeleteSession": [given],
+        "ListMessages": [given, {**given, "page_token": message_id}, {**given, "with_superseded": True}],
+        "AppendMessages": [
+            {**given, "messages_json": said},
+            {**given, "messages_json": said, "client_key": "k"},
+            {**given, "messages_json": said, "expected_revision": 1},
+            {**given, "messages_json": said, "instead_of": message_id},
+        ],
+        "GenerateInSession": [given, {**given, "request_json": text_of({"messages": [user("Mine.")]})}],
+        "SwapModel": [{**given, "model": GPT}, {**given, "model": "-"}],
+        "PreviewSwap": [{**given, "models": [GPT]}],
+        "ForkSession": [given, {**given, "message_id": message_id}],
+        "ListToolCalls": [given, {**given, "status": "pending"}],
+        "ExportSession": [given],
+        "WatchSession": [given, {**given, "after_revision": 2}],
+    }
+
+
+async def outcome(call: Any) -> Any:
+    """What a call gives or how it fails, in full."""
+    try:
+        if hasattr(call, "__aiter__"):
+            return [one async for one in call]
+        return await call
+    except grpc.aio.AioRpcError as error:
+        return told(error)
+
+
+async def filled(at: Served) -> tuple[str, str, str]:
+    """A session of acme's, one of its messages and one of its calls."""
+    chat = await at.acme.create()
+    await at.acme.say(chat, "The treasure is under the oak.", client_key="k")
+    answer = (await at.acme.ListMessages(session_id=chat)).messages[-1]
+    return chat, answer.id, answer.content[0].tool_use.id
+
+
+async def test_no_method_reaches_another_tenants_session(url: str) -> None:
+    """By no method and no id: each answers as for a session that is not there, bit for bit, and changes nothing."""
+    async with serving(url, Say(calls=[("dig", {"at": "oak"})]), who=keys()) as at:
+        chat, message, call = await filled(at)
+        before = await outcome(at.acme.ExportSession(session_id=chat))
+        events = (await at.acme.GetSession(session_id=chat)).session.revision
+        theirs, nobodys = attempts(chat, message, call), attempts(NOBODY, "01" + "Z" * 24, "tu_01" + "Z" * 24)
+        free = {"CreateSession", "ListSessions", "ImportSession"}
+        assert set(theirs) | free == {method.name for method in SERVICE.methods}
+        for name, ways in theirs.items():
+            for way, other_way in zip(ways, nobodys[name], strict=True):
+                found = await outcome(getattr(at.other, name)(**way))
+                assert found[0] is grpc.StatusCode.NOT_FOUND, (name, way, found)
+                assert found == await outcome(getattr(at.other, name)(**other_way)), (name, way)
+        assert not (await at.other.ListSessions()).sessions
+        assert not (await at.other.ListSessions(id_prefix=chat)).sessions
+        info_of = (await at.acme.GetSession(session_id=chat)).session
+        place = f"9999-01-01T00:00:00+00:00/{chat}"
+        assert not (await at.other.ListSessions(page_token=place)).sessions
+        assert info_of.revision == events
+        assert await outcome(at.acme.ExportSession(session_id=chat)) == before
+        assert len(at.fake.sent) == 1
+
+
+async def test_ids_of_another_tenant_in_ones_own_session(url: str) -> None:
+    """A message, a call, a parent of another tenant's, named in what is written, leads nowhere and tells nothing."""
+    async with serving(url, Say(calls=[("dig", {"at": "oak"})]), Say("Mine."), who=keys()) as at:
+        chat, message, call = await filled(at)
+        mine = await at.other.create()
+        await at.other.say(mine, "Mine.")
+        result = {"type": "tool_result", "tool_use_id": call, "content": [{"type": "text", "text": "gold"}]}
+        answer = {"role": "tool", "content": [result], "metadata": {"parent_tool_use_id": call}}
+        for body in ({"instead_of": message}, {"messages_json": text_of([answer])}):
+            body = {"messages_json": text_of([user("Ho.")]), **body}
+            theirs = await outcome(at.other.AppendMessages(session_id=mine, **body))
+            unknown = json.loads(text_of(body).replace(call, "tu_01" + "Z" * 24).replace(message, "01" + "Z" * 24))
+            assert theirs[0] in (grpc.StatusCode.NOT_FOUND, grpc.StatusCode.INVALID_ARGUMENT)
+            assert theirs == await outcome(at.other.AppendMessages(session_id=mine, **unknown))
+        forked = await outcome(at.other.ForkSession(session_id=mine, message_id=message))
+        assert forked[0] is grpc.StatusCode.NOT_FOUND
+        # the id of a call is taken: one's own call gets another id, and nobody is told why
+        asked = {"role": "assistant", "content": [{"type": "tool_use", "id": call, "name": "dig", "input": {}}]}
+        stored = await at.other.AppendMessages(session_id=mine, messages_json=text_of([asked, answer]))
+        assert stored.messages[0].content[0].tool_use.id == stored.messages[1].content[0].tool_result.tool_use_id
+        assert stored.messages[0].session_id == mine
+        [still] = (await at.acme.ListToolCalls(session_id=chat)).calls
+        assert (still.id, still.status) == (call, "pending")
+
+
+async def test_an_import_takes_no_ids(url: str) -> None:
+    """What another tenant exported becomes a session of one's own, and the first one stays as it is."""
+    async with serving(url, Say(calls=[("dig", {"at": "oak"})]), who=keys()) as at:
+        chat, message, call = await filled(at)
+        lines = [messages.ImportSessionRequest(line=one.line) async for one in at.acme.ExportSession(session_id=chat)]
+        before = await outcome(at.acme.ExportSession(session_id=chat))
+        made = (await at.other.ImportSession(iter(lines))).session
+        copied = (await at.other.ListMessages(session_id=made.id)).messages
+        assert made.id != chat
+        assert message not in {one.id for one in copied}
+        assert copied[-1].content[0].tool_use.id != call
+        assert await outcome(at.acme.ExportSession(session_id=chat)) == before
+        assert (await outcome(at.other.GetSession(member_id=message)))[0] is grpc.StatusCode.NOT_FOUND
+
+
+@pytest.mark.parametrize("given", [None, "ilk_unknown", "", ACME[:-1], digest(ACME)])
+async def test_without_a_known_key_nobody_is_served(tmp_path: Path, given: str | None) -> None:
+    """By no method, and none tells whether the key or the session is wrong."""
+    async with serving(tmp_path, who=keys()) as at:
+        chat = await at.acme.create()
+        stranger = Calls(at.anybody._stub, given)
+        ways = attempts(chat, "m", "c") | {"CreateSession": [{}], "ListSessions": [{}]}
+        seen = set()
+        for name, members in ways.items():
+            seen.add(await outcome(getattr(stranger, name)(**members[0])))
+        seen.add(await outcome(stranger.ImportSession(iter([messages.ImportSessionRequest(line="{}")]))))
+        assert len(seen) == 1
+        assert seen.pop()[0] is grpc.StatusCode.UNAUTHENTICATED
+        assert len((await at.acme.ListSessions()).sessions) == 1
+
+
+async def test_two_keys_at_once_are_none(tmp_path: Path) -> None:
+    """A call that names two keys is that of nobody."""
+    async with serving(tmp_path, who=keys()) as at:
+        both = Calls(at.anybody._stub, ACME)
+        both.metadata = (*(both.metadata or ()), ("authorization", "Bearer x"))  # type: ignore[assignment]
+        assert (await outcome(both.ListSessions()))[0] is grpc.StatusCode.UNAUTHENTICATED
+
+
+async def test_two_keys_of_one_tenant_share_its_sessions(tmp_path: Path) -> None:
+    """The tenant counts, and not the key."""
+    second = Key("night", digest("ilk_night"), "acme")
+    async with serving(tmp_path, who=[*keys(), second]) as at:
+        chat = await at.acme.create()
+        night = Calls(at.anybody._stub, "ilk_night")
+        assert [one.id for one in (await night.ListSessions()).sessions] == [chat]
+
+
+async def test_a_key_may_use_its_models_alone(tmp_path: Path) -> None:
+    """Named, standing, routed or previewed: what it may not use is not asked, and its limits count here too."""
+    who = keys(models=("openai:*",), calls_per_minute=2)
+    async with serving(tmp_path, Say("Hello!"), who=who) as at:
+        for refused in (at.acme.CreateSession(model=CLAUDE),):
+            assert (await outcome(refused))[0] is grpc.StatusCode.PERMISSION_DENIED
+        chat = await at.acme.create()
+        assert (await outcome(at.acme.SwapModel(session_id=chat, model=CLAUDE)))[0] is grpc.StatusCode.PERMISSION_DENIED
+        routed = await outcome(at.acme.GenerateInSession(session_id=chat))
+        assert routed[0] in (grpc.StatusCode.PERMISSION_DENIED, grpc.StatusCode.INVALID_ARGUMENT), routed
+        events = await at.acme.say(chat, "Hi.") if routed[0] is None else None
+        assert events is None
+        await at.acme.SwapModel(session_id=chat, model=GPT)
+        assert (await at.acme.say(chat, "Hi."))[-1].HasField("message_complete")
+        with pytest.raises(grpc.aio.AioRpcError) as error:
+            await at.acme.say(chat, "And?")
+        assert error.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+        assert info(error.value).reason == "rate_limit"
+        assert [one.url.split("/")[2] for one in at.fake.sent] == ["api.openai.com"]
+
+
+async def test_the_routed_model_is_held_to_the_key(tmp_path: Path) -> None:
+    """Where the policy routes to a model that the key may not use, nobody is asked, and the session can go on."""
+    async with serving(tmp_path, Say("Hello!"), who=keys(models=("openai:*",))) as at:
+        chat = await at.acme.create()
+        with pytest.raises(grpc.aio.AioRpcError) as error:
+            await at.acme.say(chat, "Hi.")
+        assert error.value.code() is grpc.StatusCode.PERMISSION_DENIED
+        assert not at.fake.sent
+        await at.acme.SwapModel(session_id=chat, model=GPT)
+        assert [one async for one in at.acme.GenerateInSession(session_id=chat)][-1].event.HasField("message_complete")
+
+
+async def test_what_a_key_spends_here_counts(tmp_path: Path) -> None:
+    """Its tokens and its budget are one with those at the gateway."""
+    who = keys(tokens_per_minute=20)
+    async with serving(tmp_path, Say("Hello!", usage={"input_tokens": 60, "output_tokens": 40}), who=who) as at:
+        chat = await at.acme.create()
+        await at.acme.say(chat, "Hi.")
+        with pytest.raises(grpc.aio.AioRpcError) as error:
+            await at.acme.say(chat, "And?")
+        assert error.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+        assert at.access.key(ACME).name == "acme"
+
+
+async def test_without_keys_there_is_one_tenant(tmp_path: Path) -> None:
+    """That of the library; what a caller claims counts for nothing."""
+    assert Access(clock=lambda: 0.0, now=lambda: datetime.now(UTC)).key("anything") is ANYBODY
+    async with serving(tmp_path) as at:
+        chat = await at.anybody.create()
+        assert [one.id for one in (await at.acme.ListSessions()).sessions] == [chat]
+        assert [one.id for one in await at.sessions.of("").latest()] == [chat]
+
+
+async def test_certificates_are_tenants(tmp_path: Path) -> None:
+    """Without keys: each subject its own, whatever its names; a certificate without a subject is refused."""
+    authority = trustme.CA()
+    mine = authority.issue_cert("localhost")
+    paths = {name: tmp_path / f"{name}.pem" for name in ("certificate", "key", "authority")}
+    paths["certificate"].write_bytes(b"".join(pem.bytes() for pem in mine.cert_chain_pems))
+    paths["key"].write_bytes(mine.private_key_pem.bytes())
+    paths["authority"].write_bytes(authority.cert_pem.bytes())
+    credentials = server.tls(paths["certificate"], paths["key"], paths["authority"])
+    async with serving(tmp_path, address="localhost:0", credentials=credentials) as at:
+
+        def client(certificate: trustme.LeafCert) -> tuple[Any, Calls]:
+            shown = grpc.ssl_channel_credentials(
+                authority.cert_pem.bytes(),
+                certificate.private_key_pem.bytes(),
+                certificate.cert_chain_pems[0].bytes(),
+            )
+            channel = grpc.aio.secure_channel(f"localhost:{at.running.port}", shown)
+            return channel, Calls(SessionServiceStub(channel))  # type: ignore[no-untyped-call]
+
+        # one name, two subjects
+        alice = authority.issue_cert("app.example.org", common_name="alice")
+        channels, (first, again, second) = zip(
+            client(alice),
+            client(alice),
+            client(authority.issue_cert("app.example.org", common_name="bob")),
+            strict=True,
+        )
+        try:
+            chat = await first.create()
+            assert (await again.GetSession(session_id=chat)).session.id == chat
+            assert (await outcome(second.GetSession(session_id=chat)))[0] is grpc.StatusCode.NOT_FOUND
+            assert not (await second.ListSessions()).sessions
+            assert not (await second.ListSessions(id_prefix=chat)).sessions
+        finally:
+            for channel in channels:
+                await channel.close()
