@@ -3,15 +3,21 @@
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
 from client.upstream import ask
 
+from interlingua.access import digest
 from interlingua.canonical import json
 from interlingua.v1 import service_pb2 as service
+from interlingua.v1 import sessions_pb2 as messages
 from interlingua.v1.service_pb2_grpc import InterlinguaServiceStub
+from interlingua.v1.sessions_pb2_grpc import SessionServiceStub
 
 
 def test_the_command_serves_and_ends_gracefully_on_sigterm() -> None:
@@ -63,9 +69,59 @@ def test_a_socket_with_flags_of_its_own(tmp_path: Path) -> None:
         assert process.wait(15) == 0
 
 
+@contextmanager
+def _sessions_served(folder: Path, *flags: str, end: signal.Signals = signal.SIGTERM) -> Iterator[Any]:
+    """A server of sessions in a process of its own, which is ended so; its stub."""
+    command = [sys.executable, "-m", "interlingua", "serve", "--port", "0", "--json", "--replay", "--pace", "0"]
+    command += ["--no-http", "--sessions", f"sqlite:///{folder}/chats.db", *flags]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        try:
+            assert process.stdout is not None
+            port = json.loads(process.stdout.readline())["port"]
+            with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
+                yield SessionServiceStub(channel)  # type: ignore[no-untyped-call]
+        finally:
+            process.send_signal(end)
+            assert process.wait(15) == (0 if end == signal.SIGTERM else -end)
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
+def test_sessions_outlive_the_server(tmp_path: Path, end: signal.Signals) -> None:
+    """What was acknowledged is there after a restart, once, and the watcher goes on behind its cursor."""
+    hello = json.dumps([{"role": "user", "content": [{"type": "text", "text": "Hi."}]}]).decode()
+    with _sessions_served(tmp_path, end=end) as stub:
+        chat = stub.CreateSession(messages.CreateSessionRequest(model="openai:gpt-4.1")).session.id
+        request = messages.AppendMessagesRequest(session_id=chat, messages_json=hello, client_key="k")
+        revision = stub.AppendMessages(request).revision
+    with _sessions_served(tmp_path) as stub:
+        assert stub.AppendMessages(request).already_stored
+        answer = stub.GenerateInSession(messages.GenerateInSessionRequest(session_id=chat))
+        assert [one.event.WhichOneof("event") for one in answer][-1] == "message_complete"
+        assert len(stub.ListMessages(messages.ListMessagesRequest(session_id=chat)).messages) == 2
+        watching = stub.WatchSession(messages.WatchSessionRequest(session_id=chat, after_revision=revision))
+        assert next(iter(watching)).revision == revision + 1
+        watching.cancel()
+
+
+def test_sessions_take_the_keys_of_the_file(tmp_path: Path) -> None:
+    """The one that the gateway has."""
+    keys = tmp_path / "keys.json"
+    keys.write_bytes(json.dumps({"keys": [{"name": "acme", "sha256": digest("ilk_secret")}]}))
+    with _sessions_served(tmp_path, "--keys", str(keys)) as stub:
+        with pytest.raises(grpc.RpcError) as error:
+            stub.ListSessions(messages.ListSessionsRequest())
+        assert error.value.code() is grpc.StatusCode.UNAUTHENTICATED  # type: ignore[attr-defined]
+        known = (("authorization", "Bearer ilk_secret"),)
+        assert not stub.ListSessions(messages.ListSessionsRequest(), metadata=known).sessions
+
+
 @pytest.mark.parametrize(
     "flags",
     [
+        ["--sessions", "sqlite://", "--no-grpc"],
+        ["--sessions", "mysql://x", "--no-http"],
+        ["--sessions", "sqlite://", "--no-http", "--host", "0.0.0.0"],
+        ["--no-http", "--open"],
         ["--tls-cert", "x.pem"],
         ["--tls-client-ca", "x.pem"],
         ["--tls-cert", "none.pem", "--tls-key", "none.pem"],

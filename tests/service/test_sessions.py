@@ -1,6 +1,7 @@
 """Sessions over gRPC: every method, deadlines, cancellation, limits, the end of the server."""
 
 import asyncio
+import threading
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,8 @@ import pytest
 
 from interlingua.canonical import json
 from interlingua.client import Refuse, Say
+from interlingua.service import session_values
+from interlingua.sessions import appending
 from interlingua.v1 import sessions_pb2 as messages
 from interlingua.v1 import types_pb2 as types
 
@@ -382,21 +385,36 @@ async def test_an_answer_above_the_limit_of_a_message_is_stored(tmp_path: Path) 
         assert (await at.anybody.texts(chat))[1] == (ASSISTANT, SLOW * 20, COMPLETE)
 
 
-async def test_a_large_append_does_not_hold_up_others(tmp_path: Path) -> None:
-    """It is read and validated off the loop."""
-    async with serving(tmp_path) as at:
+async def test_large_inputs_leave_the_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are read and validated in a thread, once; small ones at once."""
+    seen: list[tuple[str, bool]] = []
+
+    def watched(module: Any, name: str) -> None:
+        real = getattr(module, name)
+
+        def observed(*given: Any, **named: Any) -> Any:
+            seen.append((name, threading.current_thread() is threading.main_thread()))
+            return real(*given, **named)
+
+        monkeypatch.setattr(module, name, observed)
+
+    watched(session_values, "drafts")
+    watched(session_values, "conversation")
+    watched(appending, "drafts_of")
+    watched(appending, "demand_sound")
+    async with serving(tmp_path, Say("Seen.")) as at:
         chat = await at.anybody.create()
-        large = text_of([user("x " * 500) for _ in range(3000)])
-        slowest = 0.0
-        work = asyncio.ensure_future(at.anybody.AppendMessages(session_id=chat, messages_json=large, timeout=60))
-        loop = asyncio.get_running_loop()
-        while not work.done():
-            begun = loop.time()
-            await at.anybody.ListSessions(id_prefix="none")
-            slowest = max(slowest, loop.time() - begun)
-            await asyncio.sleep(0)
-        assert len((await work).messages) == 3000
-        assert slowest < 1.5, slowest
+        for size, on_loop in ((1, True), (400, False)):
+            seen.clear()
+            many = [user("x " * 500) for _ in range(size)]
+            await at.anybody.AppendMessages(session_id=chat, messages_json=text_of(many))
+            assert seen[0] == ("drafts", on_loop)
+            assert set(seen[1:]) == {("demand_sound", False)}
+            assert len(seen) == 1 + size
+        seen.clear()
+        await refused(at.anybody.generate(chat, {"messages": [*many, {"role": "tool", "content": []}]}))
+        assert seen[0] == ("conversation", False)
+        assert {on_loop for _, on_loop in seen} == {False}
 
 
 @pytest.mark.parametrize(

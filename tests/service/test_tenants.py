@@ -12,10 +12,11 @@ import grpc.aio
 import pytest
 import trustme
 
-from interlingua.access import ANYBODY, Access, Key, digest
+from interlingua.access import ANYBODY, Access, Key, Refused, digest
 from interlingua.canonical import json
 from interlingua.client import Say
 from interlingua.service import server
+from interlingua.service.callers import caller
 from interlingua.v1 import sessions_pb2 as messages
 from interlingua.v1.sessions_pb2_grpc import SessionServiceStub
 from tests.sessions import cluster
@@ -157,7 +158,9 @@ async def test_an_import_takes_no_ids(url: str) -> None:
         assert (await outcome(at.other.GetSession(member_id=message)))[0] is grpc.StatusCode.NOT_FOUND
 
 
-@pytest.mark.parametrize("given", [None, "ilk_unknown", "", ACME[:-1], digest(ACME)])
+@pytest.mark.parametrize(
+    "given", [None, "ilk_unknown", "", ACME[:-1], digest(ACME)], ids=["none", "unknown", "empty", "cut", "digest"]
+)
 async def test_without_a_known_key_nobody_is_served(tmp_path: Path, given: str | None) -> None:
     """By no method, and none tells whether the key or the session is wrong."""
     async with serving(tmp_path, who=keys()) as at:
@@ -191,18 +194,15 @@ async def test_two_keys_of_one_tenant_share_its_sessions(tmp_path: Path) -> None
 
 
 async def test_a_key_may_use_its_models_alone(tmp_path: Path) -> None:
-    """Named, standing, routed or previewed: what it may not use is not asked, and its limits count here too."""
+    """Named or standing: what it may not use is not asked. Its limits count here too."""
     who = keys(models=("openai:*",), calls_per_minute=2)
     async with serving(tmp_path, Say("Hello!"), who=who) as at:
-        for refused in (at.acme.CreateSession(model=CLAUDE),):
-            assert (await outcome(refused))[0] is grpc.StatusCode.PERMISSION_DENIED
-        chat = await at.acme.create()
+        assert (await outcome(at.acme.CreateSession(model=CLAUDE)))[0] is grpc.StatusCode.PERMISSION_DENIED
+        chat = await at.acme.create(model=GPT)
         assert (await outcome(at.acme.SwapModel(session_id=chat, model=CLAUDE)))[0] is grpc.StatusCode.PERMISSION_DENIED
-        routed = await outcome(at.acme.GenerateInSession(session_id=chat))
-        assert routed[0] in (grpc.StatusCode.PERMISSION_DENIED, grpc.StatusCode.INVALID_ARGUMENT), routed
-        events = await at.acme.say(chat, "Hi.") if routed[0] is None else None
-        assert events is None
-        await at.acme.SwapModel(session_id=chat, model=GPT)
+        named = at.acme.generate(chat, {"messages": [user("Hi.")], "model": CLAUDE})
+        assert (await outcome(named))[0] is grpc.StatusCode.PERMISSION_DENIED
+        assert not at.fake.sent
         assert (await at.acme.say(chat, "Hi."))[-1].HasField("message_complete")
         with pytest.raises(grpc.aio.AioRpcError) as error:
             await at.acme.say(chat, "And?")
@@ -245,7 +245,7 @@ async def test_without_keys_there_is_one_tenant(tmp_path: Path) -> None:
 
 
 async def test_certificates_are_tenants(tmp_path: Path) -> None:
-    """Without keys: each subject its own, whatever its names; a certificate without a subject is refused."""
+    """Without keys: each subject its own, whatever its names."""
     authority = trustme.CA()
     mine = authority.issue_cert("localhost")
     paths = {name: tmp_path / f"{name}.pem" for name in ("certificate", "key", "authority")}
@@ -281,3 +281,16 @@ async def test_certificates_are_tenants(tmp_path: Path) -> None:
         finally:
             for channel in channels:
                 await channel.close()
+
+
+async def test_a_certificate_without_a_subject_is_nobodys(tmp_path: Path) -> None:
+    """All that have none would share one tenant."""
+
+    class Context:
+        def auth_context(self) -> dict[str, list[bytes]]:
+            return {"x509_pem_cert": [b"-----BEGIN CERTIFICATE-----"], "x509_subject": [b""]}
+
+    nobody = Access(clock=lambda: 0.0, now=lambda: datetime.now(UTC))
+    context: Any = Context()
+    with pytest.raises(Refused, match="no subject"):
+        caller(context, nobody)
