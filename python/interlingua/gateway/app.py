@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp
 
 from interlingua.canonical import json
-from interlingua.gateway import faces
+from interlingua.gateway import connect, faces
 from interlingua.gateway.access import Key
 from interlingua.gateway.clients import key_of
 from interlingua.gateway.gateway import Gateway
@@ -26,6 +26,8 @@ def application(gateway: Gateway, names: frozenset[str] | None = None) -> ASGIAp
     """The application. `names` are those that the header `Host` may have; None where any is taken."""
 
     def refused(request: Request, problem: Refused) -> Response:
+        if request.url.path.startswith(connect.PREFIX):
+            return connect.failed(request, problem)
         return gateway.failed(request, faces.of(request), problem)
 
     async def elsewhere(request: Request, problem: Exception) -> Response:
@@ -34,7 +36,7 @@ def application(gateway: Gateway, names: frozenset[str] | None = None) -> ASGIAp
 
     routes = faces.routes(gateway)
     app = Starlette(
-        routes=[*_own(gateway), *routes, Mount("/{provider}", routes=routes)],
+        routes=[*connect.routes(gateway), *_own(gateway), *routes, Mount("/{provider}", routes=routes)],
         exception_handlers={HTTPException: elsewhere},
     )
     app.router.redirect_slashes = False

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from interlingua.client.routing import Choice
+
 KEPT = 1000
 _SEVERITIES = ("lost", "weakened", "shape")
 
@@ -28,8 +30,19 @@ class Call:
     first: float | None = None
     took: float | None = None
     usage: dict[str, Any] | None = None
+    route: dict[str, Any] | None = None
     request_loss: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     answer_loss: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+
+    def decided(self, choice: Choice) -> None:
+        """Whom the call goes to, and what each slot of routing said."""
+        record = choice.record
+        self.route = {
+            "mode": record["mode"],
+            "reason": record["reason"],
+            "models": list(choice.models),
+            "slots": [dict(verdict) for verdict in choice.chain],
+        }
 
     def shown(self) -> dict[str, Any]:
         """The record as JSON, for the tenant that made the call."""
@@ -46,6 +59,7 @@ class Call:
             "seconds_to_first_event": self.first,
             "seconds": self.took,
             "usage": self.usage,
+            "route": self.route,
             "request_loss": without_values(self.request_loss),
             "answer_loss": without_values(self.answer_loss),
         }

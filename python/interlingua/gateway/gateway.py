@@ -30,6 +30,7 @@ from interlingua.gateway.calls import Call, Calls, counted
 from interlingua.gateway.clients import key_of, sdk_of
 from interlingua.gateway.generating import Asked, Generator, Prepared, Streamed, failure
 from interlingua.gateway.metrics import Metrics
+from interlingua.verbs.verbs import Verbs
 
 _LOG = logging.getLogger("interlingua.gateway")
 
@@ -70,6 +71,7 @@ class Gateway:
         self.routing = routing or Routing(connect=client.connection)
         self.registry = self.routing.registry
         self.generator = Generator(client, self.routing)
+        self.verbs = Verbs(client, self.routing)
         self.access = access or Access(clock=clock, now=client.now)
         self.limits = limits or Limits()
         self.calls = Calls()
@@ -84,17 +86,17 @@ class Gateway:
         """The operation that generates on a wire. `reframed` says when a stream has another frame than the wire's own."""
 
         async def generate(request: Request) -> Response:
-            running: _Running | None = None
+            running: Running | None = None
             try:
                 key = self.access.key(key_of(request))
                 self.access.admit(key)
-                running = self._begin(key, adapter)
+                running = self.begin(key, adapter)
                 prepared = await self._prepare(request, adapter, key, running.call)
                 if not prepared.streamed:
-                    body, headers = await _unless_gone(request, self.generator.whole(prepared, running.call))
+                    body, headers = await unless_gone(request, self.generator.whole(prepared, running.call))
                     running.end(200)
                     return Response(body, 200, {**headers, **running.headers(), "content-type": _JSON})
-                stream = await _unless_gone(request, self.generator.begin(prepared, running.call))
+                stream = await unless_gone(request, self.generator.begin(prepared, running.call))
                 running.first_event()
                 return _StreamResponse(stream, running, reframed(request))
             except Exception as problem:  # noqa: BLE001 each is written in the words of the wire
@@ -135,11 +137,12 @@ class Gateway:
 
     # ------------------------------------------------------------------------------------------------ one call
 
-    def _begin(self, key: Key, adapter: str) -> "_Running":
+    def begin(self, key: Key, adapter: str) -> "Running":
+        """A call begins: it has a record from now on."""
         call = Call(self._ulids.next(), key.tenant, key.name, adapter, self.now())
         self.calls.add(call)
         self.metrics.begin()
-        return _Running(call, key, self.access, self.metrics, self._clock)
+        return Running(call, key, self.access, self.metrics, self._clock)
 
     def now(self) -> str:
         """The time, as records and lists give it."""
@@ -159,14 +162,26 @@ class Gateway:
         prepared = await done(len(body), prepare)
         return prepared()
 
-    def failed(self, request: Request, adapter: str, problem: Exception, running: "_Running | None" = None) -> Response:
+    def failed(self, request: Request, adapter: str, problem: Exception, running: "Running | None" = None) -> Response:
         """A failure, as a provider of the wire would have told it."""
-        problem = _ours(problem)
+        problem = self.own(problem)
         status, headers, body = failure(problem, self._spoken(request, adapter))
         if running is not None:
             running.end(status, problem)
             headers |= running.headers()
         return Response(body, status, headers | {"content-type": headers.get("content-type", _JSON)})
+
+    def own(self, problem: Exception) -> InterlinguaError:
+        """A failure as one of ours. What is none is a defect: it is logged without its text, which may quote content."""
+        if isinstance(problem, RecursionError):
+            return too_deep()
+        if isinstance(problem, ClientDisconnect):
+            return Cancelled("the client went away")
+        if not isinstance(problem, InterlinguaError):
+            where = "".join(traceback.format_tb(problem.__traceback__))
+            _LOG.error("%s in the gateway\n%s", type(problem).__name__, where)
+            return InterlinguaError("a defect of the gateway; its log tells where")
+        return problem
 
     def _spoken(self, request: Request, adapter: str) -> Endpoint:
         try:
@@ -176,7 +191,7 @@ class Gateway:
 
 
 @dataclass(slots=True)
-class _Running:
+class Running:
     """A call that has begun: its record, and whom its usage counts for."""
 
     call: Call
@@ -234,7 +249,7 @@ class Reframed:
 class _StreamResponse(Response):
     """A stream that is sent while it arrives. The client is listened to meanwhile: when it goes away, the call ends."""
 
-    def __init__(self, stream: Streamed, running: _Running, reframed: Reframed | None) -> None:
+    def __init__(self, stream: Streamed, running: Running, reframed: Reframed | None) -> None:
         self._stream = stream
         self._running = running
         self._reframed = reframed
@@ -291,7 +306,7 @@ def _object(body: bytes) -> Data:
     return value
 
 
-async def _unless_gone(request: Request, work: Coroutine[Any, Any, T]) -> T:
+async def unless_gone(request: Request, work: Coroutine[Any, Any, T]) -> T:
     """What a piece of work gives; it is cancelled when the client goes away. Raises `Cancelled` then."""
     working = asyncio.ensure_future(work)
     gone = asyncio.ensure_future(request.receive())
@@ -306,16 +321,3 @@ async def _unless_gone(request: Request, work: Coroutine[Any, Any, T]) -> T:
             working.cancel()
             with suppress(asyncio.CancelledError, Exception):
                 await working
-
-
-def _ours(problem: Exception) -> Exception:
-    """A failure as one of ours. What is none is a defect: it is logged without its text, which may quote content."""
-    if isinstance(problem, RecursionError):
-        return too_deep()
-    if isinstance(problem, ClientDisconnect):
-        return Cancelled("the client went away")
-    if not isinstance(problem, InterlinguaError):
-        where = "".join(traceback.format_tb(problem.__traceback__))
-        _LOG.error("%s in the gateway\n%s", type(problem).__name__, where)
-        return InterlinguaError("a defect of the gateway; its log tells where")
-    return problem

@@ -97,7 +97,8 @@ class Generator:
         shown = speaks.model_id(name) if mapped else None
 
         def prepared() -> Prepared:
-            choice = _allowed(decide(), key)
+            choice = allowed(decide(), key)
+            call.decided(choice)
             over = asked.adapter if all(self.registry.speaks(m, asked.adapter) for m in choice.models) else None
             return Prepared(choice.request, choice, over, _face(speaks), loss, shown)
 
@@ -243,7 +244,7 @@ class Streamed:
             self.problem = problem  # the last event told it already
 
 
-def _allowed(choice: Choice, key: Key) -> Choice:
+def allowed(choice: Choice, key: Key) -> Choice:
     """The choice without the models that a key may not use. Raises `Refused` when none is left."""
     models = tuple(model for model in choice.models if key.may_use(model))
     if not models:
