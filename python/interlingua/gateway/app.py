@@ -18,6 +18,7 @@ from interlingua.gateway.access import Key
 from interlingua.gateway.clients import key_of
 from interlingua.gateway.gateway import Gateway
 from interlingua.gateway.guard import Guard
+from interlingua.gateway.inspector import paths
 from interlingua.gateway.metrics import CONTENT_TYPE
 from interlingua.gateway.refusals import Refused, not_found
 
@@ -66,6 +67,9 @@ def _own(gateway: Gateway) -> list[BaseRoute]:
         gateway.access.key(key_of(request))
         return Response(gateway.metrics.text(), headers={"content-type": CONTENT_TYPE})
 
+    async def begin(request: Request) -> Response:
+        return paths.page() if "text/html" in request.headers.get("accept", "") else await alive(request)
+
     async def alive(_: Request) -> Response:
         return Response(json.dumps({"status": "serving"}), media_type="application/json")
 
@@ -74,5 +78,6 @@ def _own(gateway: Gateway) -> list[BaseRoute]:
         Route("/v1/interlingua/calls", gateway.operation("openai_chat", calls), methods=["GET"]),
         Route("/metrics", gateway.guarded("openai_chat", metrics), methods=["GET"]),
         Route("/healthz", alive, methods=["GET"]),
-        Route("/", alive, methods=["GET", "HEAD"]),
+        Route("/", begin, methods=["GET", "HEAD"]),
+        *paths.routes(gateway),
     ]

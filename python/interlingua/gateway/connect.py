@@ -27,7 +27,7 @@ from interlingua.gateway.access import Key
 from interlingua.gateway.bodies import read_body
 from interlingua.gateway.clients import key_of
 from interlingua.gateway.gateway import Gateway, unless_gone
-from interlingua.gateway.generating import allowed
+from interlingua.gateway.generating import allowed, answered
 from interlingua.gateway.refusals import Refused, not_found
 from interlingua.v1 import service_pb2 as service
 from interlingua.verbs.failures import status_of
@@ -137,10 +137,16 @@ async def _generated(
         choice = allowed(await gateway.verbs.choose(asked), key)
         call.asked = asked.target or choice.request.get("model")
         call.decided(choice)
+        running.changed()
+        if call.content is not None:
+            call.content.canonical(choice.request)
         begun: list[Answered] = []
         generating = gateway.verbs.generate(asked, choice, deadline, begun.append)
-        answer, call.usage = await unless_gone(request, generating)
-        call.model, call.request_loss = begun[0].model, begun[0].loss
+        answer, response = await unless_gone(request, generating)
+        answered(call, begun[0], response)
+        call.request_loss = begun[0].loss
+        if call.content is not None:
+            call.content.event({"type": "response", "response": response})
         running.end(200)
     except Exception as problem:  # noqa: BLE001 it is told in the words of Connect
         own = gateway.own(problem)

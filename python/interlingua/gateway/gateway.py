@@ -19,7 +19,14 @@ from starlette.types import Receive, Scope, Send
 
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import Cancelled, InterlinguaError, InvalidRequest, InvalidWire, too_deep
+from interlingua.canonical.errors import (
+    Cancelled,
+    InterlinguaError,
+    InvalidRequest,
+    InvalidWire,
+    ProviderError,
+    too_deep,
+)
 from interlingua.canonical.ids import UlidSource
 from interlingua.client import Client
 from interlingua.client.routing import Routing
@@ -28,8 +35,10 @@ from interlingua.gateway.access import Access, Key
 from interlingua.gateway.bodies import read_body
 from interlingua.gateway.calls import Call, Calls, counted
 from interlingua.gateway.clients import key_of, sdk_of
+from interlingua.gateway.contents import Content, Contents
 from interlingua.gateway.generating import Asked, Generator, Prepared, Streamed, failure
 from interlingua.gateway.metrics import Metrics
+from interlingua.gateway.watching import News
 from interlingua.verbs.verbs import Verbs
 
 _LOG = logging.getLogger("interlingua.gateway")
@@ -55,7 +64,7 @@ class Limits:
 class Gateway:
     """The state of a gateway: keys and what they used, the records of calls, whom it asks.
 
-    `clock` gives seconds, `ulids` numbers the calls.
+    `clock` gives seconds, `ulids` numbers the calls, `inspect` says of how many calls the content is kept, in memory.
     """
 
     def __init__(
@@ -67,6 +76,7 @@ class Gateway:
         *,
         clock: Callable[[], float] = time.monotonic,
         ulids: UlidSource | None = None,
+        inspect: int = 0,
     ) -> None:
         self.routing = routing or Routing(connect=client.connection)
         self.registry = self.routing.registry
@@ -75,6 +85,9 @@ class Gateway:
         self.access = access or Access(clock=clock, now=client.now)
         self.limits = limits or Limits()
         self.calls = Calls()
+        self.news = News()
+        self.contents = Contents(inspect) if inspect else None
+        """What the last calls carried; None where nothing is kept of it."""
         self.metrics = Metrics()
         self._now = client.now
         self._clock = clock
@@ -92,6 +105,7 @@ class Gateway:
                 self.access.admit(key)
                 running = self.begin(key, adapter)
                 prepared = await self._prepare(request, adapter, key, running.call)
+                running.changed()
                 if not prepared.streamed:
                     body, headers = await unless_gone(request, self.generator.whole(prepared, running.call))
                     running.end(200)
@@ -140,9 +154,14 @@ class Gateway:
     def begin(self, key: Key, adapter: str) -> "Running":
         """A call begins: it has a record from now on."""
         call = Call(self._ulids.next(), key.tenant, key.name, adapter, self.now())
+        running = Running(call, key, self.access, self.metrics, self._clock, self.news)
+        if self.contents is not None:
+            call.content = Content(self._clock, running.began, news=self.news)
+            self.contents.open(call.id, call.content)
         self.calls.add(call)
         self.metrics.begin()
-        return Running(call, key, self.access, self.metrics, self._clock)
+        running.changed()
+        return running
 
     def now(self) -> str:
         """The time, as records and lists give it."""
@@ -154,13 +173,18 @@ class Gateway:
         if strict is not None and strict not in _STRICT:
             raise InvalidRequest(f"the header interlingua-strict is one of {', '.join(_STRICT)}, not {strict[:40]!r}")
 
+        if call.content is not None:
+            call.content.client(_wire(request, _as_far_as_read(body)))
+
         def prepare() -> Callable[[], Prepared]:
             wire = _wire(request, _object(body))
             provider = request.path_params.get("provider")
             return self.generator.prepare(Asked(adapter, wire, provider, sdk_of(request, adapter), strict), key, call)
 
-        prepared = await done(len(body), prepare)
-        return prepared()
+        prepared = (await done(len(body), prepare))()
+        if call.content is not None:
+            call.content.canonical(prepared.choice.request)
+        return prepared
 
     def failed(self, request: Request, adapter: str, problem: Exception, running: "Running | None" = None) -> Response:
         """A failure, as a provider of the wire would have told it."""
@@ -199,10 +223,15 @@ class Running:
     access: Access
     metrics: Metrics
     clock: Callable[[], float]
+    news: News
     began: float = 0.0
 
     def __post_init__(self) -> None:
         self.began = self.clock()
+
+    def changed(self) -> None:
+        """Tells whoever watches that the record has changed."""
+        self.call.version = self.news.publish()
 
     def headers(self) -> dict[str, str]:
         """What the answer says of the call, as far as it is known now."""
@@ -216,6 +245,7 @@ class Running:
     def first_event(self) -> None:
         """The first event of a stream has come."""
         self.call.first = round(self.clock() - self.began, 6)
+        self.changed()
 
     def end(self, status: int, problem: Exception | None = None) -> None:
         """Completes the record and counts what the call took."""
@@ -223,7 +253,14 @@ class Running:
         call.status = status
         call.took = round(self.clock() - self.began, 6)
         if isinstance(problem, InterlinguaError):
-            call.category = problem.to_dict()["category"]
+            error = problem.to_dict()
+            call.category = error["category"]
+            call.tried(error.get("attempts", ()), error.get("skipped", ()))
+            if call.content is not None:
+                call.content.error(problem.error if isinstance(problem, ProviderError) else error)
+        if call.content is not None:
+            call.content.ended = True
+        self.changed()
         self.access.record(self.key, call.usage)
         self.metrics.end(call)
         _LOG.info(
@@ -287,13 +324,21 @@ class _StreamResponse(Response):
 # ---------------------------------------------------------------------------------------------------- requests
 
 
-def _wire(request: Request, body: Data) -> Data:
+def _wire(request: Request, body: Any) -> Data:
     """A request of a wire, as its adapter reads it: the path as it was sent, without the name of a provider and a key."""
     scope = request.scope
     path: str = scope.get("raw_path", scope["path"].encode()).decode("latin-1")
     query = [(name, value) for name, value in request.query_params.multi_items() if name != "key"]
     path = path.removeprefix(scope.get("root_path", "")) + (f"?{urlencode(query)}" if query else "")
     return {"method": "POST", "path": path, "headers": dict(request.headers), "body": body}
+
+
+def _as_far_as_read(body: bytes) -> Any:
+    """A body for the inspector, also one that cannot be read."""
+    try:
+        return json.loads(body)
+    except InvalidRequest:
+        return body.decode("utf-8", "replace")
 
 
 def _object(body: bytes) -> Data:

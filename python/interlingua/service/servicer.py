@@ -215,8 +215,8 @@ class Servicer:
     async def Generate(self, request: service.GenerateRequest, context: Context) -> service.GenerateResponse:
         """Routes unless told the model, asks the provider and gives its answer."""
         choice = await self._verbs.choose(request)
-        answer, usage = await self._verbs.generate(request, choice, context.time_remaining())
-        return self.fitting(answer, _AS_STREAM, usage)
+        answer, response = await self._verbs.generate(request, choice, context.time_remaining())
+        return self.fitting(answer, _AS_STREAM, response.get("usage"))
 
     @_stream
     async def GenerateStream(

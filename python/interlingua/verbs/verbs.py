@@ -47,8 +47,10 @@ class Verbs:
         choice: Choice,
         deadline: float | None = None,
         on_answer: Callable[[Answered], None] | None = None,
-    ) -> tuple[service.GenerateResponse, Data | None]:
-        """The answer of the first model of a choice that gives one, and its usage. `deadline` is in seconds."""
+    ) -> tuple[service.GenerateResponse, Data]:
+        """The answer of the first model of a choice that gives one: as a message, and as plain data.
+
+        `deadline` is in seconds, `on_answer` is told who answers."""
         response = await self._client.generate(
             choice.request,
             model=choice.models[0],
@@ -68,7 +70,7 @@ class Verbs:
             answer.response_json = json.dumps(response).decode()
         else:
             answer.response.CopyFrom(convert.to_proto(types.Response, response))
-        return answer, response.get("usage")
+        return answer, response
 
     async def estimate(self, request: service.EstimateRequest) -> service.EstimateResponse:
         """Tells what a request will take and cost, or what an answer did cost."""
