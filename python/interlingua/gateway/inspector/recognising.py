@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
-from interlingua import adapters, translate
+from interlingua import adapters, registry, translate
 from interlingua.adapters._recognition import CANONICAL, marks_of, scores
 from interlingua.canonical import json
 from interlingua.canonical.errors import InterlinguaError, InvalidRequest
 from interlingua.canonical.validate import violations
 from interlingua.gateway.inspector.pieces import pieces
+from interlingua.wire import sse
 
 Data = dict[str, Any]
 Found = tuple[str, str]
@@ -31,7 +32,8 @@ def recognise(given: bytes) -> list[Found]:
     body = value["body"] if _is_answer(value) or _is_request(value) else value
     if _is_answer(value):
         return [("error", wire) for wire in _errors(body)]
-    found = sorted(_marked(body), reverse=True)
+    home = _home(body)
+    found = sorted(_marked(body), key=lambda one: (one[0], one[2] == home, one[1:]), reverse=True)
     named = [(kind, wire) for _, kind, wire in found if _reads(kind, wire, value)]
     if _is_request(value):
         named.sort(key=lambda one: not _goes_there(one[1], value))
@@ -62,6 +64,12 @@ def _is_request(value: Data) -> bool:
 
 def _is_answer(value: Data) -> bool:
     return type(value.get("status")) is int and "body" in value
+
+
+def _home(body: Any) -> str | None:
+    """The wire of the model that a body names, where the registry knows it: what a short request may have no marks for."""
+    name = body.get("model") if isinstance(body, dict) else None
+    return next((row["adapter"] for row in registry.default().models() if name in (row["name"], row["id"])), None)
 
 
 def _marked(body: Any) -> Iterator[tuple[int, str, str]]:
@@ -105,6 +113,12 @@ def _streams(given: bytes) -> list[str]:
             said = sum(event["type"] != "error" for event in events)
             if said > 1 or (events and _told(events[-1])):
                 found.append((events[-1]["type"] == "message_complete", said, wire))
+    if found and not any(said for _, said, _ in found):  # an error alone: whose way of telling it is this?
+        data = [frame.data for frame in sse.Decoder().feed(given)]
+        order = _errors(_value(data[0].encode("utf-8", "replace")) if data else None)
+        return sorted(
+            (wire for _, _, wire in found), key=lambda wire: order.index(wire) if wire in order else len(order)
+        )
     if found:
         return [wire for _, _, wire in sorted(found, reverse=True)]
     with suppress(InterlinguaError):
@@ -129,6 +143,6 @@ def _errors(body: Any) -> list[str]:
             error = translate.read_error(None, {}, text, wire)
             written, _ = translate.write_error(error, wire)
             again = marks_of(written["body"])
-            if error.get("provider_message") or error["category"] != "other":
+            if error.get("provider_message"):
                 found.append((len(given & again) * 2 - len(again) - len(given), wire))
     return [wire for _, wire in sorted(found, reverse=True)]
