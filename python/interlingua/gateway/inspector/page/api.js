@@ -41,7 +41,7 @@ export async function post(path, body, signal) {
   return (await checked(await fetch(path, sent))).json();
 }
 
-/** The events of a stream, as [name, text of the data]. EventSource could not send a key. */
+/** The events of a stream, as [name, text of the data], signs of life among them. EventSource could not send a key. */
 export async function* events(path, signal) {
   const answer = await checked(await fetch(path, { headers: headers(), signal }));
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -55,7 +55,7 @@ export async function* events(path, signal) {
       const lines = part.split("\n");
       const named = lines.find((line) => line.startsWith("event: "));
       const data = lines.find((line) => line.startsWith("data: "));
-      if (named && data) yield [named.slice(7), data.slice(6)];
+      yield named && data ? [named.slice(7), data.slice(6)] : ["alive", "{}"];
     }
   }
 }
