@@ -5,12 +5,12 @@ from decimal import Decimal
 from typing import Any, Final, Generic, TypeVar
 
 from interlingua.adapters._as_read import imprint, note_member
-from interlingua.adapters._kit import NOTHING, Wire, gravity, is_plain_name, plain_name, report_unknown, within
+from interlingua.adapters._kit import NOTHING, Wire, gravity, is_plain_name, plain_name, report_unknown
 from interlingua.adapters._member_types import whole
-from interlingua.adapters._openai_writing import LONGEST_TOOL_NAME, Target, fits_name
+from interlingua.adapters._openai_writing import LONGEST_TOOL_NAME, Target, can_be_enforced, fits_name
 from interlingua.adapters._results import note
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.loss import Entry, Loss
+from interlingua.canonical.loss import Loss
 
 Request = dict[str, Any]
 
@@ -47,11 +47,11 @@ def scalar(name: str, value: Any, request: Request, body: Wire, writing: Target)
 def sampling(name: str, value: Any, request: Request, body: Wire, writing: Target) -> None:
     """A setting that is brought into the range of the wire; some models take none while they reason."""
     lowest, highest = writing.dialect.get("ranges", NOTHING).get(name) or _RANGES[name]
-    if not (lowest <= value <= highest or writing.keeps(name) or writing.refuses(name)):
+    if not (lowest <= value <= highest or writing.same(name) or writing.refuses(name)):
         value = max(lowest, min(value, highest))
         message = f"the wire takes {lowest} to {highest}"
         writing.loss.replace((name,), value, "unsupported_value", "weakened", message)
-    taken = writing.capabilities.get("sampling_with_reasoning") is not False or writing.verbatim(name)
+    taken = writing.capabilities.get("sampling_with_reasoning") is not False or writing.verbatim(name, "reasoning")
     if not taken and _reasons(request, writing):
         message = "the model samples by these settings only without reasoning"
         writing.loss.drop((name,), "combination", "weakened", message)
@@ -72,7 +72,7 @@ def top_logprobs(name: str, value: int, request: Request, body: Wire, writing: T
         severity = gravity(name, value, "weakened")
         writing.loss.drop((name,), code, severity, "the target gives no log probabilities")
         return
-    if value > _MOST_LOGPROBS and not writing.keeps(name):
+    if value > _MOST_LOGPROBS and not writing.same(name):
         value = _MOST_LOGPROBS
         writing.loss.replace((name,), value, "limit_exceeded", "weakened", f"the wire gives {value} of them")
     body[name] = value
@@ -82,7 +82,7 @@ def word(name: str, value: str, words: tuple[str, ...] | list[str], body: Wire, 
     """A member that takes some words."""
     if writing.refuses(name):
         writing.report_refused(name, value)
-    elif value in words or writing.keeps(name):
+    elif value in words or writing.same(name):
         body[name] = value
     else:
         writing.loss.drop((name,), "unsupported_value", "weakened", "the wire has no such word")
@@ -95,7 +95,7 @@ def verbosity(name: str, value: str, request: Request, body: Wire, writing: Targ
 
 def metadata(name: str, value: dict[str, Any], request: Request, body: Wire, writing: Target) -> None:
     """Texts that the provider keeps with the answer."""
-    if writing.keeps(name) or (writing.own and not value):
+    if writing.same(name) or (writing.own and not value):
         body[name] = value
     elif value and writing.refuses(name):
         writing.report_refused(name, value)
@@ -130,11 +130,11 @@ def effort(value: Mapping[str, Any], writing: Target) -> str | None:
         else:
             return None
     accepted = writing.capabilities.get("reasoning_efforts")
-    if (accepted and asked in accepted) or writing.keeps("reasoning"):
+    if (accepted and asked in accepted) or writing.verbatim("reasoning"):
         return asked
     if asked not in EFFORTS:
         return None
-    if not accepted or writing.verbatim("reasoning"):
+    if not accepted:
         return asked
     wanted = EFFORTS.index(asked)
     known = [word for word in accepted if word in EFFORTS] or list(accepted)
@@ -213,7 +213,7 @@ def schema_to_wire(value: dict[str, Any], writing: Target) -> Wire:
     """Name, description, schema and strictness of a form of answer; the wire demands a name with a grammar."""
     name = value.get("name")
     path = ("response_format", "name")
-    kept = writing.keeps("response_format")
+    kept = writing.same("response_format")
     if name is None and not kept:
         name = "response"
         writing.loss.replace(path, name, "required_default", "shape", "the wire demands a name of the schema")
@@ -232,7 +232,6 @@ def schema_to_wire(value: dict[str, Any], writing: Target) -> Wire:
 # ---------------------------------------------------------------------------------------------------- from the wire
 
 R = TypeVar("R")
-Writer = Callable[[Request, Endpoint], tuple[Wire, list[Entry]]]
 
 
 class Members(Generic[R]):
@@ -325,82 +324,54 @@ READERS: Final[dict[str, Reader]] = {
 }
 """The members that both wires spell alike."""
 
-_PLAIN_TOOL: Final = frozenset(("name", "description", "input_schema", "strict", "provider_state"))
 TOOLS: Final = "tools"
 """The place of a tool."""
 
 
-def proofread(
-    request: Request, called: Iterable[str], even: Container[str], body: Wire, endpoint: Endpoint, to_wire: Writer
+def note_oddities(
+    request: Request,
+    called: Iterable[str],
+    body: Wire,
+    endpoint: Endpoint,
+    needed: Mapping[str, str],
+    silenced: Container[str],
 ) -> None:
-    """Notes in a request that was just read what a writer would change in it, messages apart: it is left alone then.
+    """Notes what is odd of a request that was just read beside its messages: it is left alone then.
 
-    `called` are the names of its calls. Names of tools that do not fit go to `names` of the request's form, its members to
-    `odd`; a tool is marked itself.
-    A request of members that are always `even`, or usual in their values, with plain tools, is not looked at.
+    `called` are the names of its calls; `needed` names the member beside which alone another one is taken, and `silenced`
+    are members that the provider does not take. Names of tools that do not fit go to `names` of the request's form, a tool
+    whose schema cannot be enforced is marked itself, and members that are odd by what stands beside them go to `odd`.
     """
+    form: dict[str, Any] = request["provider_state"].setdefault("form", {})
+
+    def odd(member: str, code: str) -> None:
+        note_member(request, form, member, code, endpoint.adapter)
+
     tools: list[dict[str, Any]] = request.get("tools") or []
-    found = {tool["name"] for tool in tools}
+    kinds = {tool["name"]: tool.get("kind") or "function" for tool in tools}
+    found = set(kinds)
     found.update(called)
-    form: dict[str, Any] = request["provider_state"].get("form") or {}
     if names := [name for name in found if not fits_name(name, endpoint.dialect)]:
         form["names"] = sorted(names)
-    if form:
-        request["provider_state"]["form"] = form
-    plain = all(within(tool, _PLAIN_TOOL) and not tool.get("strict") for tool in tools)
-    refused = endpoint.dialect.get("unsupported") or ()
-    if (
-        plain
-        and all(name not in refused for name in body)
-        and all(name in even or _is_usual(name, value, body) for name, value in body.items())
-    ):
-        return
-    # of a model nothing is known here: what was written for it is not measured by what we know of it
-    reader = Endpoint(endpoint.adapter, endpoint.provider, None, endpoint.dialect)
-    alone = {**request, "messages": [{"role": "user", "content": [{"type": "text", "text": "."}]}]}
-    if plain and tools and (request.get("tool_choice") or NOTHING).get("type") not in ("tool", "allowed"):
-        alone["tools"] = tools[:1]  # that there are some is all that matters to the others
-    for entry in to_wire(alone, reader)[1]:
-        match entry["path"].split("/")[1:]:
-            case ["tools", position, *_]:
-                tool = tools[int(position)]
-                note(tool, "odd", endpoint.state, imprint(tool, TOOLS))
-            case ["options", _, name, *_]:
-                note_member(request, form, f"options/{name}", entry["code"], endpoint.adapter)
-            case [name, *_]:
-                note_member(request, form, name, entry["code"], endpoint.adapter)
-            case _:
-                pass
-    if form:
-        request["provider_state"]["form"] = form
-
-
-_LEAST_OUTPUT: Final = 16  # tokens
-
-
-def _is_usual(name: str, value: Any, body: Wire) -> bool:
-    """Whether a member says what every writer writes so. It need not know all that is fine."""
-    match name:
-        case "temperature" | "top_p":
-            return is_number(value) and 0 <= value <= 1
-        case "seed":
-            return type(value) is int
-        case "max_output_tokens":
-            return type(value) is int and value >= _LEAST_OUTPUT
-        case "tool_choice":
-            return (value == "auto" or value == "required") and bool(body.get("tools"))
-        case "parallel_tool_calls":
-            return bool(body.get("tools"))
-        case "stream_options":
-            return body.get("stream") is True
-        case "reasoning_effort":
-            return value in EFFORTS
-        case "reasoning":
-            return type(value) is dict and value.get("effort") in EFFORTS
-        case "text":
-            return type(value) is dict and len(value) == 1 and value.get("verbosity") in _VERBOSITIES
-        case _:
-            return value is None
+    for tool in tools:
+        schema = tool.get("input_schema") if tool.get("strict") else None
+        if schema is not None and not can_be_enforced(schema):
+            note(tool, "odd", endpoint.state, imprint(tool, TOOLS))
+    if "parallel_tool_calls" in request and not (tools and body.get("tools")):
+        odd("parallel_tool_calls", "combination")
+    choice: dict[str, Any] | None = request.get("tool_choice")
+    if choice is not None:
+        if not tools:
+            odd("tool_choice", "combination")
+        chosen = [choice["name"]] if "name" in choice else choice.get("names") or ()
+        kind = choice.get("kind") or "function"
+        if any(kinds.get(name) != kind if "name" in choice else name not in kinds for name in chosen):
+            odd("tool_choice", "tool_choice")
+    for name in (request.get("options") or NOTHING).get(endpoint.adapter, ()):
+        if name in silenced:
+            odd(f"options/{name}", "unsupported_field")
+        if name in needed and not body.get(needed[name]):
+            odd(f"options/{name}", "combination")
 
 
 _SCHEMA_TYPES: Final[dict[str, type]] = {"name": str, "description": str, "schema": dict, "strict": bool}

@@ -60,7 +60,7 @@ def kept_stops(stop: list[str], writing: Writing) -> list[str]:
     """The stop texts that are taken; one of white space alone is not."""
     kept: list[str] = []
     for position, text in enumerate(stop):
-        if text.strip() or writing.keeps("stop"):
+        if text.strip() or writing.same("stop"):
             kept.append(text)
         else:
             message = "the target takes no stop text of white space"
@@ -117,7 +117,7 @@ def options_to_wire(body: Item, read: Read, settings: tuple[str, ...], writing: 
             report_foreign_option(adapter, name, value, writing.loss, "")
             continue
         where = ("options", writing.endpoint.adapter, name)
-        if name in settings and name not in body and not writing.keeps(f"options/{name}", "combination"):
+        if name in settings and name not in body and not writing.was_odd(f"options/{name}", "combination"):
             writing.loss.drop(where, "combination", "lost", "what this stood beside is gone")
             continue
         made = _laid_over(body.get(name), value)
@@ -154,7 +154,7 @@ def sampling(name: str, value: Any, budgeted: bool, tempered: bool, writing: Wri
     if problem is not None:
         writing.loss.drop((name,), problem[0], "weakened", problem[1])
         return None
-    if writing.keeps(name, "unsupported_value"):
+    if writing.same(name):
         return value
     fitted = max(int(value), 0) if name == "top_k" else min(max(value, 0), 1)
     if fitted != value:
@@ -168,7 +168,7 @@ def _refused(name: str, value: Any, budgeted: bool, tempered: bool, writing: Wri
     if name == "top_p" and tempered and writing.says("temperature_or_top_p", "temperature", "top_p"):
         return "combination", "the model takes temperature or top_p"
     taken = name != "top_k" and (value == 1 if name == "temperature" else value >= _TOP_P)
-    if budgeted and not taken and not writing.keeps(name, "combination"):
+    if budgeted and not taken and not writing.same(name, "reasoning"):
         return "combination", f"the target does not take this {name} together with reasoning"
     return None
 

@@ -13,7 +13,7 @@ from interlingua.adapters._claude.members import (
     sampling,
     wanted_schema,
 )
-from interlingua.adapters._claude.proofreading import proofread
+from interlingua.adapters._claude.proofreading import note_members, proofread
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import UNREADABLE, string, wire_model
 from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
@@ -34,6 +34,7 @@ from interlingua.adapters.anthropic_messages.reasoning import reasoning_to_wire
 from interlingua.adapters.anthropic_messages.schemas import can_be_enforced, enforced
 from interlingua.adapters.anthropic_messages.tables import (
     DEFAULT_MAX_TOKENS,
+    LONGEST_TOOL_NAME,
     NAME,
     PATH,
     STRICTER_VERSION,
@@ -88,8 +89,10 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     if not body["messages"]:
         note_member(request, form, "messages", "empty_content", endpoint.adapter)
     keep_read(request, form, *((MARKS,) if reading.has_marks() else ()))
-    reading.unusual = reading.unusual or "max_output_tokens" not in request
     request["provider_state"] = reading.state(form=form)
+    choice = body.get("tool_choice")
+    forced = isinstance(choice, dict) and choice.get("type") in ("any", "tool")
+    note_members(request, reading, endpoint, LONGEST_TOOL_NAME, forced, body["messages"])
     proofread(request, reading, endpoint, _with_format)
     return recognised(request), []
 
@@ -394,7 +397,7 @@ def _limit_to_wire(request: Request, body: Wire, writing: Writing) -> None:
 
 def _default_limit(body: Wire, writing: Writing) -> None:
     """Writes the limit that the wire demands where none was given: room for an answer, and the budget of reasoning on top."""
-    if "max_tokens" not in body and not writing.keeps("max_output_tokens"):
+    if "max_tokens" not in body and not writing.same("max_output_tokens"):
         limit = DEFAULT_MAX_TOKENS + body.get("thinking", {}).get("budget_tokens", 0)
         if (most := writing.capabilities.get("max_output_tokens")) is not None:
             limit = min(limit, most)
@@ -415,7 +418,7 @@ def _members_to_wire(request: Request, body: Wire, form: dict[str, Any], writing
     if "stream" in request and writing.endpoint.dialect.get("stream_in_body") is not False:
         body["stream"] = request["stream"]
     if "cache" in request:
-        outer, writing.as_read = writing.as_read, writing.as_read or writing.keeps("cache")
+        outer, writing.as_read = writing.as_read, writing.as_read or writing.same("cache")
         writing.mark(body, request["cache"], ())
         writing.as_read = outer
     body_version = writing.endpoint.dialect.get("body_version", form.get("body_version"))
@@ -470,7 +473,7 @@ def _sampling_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     for name in _SAMPLING:
         if name not in request or (value := request[name]) is None:
             continue
-        if writing.stricter:
+        if writing.stricter and not writing.same(name):
             why = f"API version {STRICTER_VERSION} has no {name}"
             writing.loss.drop((name,), "unsupported_model", "weakened", why)
         elif (taken := sampling(name, value, budgeted, "temperature" in body, writing)) is not None:
@@ -485,7 +488,7 @@ def _format_to_wire(wanted: dict[str, Any], body: Wire, form: dict[str, Any], wr
     schema = wanted_schema(wanted, writing)
     if schema is None:
         return
-    if not writing.keeps("response_format"):
+    if not writing.same("response_format"):
         if not can_be_enforced(schema):
             writing.loss.drop(path, "unsupported_value", "lost", "the target enforces no schema that refers to itself")
             return
@@ -509,7 +512,7 @@ def _metadata_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     metadata: dict[str, Any] = request.get("metadata") or {}
     kept: dict[str, Any] = {}
     for name, value in metadata.items():
-        if (name == "user_id" and isinstance(value, str)) or writing.keeps("metadata"):
+        if (name == "user_id" and isinstance(value, str)) or writing.same("metadata"):
             kept[name] = value
         else:
             writing.loss.drop(
@@ -530,7 +533,7 @@ _TIERS: Final = ("auto", "standard_only")
 
 
 def _tier_to_wire(tier: str, body: Wire, writing: Writing) -> None:
-    if tier in _TIERS or writing.keeps("service_tier"):
+    if tier in _TIERS or writing.same("service_tier"):
         body["service_tier"] = tier
     elif tier == "default":
         body["service_tier"] = "standard_only"

@@ -14,7 +14,7 @@ from interlingua.adapters._claude.members import (
     sampling,
     wanted_schema,
 )
-from interlingua.adapters._claude.proofreading import proofread
+from interlingua.adapters._claude.proofreading import note_members, proofread
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import UNMARKED_TYPES, UNREADABLE, wire_model
 from interlingua.adapters._kit import (
@@ -28,7 +28,7 @@ from interlingua.adapters._member_types import COUNT, LIST, NUMBER, OBJECT, TEXT
 from interlingua.adapters._structured import guarded, recognised, written
 from interlingua.adapters.bedrock_converse.reasoning import NOVA, nova_from_wire, reasoning_to_wire, thinking_from_wire
 from interlingua.adapters.bedrock_converse.state import with_null, without_nulls
-from interlingua.adapters.bedrock_converse.tables import METADATA, NAME, TIERS, Writing
+from interlingua.adapters.bedrock_converse.tables import LONGEST_TOOL_NAME, METADATA, NAME, TIERS, Writing
 from interlingua.adapters.bedrock_converse.tools import choice_to_wire, enforced, tool_config_from_wire, tools_to_wire
 from interlingua.adapters.bedrock_converse.turns import messages_from_wire, messages_to_wire, system_from_wire
 from interlingua.canonical.endpoint import Endpoint
@@ -74,6 +74,10 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
         note_member(request, form, "messages", "empty_content", endpoint.adapter)
     keep_read(request, form, *((MARKS,) if reading.has_marks() else ()))
     request["provider_state"] = reading.state(form=form)
+    config = body.get("toolConfig")
+    choice = config.get("toolChoice") if isinstance(config, dict) else None
+    forced = isinstance(choice, dict) and not choice.keys().isdisjoint(("any", "tool"))
+    note_members(request, reading, endpoint, LONGEST_TOOL_NAME, forced, wires or [])
     proofread(request, reading, endpoint, _with_format)
     return recognised(request), []
 
@@ -373,7 +377,7 @@ def _toolless(request: Request, endpoint: Endpoint) -> CannotAdapt:
 
 
 def _tool_config_to_wire(request: Request, tools: list[Wire] | None, body: Wire, writing: Writing) -> None:
-    if not tools and writing.tools_used and not writing.keeps("tools"):
+    if not tools and writing.tools_used and not writing.was_odd("tools", "required_default"):
         if writing.lacks("supports_tools", "tools"):
             raise _toolless(request, writing.endpoint)
         schema: Wire = {"type": "object", "properties": {}}
@@ -458,7 +462,7 @@ def _inference_to_wire(request: Request, inference: Wire, additional: Wire, writ
     budgeted = "budget_tokens" in additional.get("thinking", ())
     limit = request.get("max_output_tokens")
     if limit is not None:
-        fitted = limit if writing.keeps("max_output_tokens") else _fitted_limit(limit, writing)
+        fitted = limit if writing.verbatim("max_output_tokens") else _fitted_limit(limit, writing)
         if fitted != limit:
             writing.loss.replace(("max_output_tokens",), fitted, "limit_exceeded", "weakened", "the model's own limit")
         inference["maxTokens"] = fitted
@@ -498,12 +502,12 @@ def _format_to_wire(wanted: dict[str, Any], output: Wire, writing: Writing) -> N
         return
     text = writing.form.get("schema")
     if text is None or parse_arguments(text) != schema:
-        if not writing.keeps("response_format"):
+        if not writing.same("response_format"):
             schema = enforced(schema, writing, (*path, "schema"))
         text = arguments_text(schema)
     inner: Wire = {"schema": text}
     for name in ("name", "description"):
-        if wanted.get(name) or (name in wanted and writing.keeps("response_format")):
+        if wanted.get(name) or (name in wanted and writing.same("response_format")):
             inner[name] = wanted[name]
         elif name in wanted:
             writing.loss.drop((*path, name), "empty_content", "shape", f"an empty {name} is not taken")
@@ -521,7 +525,7 @@ def _metadata_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     kept: Wire = {}
     for name, value in (request.get("metadata") or {}).items():
         taken = METADATA.fullmatch(name) and isinstance(value, str) and METADATA.fullmatch(value)
-        if (taken and len(kept) < _MOST_METADATA) or writing.keeps("metadata"):
+        if (taken and len(kept) < _MOST_METADATA) or writing.same("metadata"):
             kept[name] = value
         else:
             where = ("metadata", name)
@@ -538,7 +542,7 @@ def _metadata_to_wire(request: Request, body: Wire, writing: Writing) -> None:
 
 
 def _tier_to_wire(tier: str, body: Wire, writing: Writing) -> None:
-    if tier in TIERS or writing.keeps("service_tier"):
+    if tier in TIERS or writing.same("service_tier"):
         body["serviceTier"] = {"type": tier}
     else:
         severity = "shape" if tier == "auto" else "weakened"

@@ -179,7 +179,7 @@ def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
 
 
 def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
-    spec: Wire = {"name": writing.tool_name(tool["name"], path)}
+    spec: Wire = {"name": writing.told_name(tool["name"], path)}
     if "description" in tool:
         if tool["description"] or writing.as_read:
             spec["description"] = tool["description"]
@@ -273,7 +273,7 @@ def choice_to_wire(request: dict[str, Any], tools: list[Wire], writing: Writing)
     report_parallel(request, writing.loss)
     if choice is None:
         return None
-    if not tools and not writing.keeps("tool_choice", "combination"):
+    if not tools and not writing.was_odd("tool_choice", "combination"):
         drop_choice(choice, writing.loss)
         return None
     if choice["type"] == "none":

@@ -117,9 +117,9 @@ def sampling_to_wire(request: Request, config: Wire, writing: Writing) -> None:
     for name, (canonical, _) in COUNTS.items():
         if (value := request.get(canonical)) is None:
             continue
-        if canonical == "seed" and not -SEEDS <= value < SEEDS and not writing.keeps("seed"):
+        if canonical == "seed" and not -SEEDS <= value < SEEDS and not writing.same("seed"):
             loss.drop(("seed",), "unsupported_value", "weakened", "the target takes seeds of 32 bits")
-        elif canonical == "top_logprobs" and not (request.get("logprobs") or writing.keeps(canonical, "combination")):
+        elif canonical == "top_logprobs" and not (request.get("logprobs") or writing.same("top_logprobs", "logprobs")):
             severity = gravity("top_logprobs", value, "lost")
             loss.drop(("top_logprobs",), "combination", severity, "alternatives come only with log probabilities")
         else:
@@ -133,14 +133,14 @@ def sampling_to_wire(request: Request, config: Wire, writing: Writing) -> None:
 
 def _within(name: str, value: Any, writing: Writing) -> Any:
     """The value inside the range of the target; a model's own limit of output is known to the endpoint."""
-    if writing.keeps(name):
-        return value
     low, high = RANGES.get(name, (None, None))
     code = "unsupported_value"
     if name == "max_output_tokens":
         low, high, code = 1, writing.known(name).get("max_output_tokens"), "limit_exceeded"
-    if name == "top_k":
+    elif name == "top_k":
         low = 1
+    if writing.same(name):
+        low, high = None, high if code == "limit_exceeded" else None
     fitted_value = value
     if low is not None and value < low:
         fitted_value = low
@@ -154,7 +154,7 @@ def _within(name: str, value: Any, writing: Writing) -> Any:
 def _stop_to_wire(stop: list[str], config: Wire, writing: Writing) -> None:
     kept: list[str] = []
     for position, text in enumerate(stop):
-        if (text and len(kept) < MOST_STOPS) or writing.keeps("stop"):
+        if (text and len(kept) < MOST_STOPS) or writing.same("stop"):
             kept.append(text)
         else:
             code = "limit_exceeded" if text else "unsupported_value"

@@ -1,6 +1,7 @@
 """Requests both ways: the members beside the contents."""
 
 import re
+from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
@@ -105,6 +106,7 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     request["messages"] = messages
     if spelling:
         form["members"] = spelling
+    _note_options(request, form, reading)
     if not contents:
         note_member(request, form, "messages", "empty_content", endpoint.adapter)
     keep_read(request, form)
@@ -134,6 +136,18 @@ def _address_from_wire(wire: Wire, body: Wire, endpoint: Endpoint, request: Requ
         request["stream"] = True
         if "alt=sse" not in path:
             form["array"] = True
+
+
+def _note_options(request: Request, form: dict[str, Any], reading: Reading) -> None:
+    """Notes the options that have a canonical word: they were not shaped as documented, or say something twice."""
+    options: dict[str, Any] = (request.get("options") or {}).get(reading.adapter) or {}
+    for name, value in options.items():
+        if name in _OPTION_OBJECTS and type(value) is dict:
+            for member in value:
+                if member in _TYPES[name]:
+                    note_member(request, form, f"options/{name}/{member}", "combination", reading.adapter)
+        elif CAMEL.get(name, name) in _TYPES:
+            note_member(request, form, f"options/{name}", "combination", reading.adapter)
 
 
 _NOT_MEMBERS: Final = frozenset(("contents", *_SYSTEM))
@@ -246,7 +260,7 @@ def _same_tools(request: Request, spelling: Wire, body: Wire, writing: Writing) 
     """Writes the tools as they came, when they still say what the request says."""
     if "tools" not in spelling or "tools" not in request or writing.lacks("supports_tools", "tools"):
         return False
-    if not all(writing.fits(tool["name"]) or tool.get("kind") == "provider" for tool in request["tools"]):
+    if not all(writing.fits_name(tool["name"]) or tool.get("kind") == "provider" for tool in request["tools"]):
         return False
     read = tools_from_wire(spelling["tools"], Reading(writing.endpoint, DERIVED_IDS))
     if read is None or difference(read, request["tools"]) is not None:
@@ -258,7 +272,7 @@ def _same_tools(request: Request, spelling: Wire, body: Wire, writing: Writing) 
 _PLAIN_MODEL: Final = re.compile(r"[A-Za-z0-9._@-]*")
 
 
-def _path(request: Request, model: str | None, form: dict[str, Any], endpoint: Endpoint) -> str:
+def _path(request: Request, model: str | None, form: Mapping[str, Any], endpoint: Endpoint) -> str:
     template: str = endpoint.dialect.get("path", PATH)
     name = model or ""
     if name.startswith(("tunedModels/", "endpoints/")):
@@ -349,7 +363,7 @@ def members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
 
 
 def _tier_to_wire(tier: str, body: Wire, writing: Writing) -> None:
-    if tier in TIERS or writing.keeps("service_tier"):
+    if tier in TIERS or writing.same("service_tier"):
         body["serviceTier"] = tier
     elif tier == "default":
         body["serviceTier"] = "standard"
@@ -362,7 +376,7 @@ def _tier_to_wire(tier: str, body: Wire, writing: Writing) -> None:
 def _metadata_to_wire(metadata: dict[str, Any], body: Wire, writing: Writing) -> None:
     kept: Wire = {}
     for name, value in metadata.items():
-        if type(value) is str and (_takes_label(name, value, writing) or writing.keeps("metadata")):
+        if type(value) is str and (_takes_label(name, value, writing) or writing.same("metadata")):
             kept[name] = value
         else:
             message = "the target keeps no such data with a request"
@@ -437,7 +451,7 @@ def _is_option(member: Wire, place: str, writing: Writing) -> bool:
     """Whether this member, read from the wire, would be an option again, or was one when it was read."""
     if not member.keys().isdisjoint(_NOT_MEMBERS):
         return False
-    if writing.keeps(f"options/{place}"):
+    if writing.was_odd(f"options/{place}", "combination"):
         return True
     if "model" in member:
         return False

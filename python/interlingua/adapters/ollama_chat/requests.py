@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._as_read import AsRead, keep_read, note_member
+from interlingua.adapters._as_read import keep_read
 from interlingua.adapters._kit import (
     NOTHING,
     STRUCTURE,
@@ -86,7 +86,7 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
     if named is not None:
         named = named.partition(":")[2] or named
     model = endpoint.model or named
-    writing = Writing(endpoint, loss, own=own, read=AsRead(request, endpoint))
+    writing = Writing(request, endpoint, loss)
     form: Mapping[str, Any] = (state.get("form") or NOTHING) if state is not None and own else NOTHING
     body: Wire = {} if model is None else {"model": model}
     body["messages"] = messages_to_wire(request, writing)
@@ -166,7 +166,7 @@ def _logprobs(name: str, value: Any, body: Wire, writing: Writing) -> None:
     if writing.refuses("logprobs", name):
         _report_refused(name, value, writing)
         return
-    if name == "top_logprobs" and value > _MOST_LOGPROBS and not writing.keeps(name, "limit_exceeded"):
+    if name == "top_logprobs" and value > _MOST_LOGPROBS and not writing.same(name):
         value = _MOST_LOGPROBS
         writing.loss.replace((name,), value, "limit_exceeded", "weakened", f"the wire gives {value} alternatives")
     body[name] = value
@@ -365,8 +365,6 @@ def from_wire_request(
     if body.get("stream") is None:  # the wire's own default
         request["stream"] = True
         form["stream"] = "absent"
-    if request.get("top_logprobs", 0) > _MOST_LOGPROBS:
-        note_member(request, form, "top_logprobs", "limit_exceeded", endpoint.adapter)
     keep_read(request, form)
     request["provider_state"] = endpoint.state(form=form) if form else endpoint.state()
     return recognised(request), []

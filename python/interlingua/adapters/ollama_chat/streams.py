@@ -319,7 +319,7 @@ class _Encoder:
     def __init__(self, endpoint: Endpoint, created_at: str) -> None:
         self.endpoint = endpoint
         self.created_at = created_at
-        self.writing = Writing(endpoint, Loss(), own=True)
+        self.writing = Writing({"message": {"content": []}, "provider_state": endpoint.state()}, endpoint, Loss())
         self.model: str | None = endpoint.model
         self.said: dict[int, list[str]] = {}  # the texts and the reasoning that went out, in pieces
         self.blocks: dict[int, Block] = {}
@@ -372,7 +372,7 @@ class _Encoder:
 
 def _last(response: dict[str, Any], endpoint: Endpoint, writing: Writing, created_at: str) -> Wire:
     """The line that ends an answer, with the members that the message has beside its content."""
-    fields = writing.owns(response["message"]).get("fields") or NOTHING
+    fields = writing.owned(response["message"]).get("fields") or NOTHING
     return end_to_wire(response, endpoint, {"role": "assistant", "content": "", **fields}, created_at)
 
 

@@ -144,7 +144,7 @@ class _Encoder:
         self._calls: dict[int, int] = {}
         self._told: dict[tuple[int, int], _Told] = {}
         self._whole_calls = endpoint.dialect.get("call_deltas") == "whole"
-        self._writing = Writing(endpoint, Loss(), own=True, answering=True)
+        self._writing = Writing({"provider_state": endpoint.state()}, endpoint, Loss(), answering=True)
 
     def event(self, event: Event) -> list[Frame]:
         """One event gives no frame, one or more."""
@@ -214,7 +214,7 @@ class _Encoder:
 
     def _kind(self, block: Block) -> str:
         match block["type"]:
-            case "text" if "provider_state" in block and self._writing.owns(block).get("fields"):
+            case "text" if "provider_state" in block and self._writing.owned(block).get("fields"):
                 return "part"  # its members beside the words come with them
             case "text":
                 marked = block.get("refusal") and self._endpoint.dialect.get("refusals") is not False
@@ -231,11 +231,11 @@ class _Encoder:
                 return ""
 
     def _folded(self, block: Block) -> bool:
-        return self._endpoint.dialect.get("custom_tools") is False and not self._writing.owns(block)
+        return self._endpoint.dialect.get("custom_tools") is False and not self._writing.owned(block)
 
     def _place(self, block: Block) -> str | None:
         """Where reasoning goes: the dialect's place, also for that of others; own reasoning goes where it came from."""
-        own = self._writing.owns(block).get("form", NOTHING).get("member")
+        own = self._writing.owned(block).get("form", NOTHING).get("member")
         replay = self._endpoint.dialect.get("reasoning_replay")
         return own or (replay if replay != "none" else None)
 
@@ -255,10 +255,10 @@ class _Encoder:
     def _thinking_delta(self, block: Block, text: str, index: int) -> Wire:
         match self._place(block):
             case "reasoning_details":
-                kind = self._writing.owns(block).get("form", NOTHING).get("type") or "reasoning.text"
+                kind = self._writing.owned(block).get("form", NOTHING).get("type") or "reasoning.text"
                 body = "summary" if kind == "reasoning.summary" else "text"
                 return {"reasoning": text, DETAILS: [{"type": kind, body: text, "index": index}]}
-            case "content" if self._writing.owns(block).get("form", NOTHING).get("type") == "reasoning":
+            case "content" if self._writing.owned(block).get("form", NOTHING).get("type") == "reasoning":
                 return {PART: [{"type": "reasoning", "summary": [{"type": "summary_text", "text": text}]}]}
             case "content":
                 return {PART: [{"type": "thinking", "thinking": [{"type": "text", "text": text}]}]}
@@ -272,7 +272,7 @@ class _Encoder:
             return  # it is told when it has ended
         call: Wire = {
             "index": told.call,
-            "id": self._writing.call_id({**told.block, "id": event["id"]}, self._writing.owns(told.block)),
+            "id": self._writing.call_id({**told.block, "id": event["id"]}, self._writing.owned(told.block)),
         }
         if told.kind == "custom":
             call |= {"type": "custom", "custom": {"name": event["name"], "input": ""}}
@@ -310,7 +310,7 @@ class _Encoder:
 
     def _rest(self, number: int, block: Block, told: _Told, index: int) -> Wire:
         """What the deltas of a block did not tell."""
-        state = self._writing.owns(block)
+        state = self._writing.owned(block)
         match block["type"]:
             case "text" if told.kind == "part":
                 return {PART: [part_to_wire(block, (), self._writing, ASSISTANT)]}
@@ -318,7 +318,7 @@ class _Encoder:
                 return {"annotations": annotations}
             case "tool_use" if told.kind == "whole":
                 folded = block.get("kind") == "custom" and self._folded(block)
-                writing = Writing(self._endpoint, Loss(), own=False, answering=True) if folded else self._writing
+                writing = Writing({}, self._endpoint, Loss(), answering=True) if folded else self._writing
                 call = call_to_wire(block, 0, ("message",), writing, {"messages": []})
                 return {CALLS: [{**call, "index": told.call}]}
             case "tool_use" if state.get("fields"):
@@ -407,7 +407,7 @@ class _Encoder:
 
     def _fields(self, item: dict[str, Any]) -> tuple[Mapping[str, Any], bool]:
         """The members without canonical meaning that came from this provider; and whether the item did."""
-        state = self._writing.owns(item)
+        state = self._writing.owned(item)
         return state.get("fields") or NOTHING, bool(state)
 
 

@@ -275,7 +275,7 @@ def _is_plain(name: str, value: Any) -> bool:
 
 def _spelt(value: Mapping[str, Any], request: Request, writing: Writing) -> Wire | None:
     """The members that were read, where they still say what is asked for."""
-    spelt = writing.form(request).get("reasoning")
+    spelt = writing.form.get("reasoning")
     if not isinstance(spelt, dict):
         return None
     members: Members[None] = Members(spelt, writing.endpoint, None)

@@ -39,7 +39,7 @@ from interlingua.adapters._openai_members import (
     is_number,
     metadata,
     model_to_wire,
-    proofread,
+    note_oddities,
     read_count,
     read_number,
     read_switch,
@@ -119,14 +119,13 @@ def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
 def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
     state = request.get("provider_state")
     own = state is not None and endpoint.owns(state)
-    writing = Writing(endpoint, loss, own=own)
-    writing.recall(request)
+    writing = Writing(request, endpoint, loss)
     writing.from_another = state is not None and not own and state["adapter"] == NAME
     body: Wire = {}
     if (model := model_to_wire(request, endpoint)) is not None:
         body["model"] = model
     body["messages"] = messages_to_wire(request, writing)
-    if not body["messages"] and not writing.keeps("messages"):
+    if not body["messages"] and not writing.was_odd("messages", "empty_content"):
         raise InvalidRequest("a request needs at least one message", path="/messages", adapter=NAME)
     if request.get("tools"):
         tools_to_wire(request, body, writing)
@@ -169,7 +168,7 @@ def _limit(name: str, value: int, request: Request, body: Wire, writing: Writing
     if writing.refuses(name):
         writing.report_refused(name, value)
         return
-    form = writing.form(request)
+    form = writing.form
     member = writing.dialect.get("token_limit") or _LIMITS[0]
     if form.get("token_limit") in _LIMITS:
         member = form["token_limit"]
@@ -189,9 +188,9 @@ def _stop(name: str, value: list[str], request: Request, body: Wire, writing: Wr
     if writing.refuses(name):
         writing.report_refused(name, value)
         return
-    form = writing.form(request)
+    form = writing.form
     most = writing.dialect.get("max_stop", 4)
-    if most is not None and len(value) > most and not writing.keeps(name):
+    if most is not None and len(value) > most and not writing.same(name):
         value = value[:most]
         writing.loss.replace((name,), value, "limit_exceeded", "weakened", f"the wire takes {most} stop texts")
     body["stop"] = value[0] if form.get("stop") == "string" and len(value) == 1 else value
@@ -199,7 +198,7 @@ def _stop(name: str, value: list[str], request: Request, body: Wire, writing: Wr
 
 def _top_logprobs(name: str, value: int, request: Request, body: Wire, writing: Writing) -> None:
     top_logprobs(name, value, request, body, writing)
-    if name in body and not request.get("logprobs") and not writing.keeps("logprobs"):
+    if name in body and not request.get("logprobs") and not writing.same("logprobs", "top_logprobs"):
         body["logprobs"] = True
         message = "alternatives are only given with log probabilities"
         writing.loss.replace(("logprobs",), True, "required_default", "shape", message)
@@ -217,7 +216,7 @@ def _service_tier(name: str, value: str, request: Request, body: Wire, writing: 
 
 
 def _cache(name: str, value: dict[str, Any], request: Request, body: Wire, writing: Writing) -> None:
-    form = writing.form(request)
+    form = writing.form
     if writing.dialect.get("cache_hints") == "cache_control" or "cache" in form:
         cache_to_wire(value, body, {"form": form}, (name,), writing)
     else:
@@ -226,7 +225,7 @@ def _cache(name: str, value: dict[str, Any], request: Request, body: Wire, writi
 
 def _stream(name: str, value: bool, request: Request, body: Wire, writing: Writing) -> None:
     body[name] = value
-    form = writing.form(request)
+    form = writing.form
     asked = "stream_options" in (request.get("options") or NOTHING).get(NAME, NOTHING)
     silent = writing.dialect.get("stream_options") is False or any(
         "stream_options" in form.get(spelling, ()) for spelling in ("absent", "empty")
@@ -239,7 +238,7 @@ def _stream(name: str, value: bool, request: Request, body: Wire, writing: Writi
 
 
 def _response_format(name: str, value: dict[str, Any], request: Request, body: Wire, writing: Writing) -> None:
-    form = writing.form(request)
+    form = writing.form
     if (spelling := form.get("response_format")) is not None and _format_from_wire(spelling) == value:
         body[name] = spelling
         return
@@ -272,10 +271,11 @@ def _options_to_wire(request: Request, body: Wire, writing: Writing) -> None:
             report_foreign_option(NAME, name, value, loss, "an option of another provider has no meaning here")
             continue
         unknown = name in refused or (name == "stream_options" and silent)
-        if unknown and not writing.keeps(f"options/{name}", "unsupported_field"):
+        if unknown and not writing.was_odd(f"options/{name}", "unsupported_field"):
             loss.drop(path, "unsupported_field", "weakened", "the provider takes no such member")
             continue
-        if (needed := _NEEDED.get(name)) is not None and not body.get(needed) and not writing.keeps(f"options/{name}"):
+        needed = NEEDED.get(name)
+        if needed and not body.get(needed) and not writing.was_odd(f"options/{name}", "combination"):
             loss.drop(path, "combination", "shape", f"without {needed} it says nothing, and is refused")
             continue
         if name in MERGED and isinstance(value, dict) and isinstance(body.get(name), dict):
@@ -291,7 +291,7 @@ def _options_to_wire(request: Request, body: Wire, writing: Writing) -> None:
             _report_meaning(name, value, body, path, writing)
 
 
-_NEEDED: Final = {"stream_options": "stream", "tool_choice": "tools", "parallel_tool_calls": "tools"}
+NEEDED: Final = {"stream_options": "stream", "tool_choice": "tools", "parallel_tool_calls": "tools"}
 """Members that are only taken beside another one."""
 
 _WIRE_MEMBERS: Final = frozenset(
@@ -416,25 +416,11 @@ def from_wire_request(
     silent = wanted.get("type") == "json" and not says_json([message["content"] for message in messages])
     keep_read(request, form, *((UNSAID,) if silent else ()))
     request["provider_state"] = reading.state(form=form) if form else reading.state()
-    proofread(request, reading.names.values(), _EVEN, body, endpoint, _with_format)
+    silenced = endpoint.dialect.get("unsupported") or ()
+    if endpoint.dialect.get("stream_options") is False:
+        silenced = (*silenced, "stream_options")
+    note_oddities(request, reading.names.values(), body, endpoint, NEEDED, silenced)
     return recognised(request), []
-
-
-_EVEN: Final = frozenset(
-    (
-        "model",
-        "messages",
-        "tools",
-        "max_completion_tokens",
-        "max_tokens",
-        "stream",
-        "store",
-        "user",
-        "prompt_cache_key",
-        "safety_identifier",
-    )
-)
-"""Members that no writer changes."""
 
 
 def read_members(body: Wire, reading: Reading) -> tuple[Request, dict[str, Any]]:

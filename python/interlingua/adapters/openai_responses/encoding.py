@@ -60,7 +60,7 @@ class _Encoder:
         self._output: list[Wire | None] = []
         self._sequence = -1
         self._told: dict[int, _Told] = {}
-        self._writing = Writing(endpoint, Loss(), own=False, reply=True)
+        self._writing = Writing({}, endpoint, Loss(), reply=True)
 
     def event(self, event: Event) -> list[Frame]:
         """One event gives no frame, one or more; none of an answer beside the first."""

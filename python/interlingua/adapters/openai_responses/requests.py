@@ -24,7 +24,7 @@ from interlingua.adapters._openai_members import (
     effort,
     metadata,
     model_to_wire,
-    proofread,
+    note_oddities,
     read_count,
     report_reasoning,
     sampling,
@@ -89,9 +89,8 @@ def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
 def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
     state = request.get("provider_state")
     own = state is not None and endpoint.owns(state)
-    writing = Writing(endpoint, loss, own=own)
-    writing.recall(request)
-    form = writing.form(request)
+    writing = Writing(request, endpoint, loss)
+    form = writing.form
     options: Mapping[str, Any] = (request.get("options") or NOTHING).get(NAME) or NOTHING
     body: Wire = {}
     if (model := model_to_wire(request, endpoint)) is not None:
@@ -101,7 +100,7 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
         body["instructions"] = instructions
     continued = is_continued(request, writing)
     if items or form.get("input") != "absent" or not continued:
-        if not items and not (continued or writing.keeps("messages")):
+        if not items and not (continued or writing.was_odd("messages", "empty_content")):
             raise InvalidRequest("a request needs at least one message", path="/messages", adapter=NAME)
         body["input"] = _input(items, form)
     if request.get("tools"):
@@ -161,7 +160,7 @@ def _limit(name: str, value: int, request: Request, body: Wire, writing: Writing
         writing.report_refused(name, value)
         return
     value = token_limit(name, value, writing)
-    if value < LEAST_OUTPUT_TOKENS and not writing.keeps(name):
+    if value < LEAST_OUTPUT_TOKENS and not writing.same(name):
         value = LEAST_OUTPUT_TOKENS
         message = f"the wire takes no limit below {LEAST_OUTPUT_TOKENS}"
         writing.loss.replace((name,), value, "unsupported_value", "weakened", message)
@@ -176,7 +175,7 @@ def _logprobs(name: str, value: bool, request: Request, body: Wire, writing: Wri
     else:
         include = ((request.get("options") or NOTHING).get(NAME) or NOTHING).get("include")
         kept = include if isinstance(include, list) else []
-        spelling = writing.form(request).get("include")
+        spelling = writing.form.get("include")
         kept = [word for word in kept if word != LOGPROBS]
         same = spelling and [word for word in spelling if word != LOGPROBS] == kept
         body["include"] = spelling if same else [*kept, LOGPROBS]
@@ -223,7 +222,7 @@ def _reasoning(name: str, value: dict[str, Any], request: Request, body: Wire, w
 
 def _response_format(name: str, value: dict[str, Any], request: Request, body: Wire, writing: Writing) -> None:
     text: Wire = body.setdefault("text", {})
-    if (spelling := writing.form(request).get("format")) is not None and _format_from_wire(spelling) == value:
+    if (spelling := writing.form.get("format")) is not None and _format_from_wire(spelling) == value:
         text["format"] = spelling
         return
     match asked_format(name, value, writing, enforced=value.get("schema") is not None):
@@ -251,11 +250,11 @@ def _options_to_wire(request: Request, options: Mapping[str, Any], body: Wire, w
         if foreign and name not in _WIRE_MEMBERS:
             message = "an option of another provider has no meaning here"
             report_foreign_option(NAME, name, value, writing.loss, message)
-        elif name in writing.dialect.get("unsupported", ()) and not writing.keeps(
+        elif name in writing.dialect.get("unsupported", ()) and not writing.was_odd(
             f"options/{name}", "unsupported_field"
         ):
             writing.loss.drop(path, "unsupported_field", "weakened", "the provider takes no such member")
-        elif name == "tool_choice" and "tools" not in body and not writing.keeps(f"options/{name}"):
+        elif name == "tool_choice" and "tools" not in body and not writing.was_odd(f"options/{name}", "combination"):
             writing.loss.drop(path, "combination", "shape", "without tools it says nothing, and is refused")
         elif name == "include" and name in body and isinstance(value, list):
             _report_include(value, path, writing)
@@ -313,6 +312,9 @@ def _report_meaning(name: str, value: Any, path: Path, writing: Writing) -> None
             if member != "stream":
                 writing.loss.replace(where, part, "combination", "shape", "an option that the contract has a word for")
 
+
+NEEDED: Final = {"tool_choice": "tools"}
+"""Members that are only taken beside another one."""
 
 _WIRE_MEMBERS: Final = frozenset(
     (
@@ -401,26 +403,9 @@ def from_wire_request(
     )
     keep_read(request, form, *((UNSAID,) if silent else ()))
     request["provider_state"] = reading.state(form=form) if form else reading.state()
-    proofread(request, reading.names, _EVEN, body, endpoint, _with_format)
+    silenced = endpoint.dialect.get("unsupported") or ()
+    note_oddities(request, reading.names, body, endpoint, NEEDED, silenced)
     return recognised(request), []
-
-
-_EVEN: Final = frozenset(
-    (
-        "model",
-        "instructions",
-        "input",
-        "tools",
-        "stream",
-        "store",
-        "user",
-        "include",
-        "truncation",
-        "prompt_cache_key",
-        "safety_identifier",
-    )
-)
-"""Members that no writer changes."""
 
 
 def read_members(body: Wire, reading: Reading) -> tuple[Request, dict[str, Any]]:
