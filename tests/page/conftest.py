@@ -39,15 +39,6 @@ POLICY = {
 }
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skips all when there is no browser."""
-    if not BROWSER:
-        for item in items:
-            item.add_marker(
-                pytest.mark.skip(reason="no browser: make page runs these with chromium (apt-get install chromium)")
-            )
-
-
 class Served:
     """A gateway in a thread of its own, with the provider behind it."""
 
@@ -91,7 +82,9 @@ def serving() -> Callable[..., Any]:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
-    """The browser, started once."""
+    """The browser, started once. Where there is none, the tests are skipped."""
+    if not BROWSER:
+        pytest.skip("no browser: make page runs this with chromium (apt-get install chromium)")
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
