@@ -230,14 +230,30 @@ class Answer:
         due: list[Event] = []
         held: list[Event] = []
         for event in [*self._held, *self.events]:
-            of_all = self.begun and "index" not in event and "choice" not in event
-            (due if of_all or event.get("choice", 0) in places else held).append(event)
+            number = event.get("choice", 0)
+            of_all = self.begun and number == 0 and "index" not in event
+            (due if of_all or number in places else held).append(event)
         self._held = held
         due.sort(key=lambda event: places.get(event.get("choice", 0), 0))
+        events: list[Event] = []
         for event in due:
-            if place := places.get(event.pop("choice", 0), 0):
+            number = event.pop("choice", 0)
+            if place := places.get(number, 0):
                 event["choice"] = place
-        return due
+            elif number and self.begun and event["type"] == "message_start":
+                continue  # what turns out to be the first has been told to begin
+            events.append(event)
+        return events
+
+
+def partial(content: list[Block], endpoint: Endpoint, model: Any = None, identity: Any = None) -> dict[str, Any]:
+    """A response of which this had arrived; what is no text is not known."""
+    response = failed({"message": {"role": "assistant", "content": content}})
+    if isinstance(identity, str):
+        response["id"] = identity
+    if isinstance(model, str) and model:
+        response["model"] = endpoint.model_id(model)
+    return response
 
 
 def failed(response: dict[str, Any]) -> dict[str, Any]:

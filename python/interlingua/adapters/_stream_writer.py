@@ -8,7 +8,7 @@ when it ends, because sources that give blocks whole say nothing in pieces.
 
 from typing import Any, Final
 
-from interlingua.adapters._kit import DELTAS, Event, Wire
+from interlingua.adapters._kit import DELTAS, Event, Wire, arguments_text
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.wire.sse import Frame
@@ -21,16 +21,17 @@ _QUOTED: Final = json.dumps(TEXT).decode()
 
 
 class Told:
-    """A block that is being told, how it began, and how much of it has gone out.
+    """A block that is being told: how it began, what it is by now, and how much of it has gone out.
 
     `kind` is what the wire calls it and `number` its number there; `sent` counts the characters that went out in pieces.
     """
 
-    __slots__ = ("block", "choice", "index", "kind", "name", "number", "sent", "template")
+    __slots__ = ("begun", "block", "choice", "index", "kind", "name", "number", "sent", "template")
 
     def __init__(self, choice: int, index: int, block: Block) -> None:
         self.choice = choice
         self.index = index
+        self.begun = block
         self.block = block
         self.kind: str = block["type"]
         self.number = 0
@@ -67,10 +68,13 @@ class Writer:
         raise NotImplementedError
 
     def unsaid(self, told: Told, call: Wire) -> str:
-        """The arguments of a call of which nothing has been said."""
-        raise NotImplementedError
+        """The arguments of a call of which nothing has been said, because its source told it when it was whole."""
+        text: str | None = call.get("input_raw")
+        if text is None:
+            return "" if told.kind == "custom" else arguments_text(call["input"])
+        return text
 
-    def end(self, told: Told, block: Block) -> None:
+    def end(self, told: Told) -> None:
         """A block ends, and all its text has been said."""
 
     def complete(self, response: dict[str, Any]) -> None:
@@ -115,7 +119,8 @@ class Writer:
             case "block_stop":
                 ending = self.told.pop((choice, event["index"]), None)
                 if ending is not None:
-                    self._stop(ending, event["block"])
+                    ending.block = event["block"]
+                    self._stop(ending)
             case "message_complete":
                 self.complete(event["response"])
             case "error":
@@ -123,7 +128,8 @@ class Writer:
             case _:
                 pass  # what a call is says its block; events of later versions
 
-    def _stop(self, told: Told, block: Block) -> None:
+    def _stop(self, told: Told) -> None:
+        block = told.block
         match block["type"]:
             case "text" | "thinking" if len(block["text"]) > told.sent:
                 self.more(told, block["text"][told.sent :])
@@ -131,7 +137,7 @@ class Writer:
                 self._say_arguments(told, block)
             case _:
                 pass
-        self.end(told, block)
+        self.end(told)
 
     def _say_arguments(self, told: Told | None, call: Wire) -> None:
         if told is not None and not told.sent:

@@ -351,7 +351,7 @@ class Choice(Blocks):
         self.calls.end()
         if not self.media_told and ("images" in self.members or "audio" in self.members):
             self.media_told = True
-            media = {name: self.members[name] for name in ("images", "audio") if name in self.members}
+            media: Wire = {name: self.members[name] for name in ("images", "audio") if name in self.members}
             message = answer_from_wire({"role": "assistant", "content": None, **media}, self.reading)
             for block in message["content"]:
                 self.whole(block, (_IMAGES_LANE, len(self.content)))

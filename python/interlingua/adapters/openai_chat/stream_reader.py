@@ -9,7 +9,7 @@ The answer is not complete before `[DONE]`, because usage follows the finish.
 from typing import Any, Final
 
 from interlingua.adapters._kit import Event, Wire, within
-from interlingua.adapters._stream_reader import UNREADABLE, Answer, Decoder, decoded, failed
+from interlingua.adapters._stream_reader import UNREADABLE, Answer, Decoder, decoded, partial
 from interlingua.adapters.openai_chat.context import Reading
 from interlingua.adapters.openai_chat.errors import error_from_body, is_failure
 from interlingua.adapters.openai_chat.responses import read_response, usage_from_wire
@@ -158,16 +158,13 @@ class _Answer(Answer):
 
     def arrived(self) -> dict[str, Any]:
         """What had arrived; nothing where that is what cannot be read."""
-        nothing = failed({"message": {"role": "assistant", "content": []}})
         try:
             answers = [choice.arrived() for _, choice in sorted(self.choices.items())]
         except UNREADABLE:
-            return nothing
-        response, *others = answers or [nothing]
-        if isinstance(identity := self.body.get("id"), str):
-            response["id"] = identity
-        if isinstance(model := self.body.get("model"), str):
-            response["model"] = self.endpoint.model_id(model)
+            return partial([], self.endpoint)
+        nothing = partial([], self.endpoint, self.body.get("model"), self.body.get("id"))
+        first, *others = answers or [nothing]
+        response = {**nothing, **first}
         if self.usage is not None:
             response["usage"] = usage_from_wire(self.usage, self.endpoint)
         if others:

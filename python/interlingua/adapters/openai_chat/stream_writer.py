@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import NOTHING, Encoder, Event, Wire, arguments_text, encoded_in_turn, own_state
+from interlingua.adapters._kit import NOTHING, Encoder, Event, Wire, encoded_in_turn, own_state
 from interlingua.adapters._stream_writer import TEXT, Told, Writer
 from interlingua.adapters.openai_chat.citations import annotations_to_wire
 from interlingua.adapters.openai_chat.context import Writing
@@ -225,16 +225,10 @@ class _Writer(Writer):
             case member:
                 return {str(member): TEXT}
 
-    def unsaid(self, told: Told, call: Wire) -> str:
-        """Another wire may tell a call only when it is whole, and nothing of one without arguments."""
-        text: str | None = call.get("input_raw")
-        if text is None:
-            return "" if told.kind == "custom" else arguments_text(call["input"])
-        return text
-
-    def end(self, told: Told, block: Block) -> None:
+    def end(self, told: Told) -> None:
         """What the pieces of a block did not tell."""
-        if block["type"] == "thinking" and self._place(told.block) == DETAILS:
+        block = told.block
+        if block["type"] == "thinking" and self._place(told.begun) == DETAILS:
             self.reasoned[told.choice] = self.reasoned.get(told.choice, "") + block["text"]
         if delta := self._rest(told, block):
             self._put(told.choice, delta)
@@ -254,7 +248,7 @@ class _Writer(Writer):
             case "tool_use" if state.get("fields"):
                 return {CALLS: [{**state["fields"], "index": told.number}]}
             case "thinking" if told.kind and self._place(block) == DETAILS:
-                return self._detail(block, told.index, whole=self._place(told.block) != DETAILS)
+                return self._detail(block, told.index, whole=self._place(told.begun) != DETAILS)
             case "thinking" if told.kind and self._place(block) == PART:
                 return self._part(block, state, empty=not told.sent)
             case "redacted_thinking" if self._place(block) == DETAILS:
