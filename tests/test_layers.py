@@ -31,9 +31,10 @@ ALLOWED: dict[str, list[str]] = {
     "client": [*PURE, "events"],
     "sessions": [*PURE, "client", "events"],
     "media": ["canonical"],
+    "verbs": [*BELOW_SERVICE, "v1"],
     "access": ["canonical"],
-    "service": [*BELOW_SERVICE, "access", "v1"],
-    "gateway": [*BELOW_SERVICE, "access", "__init__"],
+    "service": [*BELOW_SERVICE, "access", "verbs", "v1"],
+    "gateway": [*BELOW_SERVICE, "access", "verbs", "v1", "__init__"],
     # the ways in: the public names, the command line, the conformance plug, the demonstration
     "__init__": [*BELOW_SERVICE, *APART],
     "plug": [*BELOW_SERVICE, "__init__"],

@@ -146,11 +146,10 @@ class Members(Generic[R]):
     def read(self, rows: Rows, apart: Container[str]) -> None:
         """Reads the members of the body, but for those that are read `apart`."""
         for name, value in self.body.items():
-            if name not in apart:
-                if value is None:
-                    self.silent(name, None)
-                else:
-                    self.read_member(name, value, rows)
+            if value is None:
+                self.silent(name, None)
+            elif name not in apart:
+                self.read_member(name, value, rows)
         if self.options:
             self.request["options"] = {self.endpoint.adapter: self.options}
 
@@ -237,10 +236,17 @@ Writer = Callable[[str, Any, Wire, W], None]
 """Writes a canonical member into the body."""
 
 
-def write_members(request: Request, body: Wire, writers: Mapping[str, Writer[W]], writing: W) -> None:
-    """Writes the members of a request beside its structure; those that the wire does not have are reported."""
+def write_members(
+    request: Request,
+    body: Wire,
+    writers: Mapping[str, Writer[W]],
+    writing: W,
+    apart: Container[str] = (),
+) -> None:
+    """Writes the members of a request beside its structure, but for those that are written `apart`; those that the wire
+    does not have are reported."""
     for name, value in request.items():
-        if value is None or name in STRUCTURE:
+        if value is None or name in STRUCTURE or name in apart:
             continue
         write = writers.get(name)
         if write is not None:
@@ -264,11 +270,18 @@ def report_absent(name: str, value: Any, loss: Loss) -> None:
 
 def put_back_silent(body: Wire, form: Mapping[str, Any]) -> None:
     """Writes the members that were there without saying anything, as they were spelt."""
-    for name, value in (form.get("silent") or {}).items():
-        if name not in body:
-            body[name] = value
-        elif type(value) is dict and type(body[name]) is dict:
-            body[name] = {**value, **body[name]}
+    silent = form.get("silent")
+    if silent:
+        _put_under(body, silent)
+
+
+def _put_under(said: Wire, silent: Wire) -> None:
+    for name, value in silent.items():
+        if name not in said:
+            said[name] = value
+        elif type(value) is dict and value and type(said[name]) is dict:
+            said[name] = {**said[name]}  # what is verbatim stays the caller's
+            _put_under(said[name], value)
 
 
 # -- rules that wires share

@@ -20,7 +20,8 @@ from google.protobuf.message import DecodeError, Message
 
 from interlingua.canonical.errors import InterlinguaError, InvalidRequest, too_deep
 from interlingua.service.calls import Calls
-from interlingua.service.status import status_of
+from interlingua.service.status import trailed
+from interlingua.verbs.failures import status_of
 
 _LOG = logging.getLogger("interlingua.service")
 
@@ -97,7 +98,7 @@ async def _fail(context: Context, problem: Exception, request: Any) -> NoReturn:
         where = "".join(traceback.format_tb(problem.__traceback__))
         _LOG.error("%s in a method of the service\n%s", type(problem).__name__, where)
         problem = InterlinguaError("a defect of the server; its log tells where")
-    code, message, trailer = status_of(problem, include_raw=getattr(request, "include_raw", False))
+    code, message, trailer = trailed(status_of(problem, include_raw=getattr(request, "include_raw", False)))
     try:
         await context.abort(code, message, trailer)
     except grpc.aio.InternalError:

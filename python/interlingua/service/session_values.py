@@ -9,11 +9,11 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from interlingua import translate
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest
-from interlingua.service import adapting, convert
 from interlingua.sessions import SessionInfo, Watched
 from interlingua.sessions.rows import ToolCallRow
 from interlingua.v1 import sessions_pb2 as messages
 from interlingua.v1 import types_pb2 as types
+from interlingua.verbs import adapting, convert, routing
 
 Data = dict[str, Any]
 
@@ -66,7 +66,7 @@ def conversation(request: messages.GenerateInSessionRequest) -> tuple[list[Data]
 
 def members(text: str) -> Data:
     """Members of the requests to come, validated. Raises `InvalidRequest`."""
-    given = optional_object(text, "members_json") or {}
+    given = routing.optional_object(text, "members_json") or {}
     for name in ("messages", "model"):
         if name in given:
             raise InvalidRequest(f"the session has its own {name}", path=f"/members_json/{name}")
@@ -75,19 +75,6 @@ def members(text: str) -> Data:
     except InvalidRequest as problem:
         raise moved(problem, "/members_json") from None
     return {name: value for name, value in data.items() if name != "messages"}
-
-
-def optional_object(text: str, name: str) -> Data | None:
-    """A JSON object in a field; None when the field is empty. Raises `InvalidRequest`."""
-    if not text:
-        return None
-    try:
-        value = json.loads(text)
-    except InvalidRequest as problem:
-        raise moved(problem, f"/{name}") from None
-    if not isinstance(value, dict):
-        raise InvalidRequest("must be a JSON object", path=f"/{name}")
-    return value
 
 
 def client_key(text: str) -> str | None:

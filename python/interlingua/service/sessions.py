@@ -15,18 +15,18 @@ from interlingua.canonical.fold import buffered
 from interlingua.client.answers import shut_down
 from interlingua.client.interrupt import Interrupt
 from interlingua.client.threads import done, size_of
-from interlingua.service import adapting, routing
 from interlingua.service import session_values as values
 from interlingua.service.callers import Caller, CallersSessions, caller, not_for
 from interlingua.service.calls import Calls, until
 from interlingua.service.methods import MAX_MESSAGE_BYTES, Context, Malformed, let_it_finish, stream, unary
-from interlingua.service.status import MessageTooLarge, shown
 from interlingua.sessions import Appended, SessionNotFound, SessionStream, appending, turns
 from interlingua.sessions.calls import CANCELLED, FAILED, PENDING, SUCCEEDED
 from interlingua.sessions.change import Change
 from interlingua.sessions.generating import Generating
 from interlingua.sessions.turns import Turn
 from interlingua.v1 import sessions_pb2 as messages
+from interlingua.verbs import adapting, routing
+from interlingua.verbs.failures import MessageTooLarge, shown
 
 Data = dict[str, Any]
 O = TypeVar("O", bound=Message)  # noqa: E741
@@ -72,8 +72,8 @@ class SessionServicer:
     ) -> messages.CreateSessionResponse:
         """Makes a session."""
         who, sessions = self._called(context)
-        policy = values.optional_object(request.policy_json, "policy_json")
-        extra = values.optional_object(request.extra_json, "extra_json")
+        policy = routing.optional_object(request.policy_json, "policy_json")
+        extra = routing.optional_object(request.extra_json, "extra_json")
         if request.model:
             _demand_allowed(who, sessions, request.model)
         with adapting.field_of_call("policy_json"):

@@ -13,7 +13,8 @@ from typing import Any, TypeVar
 from google.protobuf.message import Message as ProtoMessage
 
 from interlingua.canonical.errors import InvalidRequest
-from interlingua.service.convert_base import (
+from interlingua.v1 import types_pb2 as pb
+from interlingua.verbs.convert_base import (
     Data,
     are_int32,
     is_double,
@@ -41,7 +42,6 @@ from interlingua.service.convert_base import (
     write_time,
     write_unknown,
 )
-from interlingua.v1 import types_pb2 as pb
 
 M = TypeVar("M", bound=ProtoMessage)
 
