@@ -11,7 +11,16 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ("README.md", "python/README.md")
 # these need what a test has not: make's own environment, a network, an installation, a server that stays, an agent
-OTHERS = ("make ", "pip ", "python3 conformance/runner", "interlingua serve", "interlingua launch", "curl ", "source ")
+OTHERS = (
+    "make ",
+    "pip ",
+    "python3 conformance/runner",
+    "interlingua serve",
+    ".venv/bin/python examples/session.py",
+    "interlingua launch",
+    "curl ",
+    "source ",
+)
 
 
 def blocks(page: str, language: str) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Any
 import grpc
 import pytest
 from client.upstream import ask
+from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from interlingua.access import digest
 from interlingua.canonical import json
@@ -69,6 +70,9 @@ def test_a_socket_with_flags_of_its_own(tmp_path: Path) -> None:
         assert process.wait(15) == 0
 
 
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "session.py"
+
+
 @contextmanager
 def _sessions_served(folder: Path, *flags: str, end: signal.Signals = signal.SIGTERM) -> Iterator[Any]:
     """A server of sessions in a process of its own, which is ended so; its stub."""
@@ -79,7 +83,10 @@ def _sessions_served(folder: Path, *flags: str, end: signal.Signals = signal.SIG
             assert process.stdout is not None
             port = json.loads(process.stdout.readline())["port"]
             with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
-                yield SessionServiceStub(channel)  # type: ignore[no-untyped-call]
+                stub: Any = SessionServiceStub(channel)  # type: ignore[no-untyped-call]
+                stub.channel = channel
+                stub.address = f"127.0.0.1:{port}"
+                yield stub
         finally:
             process.send_signal(end)
             assert process.wait(15) == (0 if end == signal.SIGTERM else -end)
@@ -91,6 +98,8 @@ def test_sessions_outlive_the_server(tmp_path: Path, end: signal.Signals) -> Non
     hello = json.dumps([{"role": "user", "content": [{"type": "text", "text": "Hi."}]}]).decode()
     with _sessions_served(tmp_path, end=end) as stub:
         chat = stub.CreateSession(messages.CreateSessionRequest(model="openai:gpt-4.1")).session.id
+        health: Any = health_pb2_grpc.HealthStub(stub.channel)
+        assert health.Check(health_pb2.HealthCheckRequest(service="interlingua.v1.SessionService")).status == 1
         request = messages.AppendMessagesRequest(session_id=chat, messages_json=hello, client_key="k")
         revision = stub.AppendMessages(request).revision
     with _sessions_served(tmp_path) as stub:
@@ -113,6 +122,36 @@ def test_sessions_take_the_keys_of_the_file(tmp_path: Path) -> None:
         assert error.value.code() is grpc.StatusCode.UNAUTHENTICATED  # type: ignore[attr-defined]
         known = (("authorization", "Bearer ilk_secret"),)
         assert not stub.ListSessions(messages.ListSessionsRequest(), metadata=known).sessions
+        walk = [sys.executable, str(EXAMPLE), stub.address, "ilk_secret"]
+        done = subprocess.run(walk, capture_output=True, timeout=60, check=False)
+        assert done.returncode == 0, done.stderr
+        lines = done.stdout.decode().splitlines()
+        assert lines[1].startswith("# going on there costs about $0.")
+        assert lines[-1].endswith(" turn.ended")
+        assert (
+            stub.ListSessions(messages.ListSessionsRequest(), metadata=known)
+            .sessions[0]
+            .active_model.startswith("anthropic:")
+        )
+
+
+def test_without_a_database_there_are_no_sessions() -> None:
+    """The methods are not there, and neither reflection nor health says that they are."""
+    command = [sys.executable, "-m", "interlingua", "serve", "--port", "0", "--json", "--replay", "--no-http"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        assert process.stdout is not None
+        port = json.loads(process.stdout.readline())["port"]
+        with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
+            stub: Any = SessionServiceStub(channel)  # type: ignore[no-untyped-call]
+            with pytest.raises(grpc.RpcError) as error:
+                stub.ListSessions(messages.ListSessionsRequest())
+            assert error.value.code() is grpc.StatusCode.UNIMPLEMENTED  # type: ignore[attr-defined]
+            health: Any = health_pb2_grpc.HealthStub(channel)
+            with pytest.raises(grpc.RpcError) as error:
+                health.Check(health_pb2.HealthCheckRequest(service="interlingua.v1.SessionService"))
+            assert error.value.code() is grpc.StatusCode.NOT_FOUND  # type: ignore[attr-defined]
+        process.terminate()
+        assert process.wait(15) == 0
 
 
 @pytest.mark.parametrize(
