@@ -11,6 +11,7 @@ import pytest
 
 from interlingua.canonical import json
 from interlingua.client import Refuse, Say
+from interlingua.client.routing import Routing
 from interlingua.service import session_values
 from interlingua.sessions import appending
 from interlingua.v1 import sessions_pb2 as messages
@@ -468,6 +469,39 @@ async def test_bytes_that_are_no_message(tmp_path: Path) -> None:
             error = await refused(call(iter([b"\xff"]) if name == "ImportSession" else b"\xff"))
             assert error.code() is grpc.StatusCode.INVALID_ARGUMENT
             assert f"{name}Request" in str(error.details())
+
+
+async def test_long_lists_are_read_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page of many messages is whole and in order, and the last page says that it is the last."""
+    monkeypatch.setattr("interlingua.service.sessions._READ_AT_ONCE", 3)
+    async with serving(tmp_path) as at:
+        chat = await at.anybody.create()
+        await at.anybody.AppendMessages(session_id=chat, messages_json=text_of([user(str(n)) for n in range(10)]))
+        for size, pages in ((10, 1), (9, 2), (4, 3), (3, 4), (0, 1)):
+            texts: list[str] = []
+            token, count = "", 0
+            while token or not count:
+                page = await at.anybody.ListMessages(session_id=chat, page_size=size, page_token=token)
+                texts += [one.content[0].text.text for one in page.messages]
+                token, count = page.next_page_token, count + 1
+            assert texts == [str(n) for n in range(10)]
+            assert count == pages
+
+
+async def test_the_policy_of_a_session_leaves_the_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its expressions may take long on any text."""
+    threads: list[bool] = []
+    weigh = Routing.weigh
+
+    def observed(*given: Any, **named: Any) -> Any:
+        threads.append(threading.current_thread() is threading.main_thread())
+        return weigh(*given, **named)
+
+    monkeypatch.setattr(Routing, "weigh", observed)
+    async with serving(tmp_path, Say("Hello!"), Say("Hello!")) as at:
+        for policy in ("", text_of(POLICY)):
+            await at.anybody.say(await at.anybody.create(policy_json=policy), "Hi.")
+    assert threads == [True, False]
 
 
 async def test_the_policy_of_a_session_is_its_own(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """Sessions on the wire of gRPC: what comes in a call as plain data, and what is kept as messages."""
 
-from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
@@ -9,7 +8,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from interlingua import translate
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest
-from interlingua.sessions import SessionInfo, Watched
+from interlingua.sessions import Appended, SessionInfo, Watched
 from interlingua.sessions.rows import ToolCallRow
 from interlingua.v1 import sessions_pb2 as messages
 from interlingua.v1 import types_pb2 as types
@@ -160,12 +159,13 @@ def tool_call(row: ToolCallRow) -> messages.ToolCall:
 
 
 def listed(
-    found: list[Data], size: int, most_bytes: int, *, after: str, as_json: bool
+    found: list[Data], most_bytes: int, *, after: str, more: bool, as_json: bool
 ) -> messages.ListMessagesResponse:
-    """A page of messages: at most `size` of those that were found, and no more than `most_bytes` unless the first is larger."""
+    """A page of messages, of no more than `most_bytes` unless the first is larger; `more` says that there are others behind
+    those that were found."""
     page = messages.ListMessagesResponse()
     total, last = 0, after
-    for one in found[:size]:
+    for one in found:
         value: Any = text(one) if as_json else convert.to_proto(types.Message, one)
         total += len(value.encode()) if as_json else value.ByteSize()
         if total > most_bytes and last != after:
@@ -173,14 +173,19 @@ def listed(
             return page
         (page.messages_json if as_json else page.messages).append(value)
         last = one["id"]
-    page.next_page_token = last if len(found) > size else ""
+    page.next_page_token = last if more else ""
     return page
 
 
-def appended(found: list[Data], *, as_json: bool) -> Iterator[tuple[str, Any]]:
-    """Messages as they are stored, each with the field that it goes into."""
-    for one in found:
-        yield ("messages_json", text(one)) if as_json else ("messages", convert.to_proto(types.Message, one))
+def appended(stored: Appended, *, as_json: bool) -> messages.AppendMessagesResponse:
+    """Messages as they are stored."""
+    answer = messages.AppendMessagesResponse(revision=stored.revision, already_stored=stored.repeated)
+    for one in stored.messages:
+        if as_json:
+            answer.messages_json.append(text(one))
+        else:
+            answer.messages.append(convert.to_proto(types.Message, one))
+    return answer
 
 
 def event(value: Data, *, as_json: bool) -> messages.GenerateInSessionResponse:

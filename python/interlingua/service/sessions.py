@@ -4,7 +4,8 @@ The methods of the service of sessions, each a few lines over `interlingua.sessi
 Each begins with who calls: what it then sees are the sessions of that tenant.
 """
 
-from collections.abc import AsyncIterator, Sequence
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from typing import Any, TypeVar
 
 from google.protobuf.message import Message
@@ -14,12 +15,13 @@ from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.fold import buffered
 from interlingua.client.answers import shut_down
 from interlingua.client.interrupt import Interrupt
+from interlingua.client.routing import Choice
 from interlingua.client.threads import done, size_of
 from interlingua.service import session_values as values
 from interlingua.service.callers import Caller, CallersSessions, caller, not_for
 from interlingua.service.calls import Calls, until
 from interlingua.service.methods import MAX_MESSAGE_BYTES, Context, Malformed, let_it_finish, stream, unary
-from interlingua.sessions import Appended, SessionNotFound, SessionStream, appending, turns
+from interlingua.sessions import Appended, Chat, SessionNotFound, SessionStream, appending, turns
 from interlingua.sessions.calls import CANCELLED, FAILED, PENDING, SUCCEEDED
 from interlingua.sessions.change import Change
 from interlingua.sessions.generating import Generating
@@ -32,6 +34,9 @@ Data = dict[str, Any]
 O = TypeVar("O", bound=Message)  # noqa: E741
 
 _SESSIONS_AT_ONCE, _MESSAGES_AT_ONCE, _MOST_AT_ONCE = 50, 100, 1000
+_READ_AT_ONCE = 50
+"""How many messages are read from the database before it is looked how large they are."""
+
 _IMPORT = 4
 """How many times the limit of one message the lines of an import may have together."""
 _STATUSES = (PENDING, SUCCEEDED, FAILED, CANCELLED)
@@ -139,10 +144,12 @@ class SessionServicer:
         size = values.page_size(request.page_size, _MESSAGES_AT_ONCE, _MOST_AT_ONCE)
         after = values.plain_text(request.page_token, "page_token")
         chat = sessions.chat(values.plain_text(request.session_id, "session_id"))
-        found = await chat.history(superseded=request.with_superseded, after=after, limit=size + 1)
         # half of what a message may hold, so that also the largest of the next ones has room
         room, as_json = self._limit // 2, request.json_output
-        return await done(size_of({"messages": found}), values.listed, found, size, room, after=after, as_json=as_json)
+        found, more = await _read(chat, size, room, after=after, superseded=request.with_superseded)
+        return await done(
+            size_of({"messages": found}), values.listed, found, room, after=after, more=more, as_json=as_json
+        )
 
     @unary
     async def AppendMessages(
@@ -163,10 +170,7 @@ class SessionServicer:
             return appending.append(change, drafts, sessions.rules, key=key, expected=expected, instead_of=instead_of)
 
         stored = await sessions.change(session_id, append)
-        answer = messages.AppendMessagesResponse(revision=stored.revision, already_stored=stored.repeated)
-        for name, value in values.appended(stored.messages, as_json=request.json_output):
-            getattr(answer, name).append(value)
-        return answer
+        return await done(request.ByteSize(), values.appended, stored, as_json=request.json_output)
 
     @stream
     async def GenerateInSession(
@@ -180,20 +184,21 @@ class SessionServicer:
         self._access.admit(who.key)
         generating = _Answer(sessions, session_id, model, context.time_remaining(), members)
         answer = SessionStream(generating, said, key)
+        pieces = self._pieces(answer, request)
         try:
             with self.calls.cut_by(lambda: answer.cancel("shutdown")):
-                async for piece in self._pieces(answer, request):
+                async for piece in pieces:
                     yield piece
         finally:
+            await pieces.aclose()
             await answer.aclose()
             if not generating.given_before:
                 self._access.record(who.key, (answer.response or {}).get("usage"))
 
     async def _pieces(
         self, answer: SessionStream, request: messages.GenerateInSessionRequest
-    ) -> AsyncIterator[messages.GenerateInSessionResponse]:
+    ) -> AsyncGenerator[messages.GenerateInSessionResponse]:
         """The events of an answer that fit into messages. One that ends with an event that does not is stored all the same."""
-        too_large: MessageTooLarge | None = None
         async for event in answer:
             if request.buffered and not any(buffered([event])):
                 continue
@@ -203,7 +208,6 @@ class SessionServicer:
             try:
                 yield self.fitting(piece)
             except MessageTooLarge as problem:
-                too_large = too_large or problem
                 if event["type"] in _LAST:
                     problem.usage = (event.get("response") or {}).get("usage")
                     yield values.event(_without_response(event, problem), as_json=request.json_output)
@@ -323,6 +327,26 @@ class _Answer(Generating):
             return held
         except InvalidRequest as problem:
             raise values.moved(problem, "/messages") from None
+
+    async def choose(self, turn: Turn) -> Choice:
+        """Whom to ask. The expressions of a caller's own policy may take long on any text, so they leave the loop."""
+        if turn.policy is None:
+            return await super().choose(turn)
+        history, open_calls = await self.sessions.read(self._history)
+        return (await asyncio.to_thread(self._weighed, turn, history, open_calls))()
+
+
+async def _read(chat: Chat, size: int, room: int, *, after: str, superseded: bool) -> tuple[list[Data], bool]:
+    """At most so many messages behind one, hardly more than there is room for, and whether there are more."""
+    found: list[Data] = []
+    while len(found) < size and size_of({"messages": found}) <= room:
+        asked = min(size - len(found), _READ_AT_ONCE)
+        some = await chat.history(superseded=superseded, after=after, limit=asked + 1)
+        found += some[:asked]
+        if len(some) <= asked:
+            return found, False
+        after = found[-1]["id"]
+    return found, True
 
 
 def _demand_allowed(who: Caller, sessions: CallersSessions, model: str) -> None:
