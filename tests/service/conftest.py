@@ -1,9 +1,12 @@
 """A real server on a free port, over a fake provider."""
 
-from collections.abc import AsyncIterator, Callable
+import itertools
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import grpc.aio
 import pytest
@@ -13,7 +16,9 @@ from interlingua.client.replay import open_registry
 from interlingua.client.routing import Routing
 from interlingua.service import server
 from interlingua.v1.service_pb2_grpc import InterlinguaServiceStub
+from tests.sessions import cluster
 
+_NUMBERS = itertools.count()
 POLICY = {"version": 1, "chains": True, "global": {"default": "anthropic:claude-sonnet-4-6,openai:gpt-4.1"}}
 
 
@@ -48,3 +53,26 @@ async def serving(
 def start() -> Callable[..., Any]:
     """How to start a server in a test."""
     return serving
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[str]:
+    """A PostgreSQL server, where there is one."""
+    if cluster.programs() is None:
+        pytest.skip(cluster.MISSING)
+    with cluster.running() as url:
+        yield url
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """An empty database on each engine."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/chats.db"
+    import psycopg
+
+    at = request.getfixturevalue("postgresql")
+    name = f"rpc{next(_NUMBERS)}"
+    with psycopg.connect(at, autocommit=True) as connection:
+        connection.execute(f"CREATE SCHEMA {name}")  # type: ignore[arg-type]
+    return f"{at}&options={quote(f'-csearch_path={name}')}"

@@ -44,9 +44,9 @@ async def refused(call: Any, got: list[Any] | None = None) -> grpc.aio.AioRpcErr
     raise AssertionError("the call did not fail")
 
 
-async def test_a_conversation(tmp_path: Path) -> None:
+async def test_a_conversation(url: str) -> None:
     """Made, spoken in, read, listed, found, removed; another server on the same database has all of it."""
-    async with serving(tmp_path, Say("Hello!"), Say("Well.")) as at:
+    async with serving(url, Say("Hello!"), Say("Well.")) as at:
         call = at.anybody
         made = (await call.CreateSession(model=GPT, workspace_path="/w", extra_json='{"title":"t"}')).session
         assert (made.active_model, made.workspace_path, json.loads(made.extra_json)) == (GPT, "/w", {"title": "t"})
@@ -55,7 +55,7 @@ async def test_a_conversation(tmp_path: Path) -> None:
         assert events[-1].WhichOneof("event") == "message_complete"
         stored = events[-1].message_complete.response.message
         assert (stored.session_id, stored.metadata.model) == (made.id, GPT)
-    async with serving(tmp_path, Say("Well.")) as at:
+    async with serving(url, Say("Well.")) as at:
         call = at.anybody
         await call.say(made.id, "And you?")
         assert await call.texts(made.id) == [
@@ -240,7 +240,7 @@ async def test_an_import_has_a_limit(tmp_path: Path) -> None:
         assert "at most 8000" in str(bad.details())
 
 
-async def test_watching_goes_on_behind_its_cursor(tmp_path: Path) -> None:
+async def test_watching_goes_on_behind_its_cursor(url: str) -> None:
     """Across watchers, servers and the end of one: every event once and in order."""
     seen: list[tuple[int, str]] = []
 
@@ -251,7 +251,7 @@ async def test_watching_goes_on_behind_its_cursor(tmp_path: Path) -> None:
             if one.revision == until:
                 return
 
-    async with serving(tmp_path, *[Say("Hello!")] * 3) as first, serving(tmp_path, *[Say("Well.")] * 3) as second:
+    async with serving(url, *[Say("Hello!")] * 3) as first, serving(url, *[Say("Well.")] * 3) as second:
         chat = await first.anybody.create()
         for number, (talks, looks) in enumerate(((first, first), (first, second), (second, first))):
             aim = 1 + 5 * (number + 1)
@@ -282,9 +282,9 @@ async def test_a_watcher_is_told_of_the_end_of_its_session(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("how", ["cancelled", "deadline", "shutdown"])
-async def test_an_answer_that_does_not_come_to_its_end_is_stored_as_far_as_it_came(tmp_path: Path, how: str) -> None:
+async def test_an_answer_that_does_not_come_to_its_end_is_stored_as_far_as_it_came(url: str, how: str) -> None:
     """Cancelled by its caller, by its deadline, or cut off at the end of grace."""
-    async with serving(tmp_path, Say(SLOW, pause=0.05)) as at:
+    async with serving(url, Say(SLOW, pause=0.05)) as at:
         call = at.anybody
         chat = await call.create()
         stream = call.generate(chat, {"messages": [user("Count.")]}, timeout=1.0 if how == "deadline" else 20)
@@ -307,7 +307,7 @@ async def test_an_answer_that_does_not_come_to_its_end_is_stored_as_far_as_it_ca
             if (await at.sessions.info(chat)).turn_until is None:
                 break
             await asyncio.sleep(0.02)
-    async with serving(tmp_path) as at:
+    async with serving(url) as at:
         said, (role, text, status) = await at.anybody.texts(chat)
         assert said[1] == "Count."
         assert role == ASSISTANT

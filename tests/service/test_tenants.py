@@ -1,11 +1,8 @@
 """Whose sessions a call sees: nobody reaches those of another tenant, by any method (spec/9-service.md#callers)."""
 
-import itertools
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import grpc
 import grpc.aio
@@ -19,37 +16,12 @@ from interlingua.service import server
 from interlingua.service.callers import caller
 from interlingua.v1 import sessions_pb2 as messages
 from interlingua.v1.sessions_pb2_grpc import SessionServiceStub
-from tests.sessions import cluster
 
 from .sessions_served import ACME, CLAUDE, GPT, Calls, Served, info, keys, serving, text_of, told, user
 
 pytestmark = pytest.mark.asyncio
 SERVICE = messages.DESCRIPTOR.services_by_name["SessionService"]
 NOBODY = "sess_7ZZZZZZZZZZZZZZZZZZZZZZZZZ"
-_NUMBERS = itertools.count()
-
-
-@pytest.fixture(scope="session")
-def postgresql() -> Iterator[str]:
-    """A PostgreSQL server, where there is one."""
-    if cluster.programs() is None:
-        pytest.skip(cluster.MISSING)
-    with cluster.running() as url:
-        yield url
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """An empty database on each engine."""
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path}/chats.db"
-    import psycopg
-
-    at = request.getfixturevalue("postgresql")
-    name = f"rpc{next(_NUMBERS)}"
-    with psycopg.connect(at, autocommit=True) as connection:
-        connection.execute(f"CREATE SCHEMA {name}")  # type: ignore[arg-type]
-    return f"{at}&options={quote(f'-csearch_path={name}')}"
 
 
 def attempts(session_id: str, message_id: str, call_id: str) -> dict[str, list[dict[str, Any]]]:
