@@ -22,6 +22,7 @@ from interlingua.gateway.access import Access, Key
 from interlingua.gateway.gateway import Gateway
 
 BROWSER = os.environ.get("BROWSER", "")
+SCALE = 2 if os.environ.get("PICTURES") else 1
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -97,7 +98,9 @@ def browser() -> Iterator[Any]:
 def page(browser: Any) -> Iterator[Any]:
     """A page of an ordinary screen. Whatever it logs as an error, or asks of another origin, fails its test."""
     context = browser.new_context(
-        viewport={"width": 1440, "height": 900}, permissions=["clipboard-read", "clipboard-write"]
+        viewport={"width": 1440, "height": 900},
+        device_scale_factor=SCALE,
+        permissions=["clipboard-read", "clipboard-write"],
     )
     opened = context.new_page()
     opened.set_default_timeout(10_000)
