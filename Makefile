@@ -40,7 +40,7 @@ $(INSTALLED): python/pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	# pip knows dependency groups since 25.1
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable 'python[server,cli,images]' \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable 'python[server,cli,images,postgresql]' \
 	    --group python/pyproject.toml:gen --group python/pyproject.toml:test --group python/pyproject.toml:lint
 	touch $@
 
@@ -66,7 +66,7 @@ $(WHEEL): python/pyproject.toml python/hatch_build.py $(SOURCES) | $(INSTALLED)
 
 $(COMPILED): $(WHEEL)
 	wheel=$$(echo dist/*.whl) && .venv-compiled/bin/python -m pip install --quiet --disable-pip-version-check \
-	    --force-reinstall "$$wheel[server,cli,images]" --group python/pyproject.toml:test
+	    --force-reinstall "$$wheel[server,cli,images,postgresql]" --group python/pyproject.toml:test
 	touch $@
 
 .PHONY: wheel
@@ -114,6 +114,10 @@ suite-grpc: $(INSTALLED) ## run the suite over gRPC against the server that ship
 	mkdir -p .cache
 	$(CONFORMANCE) run $(ARGS) --policy .cache/policy.json --serve -- \
 	    $(BIN)/python -m interlingua serve --port 0 --retry none --log-level error --policy .cache/policy.json
+
+.PHONY: clients
+clients: $(INSTALLED) ## build and prove the clients of those languages whose toolchain is here; ARGS="go --no-suite"
+	$(BIN)/python clients/run.py $(ARGS)
 
 .PHONY: oracles
 oracles: $(ORACLES) ## let the providers' own SDKs judge what we write; ARGS="-k PATTERN"
@@ -175,6 +179,7 @@ check-proto: $(INSTALLED)
 .PHONY: check-generated
 check-generated: $(INSTALLED)
 	$(BIN)/python tools/generate.py --check
+	$(BIN)/python tools/generate_clients.py --check
 
 .PHONY: check-suite
 check-suite: $(INSTALLED)
@@ -184,8 +189,9 @@ check-suite: $(INSTALLED)
 # ------------------------------------------------------------------------------------------------ changing it
 
 .PHONY: generate
-generate: $(INSTALLED) ## make all generated code again: schema to types, models, Protobuf, converter, gRPC
+generate: $(INSTALLED) ## make all generated code again: schema to types, models, Protobuf, converter, gRPC, clients
 	$(BIN)/python tools/generate.py
+	$(BIN)/python tools/generate_clients.py
 
 .PHONY: format
 format: $(INSTALLED) ## bring all files into form
@@ -203,5 +209,5 @@ freeze: $(INSTALLED) ## take the present must-checks as what a release demands (
 
 .PHONY: clean
 clean: ## remove everything that can be made again, the virtual environment included
-	rm -rf .venv .venv-oracles .venv-compiled .pytest_cache .ruff_cache .hypothesis .cache report.jsonl dist python/build python/dist python/*.egg-info
+	rm -rf .venv .venv-oracles .venv-compiled .pytest_cache .ruff_cache .hypothesis .cache report.jsonl dist python/build python/dist python/*.egg-info clients/typescript/{dist,node_modules}
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -29,7 +29,7 @@ ALLOWED: dict[str, list[str]] = {
     "router": ["canonical", "registry"],
     "events": ["canonical"],
     "client": [*PURE, "events"],
-    "sessions": ["canonical", "registry", "router", "translate", "events"],
+    "sessions": [*PURE, "client", "events"],
     "media": ["canonical"],
     "verbs": [*BELOW_SERVICE, "v1"],
     "service": [*BELOW_SERVICE, "verbs", "v1"],
