@@ -252,7 +252,7 @@ function routeOf(told) {
     const lines = here.length
       ? here.map((verdict) => {
           over ||= verdict.verdict === "chose";
-          const reason = slot === "manual_sticky" && told.route.mapped ? `the policy serves ${told.asked_model} by it` : verdict.reason;
+          const reason = slot === "manual_sticky" && told.route.mapped ? `the policy serves “${told.asked_model}” with it` : verdict.reason;
           const why = [verdict.candidate_model, verdict.rule_name && `rule ${verdict.rule_name}`, verdict.validation_failure, reason]
             .filter(Boolean)
             .filter((word) => word !== "nothing set");
