@@ -56,7 +56,7 @@ def _serving(*steps: Step, inspect: int = 50, keys: list[Key] | None = None) -> 
     thread.start()
 
     def run(work: Any) -> Any:
-        return asyncio.run_coroutine_threadsafe(work, loop).result(20)
+        return asyncio.run_coroutine_threadsafe(work, loop).result(60)
 
     async def start() -> Any:
         fake = FakeTransport(*steps)
@@ -103,7 +103,7 @@ def page(browser: Any) -> Iterator[Any]:
         permissions=["clipboard-read", "clipboard-write"],
     )
     opened = context.new_page()
-    opened.set_default_timeout(10_000)
+    opened.set_default_timeout(30_000)  # a busy machine is no reason to fail
     wrong: list[str] = []
     asked: set[str] = set()
     opened.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
@@ -123,7 +123,7 @@ def example(number: int) -> dict[str, Any]:
 
 def until(page: Any, expression: str) -> None:
     """Waits until an expression holds. Playwright's own way evaluates a text in the page, which its policy forbids."""
-    for _ in range(200):
+    for _ in range(600):
         if page.evaluate(expression):
             return
         page.wait_for_timeout(50)
