@@ -49,6 +49,14 @@ class Served:
         self.fake = fake
 
 
+async def _settled() -> None:
+    """What still runs of a server that ended at once is ended too, before its loop is closed."""
+    left = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in left:
+        task.cancel()
+    await asyncio.gather(*left, return_exceptions=True)
+
+
 @contextmanager
 def _serving(*steps: Step, inspect: int = 50, keys: list[Key] | None = None) -> Iterator[Served]:
     loop = asyncio.new_event_loop()
@@ -70,6 +78,7 @@ def _serving(*steps: Step, inspect: int = 50, keys: list[Key] | None = None) -> 
         yield Served(f"http://127.0.0.1:{running.port}", gateway, fake)
     finally:
         run(running.stop(0))
+        run(_settled())
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
