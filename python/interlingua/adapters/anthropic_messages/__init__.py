@@ -19,7 +19,8 @@ from interlingua.adapters.anthropic_messages.errors import error, to_wire_error
 from interlingua.adapters.anthropic_messages.estimates import estimate
 from interlingua.adapters.anthropic_messages.requests import from_wire_request, to_wire, wrong_type
 from interlingua.adapters.anthropic_messages.responses import from_wire_response, to_wire_response
-from interlingua.adapters.anthropic_messages.streams import stream_decoder, stream_encoder, stream_loss
+from interlingua.adapters.anthropic_messages.stream_reader import stream_decoder
+from interlingua.adapters.anthropic_messages.stream_writer import stream_encoder, stream_loss
 from interlingua.adapters.anthropic_messages.tables import FRAMING, NAME
 
 __all__ = [

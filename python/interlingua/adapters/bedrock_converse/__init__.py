@@ -21,7 +21,8 @@ from interlingua.adapters.bedrock_converse.errors import error, to_wire_error
 from interlingua.adapters.bedrock_converse.estimates import estimate
 from interlingua.adapters.bedrock_converse.requests import from_wire_request, to_wire, wrong_type
 from interlingua.adapters.bedrock_converse.responses import from_wire_response, to_wire_response
-from interlingua.adapters.bedrock_converse.streams import stream_decoder, stream_encoder, stream_loss
+from interlingua.adapters.bedrock_converse.stream_reader import stream_decoder
+from interlingua.adapters.bedrock_converse.stream_writer import stream_encoder, stream_loss
 from interlingua.adapters.bedrock_converse.tables import FRAMING, NAME
 
 __all__ = [
