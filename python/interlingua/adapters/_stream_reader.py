@@ -15,8 +15,8 @@ from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InterlinguaError
 
 Block = dict[str, Any]
-Lane = tuple[int, int]
-"""Where a whole answer has a block: its member, and its number in there."""
+Lane = tuple[int, ...]
+"""Where a whole answer has a block: by its member or item, and its number in there. Those of one lane are one."""
 Decoder = Generator[list[Event], Any, None]
 """Give it frames, and None at the end of input; it gives the events that each frame completes."""
 

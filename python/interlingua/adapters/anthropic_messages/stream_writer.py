@@ -107,7 +107,7 @@ class _Writer(ClaudeWriter):
         block = told.block
         match told.kind:
             case "text":
-                cited = {"citations": []} if "citations" in block else {}
+                cited: Wire = {"citations": []} if "citations" in block else {}
                 self._open(told, {"type": "text", "text": "", **cited})
             case "thinking":
                 self._open(told, {"type": "thinking", "thinking": "", "signature": ""})
