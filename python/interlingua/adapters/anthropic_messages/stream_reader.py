@@ -11,6 +11,7 @@ from interlingua.adapters.anthropic_messages.errors import error as error_from_w
 from interlingua.adapters.anthropic_messages.responses import assembled, usage_from_wire
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.wire.sse import Frame
 
@@ -53,7 +54,7 @@ class _Answer(Answer):
     def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
         super().__init__(endpoint)
         self.reading = Reading(endpoint, ids)
-        self.blocks = Blocks(0, self.events)
+        self.blocks = Blocks(0, self.due)
         self.message: Wire | None = None
         self.open: dict[int, _Block] = {}  # by their index on the wire; those told beside a call have none of their own
         self.beside: dict[tuple[int, str], int] = {}  # what is told beside a call, by its index and kind
@@ -68,11 +69,15 @@ class _Answer(Answer):
             if text := repetition.text(frame.data):
                 block.pieces.append(text)
                 return {"type": "text_delta", "index": block.position, "text": text}
-        if frame.data.strip() in ("", "[DONE]"):
-            return None  # no part of this wire, but some servers send it
-        data = json.loads(frame.data)
+        try:
+            data = json.loads(frame.data)
+        except InvalidRequest:
+            if frame.data.strip() in ("", "[DONE]"):
+                return None  # no part of this wire, but some servers send it
+            raise
         self._event(data)
-        if self.events and self.events[0]["type"] == "text_delta":
+        told = self.due.events
+        if told and told[0]["type"] == "text_delta":
             block = self.open[data["index"]]
             if block.kind == "text" and (self.text is None or self.text[0] is not block):
                 self.text = block, Repetition(frame.data, "delta", "text")
@@ -240,7 +245,9 @@ class _Answer(Answer):
         match delta["type"]:
             case "text_delta" | "thinking_delta":
                 kind = _TELLS[delta["type"]]
-                text = _piece(delta[kind])
+                text = delta[kind]
+                if type(text) is not str:
+                    text = _piece(text)
                 block.pieces.append(text)
                 self.blocks.more(block.position, kind, text)
             case "input_json_delta":

@@ -52,7 +52,7 @@ class _Answer(Answer):
     def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
         super().__init__(endpoint)
         self.reading = Reading(endpoint, ids)
-        self.blocks = Blocks(0, self.events)
+        self.blocks = Blocks(0, self.due)
         self.body: Wire | None = None
         self.open: dict[int, _Block] = {}
         self.stopped = False

@@ -65,6 +65,12 @@ class _Writer(Writer):
             case _:
                 return None
 
+    def piece(self, told: Told | None, text: str) -> Any:
+        """The line of a piece. A block that has not begun cannot go on."""
+        if told is None:
+            raise KeyError("index")
+        return super().piece(told, text)
+
     def end(self, told: Told) -> None:
         """What is no text is told whole."""
         block = told.block

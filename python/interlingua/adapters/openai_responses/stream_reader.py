@@ -99,7 +99,7 @@ class _Answer(Answer):
     def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
         super().__init__(endpoint)
         self.reading = Reading(endpoint, ids)
-        self.blocks = Blocks(0, self.events)
+        self.blocks = Blocks(0, self.due)
         self.head: Wire = {}
         self.items: dict[int, _Item] = {}
         self.named: dict[str, _Item] = {}
