@@ -8,7 +8,7 @@ from interlingua.adapters._answers import PROBE, SAID_IN_PIECES
 from interlingua.adapters._claude.values import Item
 from interlingua.adapters._free_text import as_arguments
 from interlingua.adapters._kit import Wire, arguments_text
-from interlingua.adapters._stream_writer import Told, Writer
+from interlingua.adapters._stream_writer import OpenBlock, Writer
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Entry, Loss, Path, pointer
 
@@ -24,19 +24,19 @@ class ClaudeWriter(Writer):
         self.count = 0
         self.begun = False
 
-    def opened(self, told: Told) -> int:
+    def opened(self, told: OpenBlock) -> int:
         """The number of a block that begins on the wire."""
         told.number = self.count
         self.count += 1
         return told.number
 
-    def piece(self, told: Told | None, text: str) -> Any:
+    def piece(self, told: OpenBlock | None, text: str) -> Any:
         """Arguments that are null are none, as some say it."""
         if text == "null" and told is not None and told.kind == "tool_use" and not told.sent:
             return None
         return super().piece(told, text)
 
-    def unsaid(self, told: Told, call: Wire) -> str:
+    def unsaid(self, told: OpenBlock, call: Wire) -> str:
         """The arguments of a call of which nothing was said; none are not told."""
         arguments = call["input"]
         if told.kind == FREE:

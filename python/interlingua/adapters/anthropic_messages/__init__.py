@@ -12,7 +12,7 @@ A request that came from this wire is not repaired; one that did not is made val
 The stream decoder puts the provider's own final message together and reads it as the unary answer is read.
 
 Sections: tables · requests and reasoning (members) · turns (messages) · blocks (state, texts, media, items) ·
-tools and schemas · responses · streams · errors · estimates. What Bedrock's wire does alike stands in `_claude`.
+tools and schemas · responses · stream reader and writer · errors · estimates. What Bedrock's wire does alike stands in `_claude`.
 """
 
 from interlingua.adapters.anthropic_messages.errors import error, to_wire_error

@@ -7,7 +7,7 @@ from interlingua.adapters._answers import ending
 from interlingua.adapters._claude.stream_writer import FREE, ClaudeWriter, audible, not_in_pieces, report_unsaid
 from interlingua.adapters._claude.values import ASSISTANT, wire_model
 from interlingua.adapters._kit import Encoder, Event, Wire, arguments_text, encoded_in_turn
-from interlingua.adapters._stream_writer import TEXT, Told
+from interlingua.adapters._stream_writer import TEXT, OpenBlock
 from interlingua.adapters.anthropic_messages.blocks import block_to_wire
 from interlingua.adapters.anthropic_messages.errors import error_in_stream
 from interlingua.adapters.anthropic_messages.responses import to_wire_response, usage_begun
@@ -101,7 +101,7 @@ class _Writer(ClaudeWriter):
 
     # ------------------------------------------------------------------------------------------ blocks
 
-    def begin(self, told: Told) -> None:
+    def begin(self, told: OpenBlock) -> None:
         """The beginning of a block that comes in pieces; another one is written when it is complete."""
         self._start()
         block = told.block
@@ -119,13 +119,13 @@ class _Writer(ClaudeWriter):
             case _:
                 told.number = -1
 
-    def _open(self, told: Told, begun: Wire) -> None:
+    def _open(self, told: OpenBlock, begun: Wire) -> None:
         if self.open >= 0:  # it was cut off, and another waited for its end
             self._put("content_block_stop", index=self.open)
         self.open = self.opened(told)
         self._put("content_block_start", index=told.number, content_block=begun)
 
-    def delta(self, told: Told) -> tuple[str | None, Wire] | None:
+    def delta(self, told: OpenBlock) -> tuple[str | None, Wire] | None:
         """The event of a piece."""
         match told.kind:
             case "text":
@@ -138,7 +138,7 @@ class _Writer(ClaudeWriter):
                 return None
         return "content_block_delta", {"type": "content_block_delta", "index": told.number, "delta": delta}
 
-    def end(self, told: Told) -> None:
+    def end(self, told: OpenBlock) -> None:
         """What no piece said, and the end of the block."""
         block = told.block
         match block["type"]:
@@ -159,14 +159,14 @@ class _Writer(ClaudeWriter):
                 pass
         self._close(told)
 
-    def _put_delta(self, told: Told, delta: Wire) -> None:
+    def _put_delta(self, told: OpenBlock, delta: Wire) -> None:
         self._put("content_block_delta", index=told.number, delta=delta)
 
-    def _close(self, told: Told) -> None:
+    def _close(self, told: OpenBlock) -> None:
         self.open = -1
         self._put("content_block_stop", index=told.number)
 
-    def _whole(self, told: Told) -> None:
+    def _whole(self, told: OpenBlock) -> None:
         """A block that is written when it is complete; one that this wire cannot say is left out."""
         bare = {name: value for name, value in told.block.items() if name != "cache"}
         wire = block_to_wire(bare, ASSISTANT, self.writing, ())

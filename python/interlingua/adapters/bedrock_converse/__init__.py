@@ -14,7 +14,7 @@ and every repair is reported. The stream decoder puts the provider's own final m
 unary answer is read.
 
 Sections: tables · requests and reasoning (members) · turns (messages) · blocks (state, texts, media) · tools · responses ·
-streams · errors · estimates. What Anthropic's own wire does alike stands in `_claude`.
+stream reader and writer · errors · estimates. What Anthropic's own wire does alike stands in `_claude`.
 """
 
 from interlingua.adapters.bedrock_converse.errors import error, to_wire_error

@@ -6,7 +6,7 @@ from interlingua.adapters._answers import ending
 from interlingua.adapters._claude.stream_writer import FREE, ClaudeWriter, audible, not_in_pieces, report_unsaid
 from interlingua.adapters._claude.values import ASSISTANT
 from interlingua.adapters._kit import Encoder, Event, Wire, arguments_text, encoded
-from interlingua.adapters._stream_writer import TEXT, Told
+from interlingua.adapters._stream_writer import TEXT, OpenBlock
 from interlingua.adapters.bedrock_converse.errors import to_wire_exception
 from interlingua.adapters.bedrock_converse.responses import played_block, to_wire_response
 from interlingua.adapters.bedrock_converse.tables import Writing
@@ -38,7 +38,7 @@ class _Writer(ClaudeWriter):
 
     def __init__(self, endpoint: Endpoint) -> None:
         super().__init__(endpoint)
-        self.silent: dict[int, Told] = {}  # texts and thoughts without a word so far
+        self.silent: dict[int, OpenBlock] = {}  # texts and thoughts without a word so far
         self.whole: set[int] = set()  # blocks that have begun and are written when they end
         self.later: dict[int, list[Event]] = {}  # what began behind one of those and waits for its end
         self.writing = Writing({}, endpoint, Loss())
@@ -106,7 +106,7 @@ class _Writer(ClaudeWriter):
             self.begun = True
             self.put("messageStart", {"role": ASSISTANT})
 
-    def begin(self, told: Told) -> None:
+    def begin(self, told: OpenBlock) -> None:
         """A text or thought begins with its first piece, a call with its name; any other block is written whole."""
         self.start({})
         block = told.block
@@ -127,10 +127,10 @@ class _Writer(ClaudeWriter):
     def _wire(self, block: Event) -> Wire | None:
         return played_block(block, self.writing, ("message", "content", 0))
 
-    def _put_delta(self, told: Told, delta: Wire) -> None:
+    def _put_delta(self, told: OpenBlock, delta: Wire) -> None:
         self.put("contentBlockDelta", {"delta": delta, "contentBlockIndex": told.number})
 
-    def delta(self, told: Told) -> tuple[str | None, Wire] | None:
+    def delta(self, told: OpenBlock) -> tuple[str | None, Wire] | None:
         """The message of a piece."""
         match told.kind:
             case "text":
@@ -143,7 +143,7 @@ class _Writer(ClaudeWriter):
                 return None
         return "contentBlockDelta", {"delta": delta, "contentBlockIndex": told.number}
 
-    def end(self, told: Told) -> None:
+    def end(self, told: OpenBlock) -> None:
         """What no piece said, and the end of the block."""
         block = told.block
         if not told.kind:
@@ -167,7 +167,7 @@ class _Writer(ClaudeWriter):
                 pass
         self.put("contentBlockStop", {"contentBlockIndex": told.number})
 
-    def _whole(self, told: Told) -> None:
+    def _whole(self, told: OpenBlock) -> None:
         """A block that is written when it is complete; one that this wire cannot stream is left out."""
         # a picture is the only one of them that comes from elsewhere
         self.writing.as_read = told.block["type"] != "image"

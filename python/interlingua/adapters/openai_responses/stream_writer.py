@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from interlingua.adapters._kit import NOTHING, Encoder, Event, Wire, encoded
 from interlingua.adapters._openai_errors import error_in_stream
-from interlingua.adapters._stream_writer import TEXT, Told, Writer
+from interlingua.adapters._stream_writer import TEXT, OpenBlock, Writer
 from interlingua.adapters.openai_responses.context import Writing
 from interlingua.adapters.openai_responses.items import made_id, turn_to_wire
 from interlingua.adapters.openai_responses.parts import Block
@@ -66,7 +66,7 @@ class _Writer(Writer):
 
     # -- blocks
 
-    def begin(self, told: Told) -> None:
+    def begin(self, told: OpenBlock) -> None:
         """The item of a block, with nothing in it yet; none where a block has no form on this wire."""
         items = self._items(told.block)
         told.kind, told.number = "", -1
@@ -96,7 +96,7 @@ class _Writer(Writer):
         message = {"role": "assistant", "content": [block]}
         return turn_to_wire(message, ("message",), self.writing, {"messages": [message]})
 
-    def delta(self, told: Told) -> tuple[str | None, Wire] | None:
+    def delta(self, told: OpenBlock) -> tuple[str | None, Wire] | None:
         """The frame of a piece."""
         name = _DELTAS.get(told.kind)
         if name is None:
@@ -110,7 +110,7 @@ class _Writer(Writer):
             where["logprobs"] = []
         return name, {"type": name, **where, "delta": TEXT}
 
-    def end(self, told: Told) -> None:
+    def end(self, told: OpenBlock) -> None:
         """What was told of an item, and the item itself."""
         if told.number < 0:
             return
