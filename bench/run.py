@@ -13,9 +13,20 @@ import sys
 import timeit
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import orjson
-from workload import anthropic_answer, anthropic_stream, conversation, images
+from workload import (
+    ANSWER_FORMAT,
+    agent_request,
+    anthropic_answer,
+    anthropic_stream,
+    chat_request,
+    chat_stream,
+    conversation,
+    gemini_stream,
+    images,
+)
 
 from interlingua import adapters, registry
 from interlingua.canonical import json
@@ -84,7 +95,7 @@ def answer(text: bytes, source: str, target: str) -> Work:
 
 def stream_floor(chunks: list[bytes]) -> Work:
     """Reading and writing the JSON of each event, nothing else."""
-    payloads = [chunk.split(b"data: ", 1)[1].rstrip() for chunk in chunks]
+    payloads = [data for chunk in chunks if (data := chunk.split(b"data: ", 1)[1].rstrip()) != b"[DONE]"]
     return lambda: [orjson.dumps(orjson.loads(payload)) for payload in payloads]
 
 
@@ -124,6 +135,30 @@ def wire_of(messages: int, adapter: str) -> bytes:
     return project(conversation(messages), registry.endpoint(adapter=adapter)).body
 
 
+def requests() -> dict[str, dict[str, Any]]:
+    """Requests of two wires with the members that users send, by what they are about."""
+    example = {
+        "model": "gpt-5.4",
+        "stop": ["END"],
+        "messages": [
+            {"role": "system", "content": "You are brief."},
+            {"role": "user", "content": "Which rivers flow through Vienna?"},
+        ],
+    }
+    return {
+        "an agent": agent_request(),
+        "one message": {
+            "model": "gpt-5.4",
+            "messages": [{"role": "user", "content": "Which rivers flow through Vienna?"}],
+        },
+        "an example with stops": example,
+        "20 messages, plain": chat_request(),
+        "20 messages, stops": chat_request(stop=["END", "STOP"]),
+        "20 messages, an answer by a schema": chat_request(response_format=ANSWER_FORMAT),
+        "20 messages, metadata and a tier": chat_request(metadata={"run": "7"}, service_tier="default", user="u-1"),
+    }
+
+
 def rows() -> list[Row]:
     """All translations: each wire beside the floor."""
     names = adapters.names()
@@ -151,6 +186,14 @@ def rows() -> list[Row]:
                 table.append(
                     Row(f"{source} → {target}, 20 messages", passing(text), translate(text, source, target), 5, 3)
                 )
+    for what, request in requests().items():
+        text = orjson.dumps(request)
+        source = "anthropic_messages" if "max_tokens" in request else "openai_chat"
+        for target in ("openai_chat", "gemini_generate", "anthropic_messages"):
+            if source != target:
+                budget, aim = (3, 2.5) if what.startswith(("20", "an agent")) else (6, 4)
+                name = f"{what}: {source} → {target}"
+                table.append(Row(name, passing(text), translate(text, source, target), budget, aim))
     body = orjson.dumps(anthropic_answer())
     table.append(
         Row(
@@ -161,14 +204,16 @@ def rows() -> list[Row]:
             2.5,
         )
     )
-    events = anthropic_stream()
-    floor = stream_floor(events)
-    for how, chunks in (("4 KiB at a time", packets(events)), ("an event at a time", events)):
-        for what, work in (
-            ("read", stream_read(chunks, "anthropic_messages")),
-            ("→ openai_chat", stream_translate(chunks, "anthropic_messages", "openai_chat")),
-        ):
-            table.append(Row(f"stream of 500 deltas, {how}: {what}", floor, work, 2.5, 1.2))
+    for source, target, events in (
+        ("anthropic_messages", "openai_chat", anthropic_stream()),
+        ("openai_chat", "anthropic_messages", chat_stream()),
+        ("gemini_generate", "openai_chat", gemini_stream()),
+    ):
+        floor = stream_floor(events)
+        for how, chunks in (("4 KiB at a time", packets(events)), ("an event at a time", events)):
+            name = f"stream of 500 deltas, {how}: {source}"
+            table.append(Row(f"{name} read", floor, stream_read(chunks, source), 2.5, 1.2))
+            table.append(Row(f"{name} → {target}", floor, stream_translate(chunks, source, target), 2.5, 1.2))
     for name in names:
         table.append(
             Row(

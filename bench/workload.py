@@ -122,6 +122,147 @@ def anthropic_answer() -> Data:
     }
 
 
+def agent_request(tools: int = 30, messages: int = 20) -> Data:
+    """A request of the Anthropic wire as coding agents send it: many tools, three cache marks, metadata, a stream."""
+    mark = {"type": "ephemeral"}
+    said: list[Data] = []
+    for turn in range(messages // 2):
+        call = f"toolu_01Agent{turn:04d}"
+        said += [
+            {"role": "user", "content": [{"type": "text", "text": text(turn, 60)}]}
+            if turn == 0
+            else {
+                "role": "user",
+                "content": [
+                    {
+                        "type": "tool_result",
+                        "tool_use_id": f"toolu_01Agent{turn - 1:04d}",
+                        "content": text(turn + 2, 80),
+                    }
+                ],
+            },
+            {
+                "role": "assistant",
+                "content": [
+                    {"type": "text", "text": text(turn + 1, 12)},
+                    {"type": "tool_use", "id": call, "name": f"read_section_{turn}", "input": {"path": f"{turn}.txt"}},
+                ],
+            },
+        ]
+    result = {"type": "tool_result", "tool_use_id": call, "content": text(3, 80), "cache_control": mark}
+    said.append({"role": "user", "content": [result]})
+    return {
+        "model": "claude-sonnet-4-6",
+        "max_tokens": 32_000,
+        "system": [
+            {"type": "text", "text": text(97, 12), "cache_control": mark},
+            {"type": "text", "text": text(98, 400), "cache_control": mark},
+        ],
+        "messages": said,
+        "tools": [tool(number) for number in range(tools)],
+        "metadata": {"user_id": "user_7f3a_account__session_19"},
+        "stream": True,
+    }
+
+
+def chat_request(messages: int = 20, **members: Any) -> Data:
+    """A request of the Chat wire, written by hand: turns of question, tool call, result and answer, and further members."""
+    said: list[Data] = [{"role": "system", "content": text(99, 40)}]
+    turn = 0
+    while len(said) <= messages:
+        call = f"call_{turn:04d}"
+        arguments = json.dumps({"path": f"chapters/{turn}.txt", "mode": "exact"}, separators=(",", ":"))
+        function = {"name": f"read_section_{turn % 5}", "arguments": arguments}
+        said += [
+            {"role": "user", "content": text(turn, 24)},
+            {
+                "role": "assistant",
+                "content": text(turn + 1, 10),
+                "tool_calls": [{"id": call, "type": "function", "function": function}],
+            },
+            {"role": "tool", "tool_call_id": call, "content": text(turn + 2, 40)},
+            {"role": "assistant", "content": text(turn + 3, 30)},
+        ]
+        turn += 1
+    functions = [tool(number) for number in range(5)]
+    return {
+        "model": "gpt-5.4",
+        "messages": said[: messages + 1],
+        "tools": [
+            {
+                "type": "function",
+                "function": {
+                    "name": function["name"],
+                    "description": function["description"],
+                    "parameters": function["input_schema"],
+                },
+            }
+            for function in functions
+        ],
+        "max_completion_tokens": 2048,
+        **members,
+    }
+
+
+ANSWER_FORMAT: Data = {
+    "type": "json_schema",
+    "json_schema": {
+        "name": "finding",
+        "strict": True,
+        "schema": {
+            "type": "object",
+            "properties": {
+                "summary": {"type": "string"},
+                "confidence": {"type": "number"},
+                "sources": {"type": "array", "items": {"type": "string"}},
+            },
+            "required": ["summary", "confidence", "sources"],
+            "additionalProperties": False,
+        },
+    },
+}
+"""What asks the Chat wire for an answer by a schema."""
+
+
+def chat_stream(deltas: int = 500) -> list[bytes]:
+    """A streamed answer of the Chat wire, one event in each chunk, no two texts alike."""
+
+    def event(value: Data) -> bytes:
+        return f"data: {json.dumps(value, separators=(',', ':'))}\n\n".encode()
+
+    whole = {"id": "chatcmpl-bench", "object": "chat.completion.chunk", "created": 1_780_000_000, "model": "gpt-5.4"}
+
+    def choice(delta: Data, finish: str | None = None) -> Data:
+        return {**whole, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
+
+    usage = {"prompt_tokens": 1200, "completion_tokens": deltas, "total_tokens": 1200 + deltas}
+    return [
+        event(choice({"role": "assistant", "content": ""})),
+        *(event(choice({"content": f"{_WORDS[k % len(_WORDS)]} {k} "})) for k in range(deltas)),
+        event(choice({}, "stop")),
+        event({**whole, "choices": [], "usage": usage}),
+        b"data: [DONE]\n\n",
+    ]
+
+
+def gemini_stream(deltas: int = 500) -> list[bytes]:
+    """A streamed answer of the Gemini wire, one event in each chunk, no two texts alike."""
+
+    def event(words: str, count: int, **members: Any) -> bytes:
+        candidate = {"content": {"parts": [{"text": words}], "role": "model"}, "index": 0, **members}
+        usage = {"promptTokenCount": 1200, "candidatesTokenCount": count, "totalTokenCount": 1200 + count}
+        value = {
+            "candidates": [candidate],
+            "usageMetadata": usage,
+            "modelVersion": "gemini-3-flash-preview",
+            "responseId": "bench",
+        }
+        return f"data: {json.dumps(value, separators=(',', ':'))}\r\n\r\n".encode()
+
+    said = [event(f"{_WORDS[k % len(_WORDS)]} {k} ", k) for k in range(deltas)]
+    return [*said, event("end.", deltas, finishReason="STOP")]
+
+
 def anthropic_stream(deltas: int = 500) -> list[bytes]:
     """A streamed answer of the Anthropic wire, one event in each chunk."""
 

@@ -476,6 +476,9 @@ def test_the_stricter_version_has_no_sampling() -> None:
     written, loss = adapter.to_wire(read_back, HERE)
     assert "2026-10-21" == written["headers"]["anthropic-version"]
     assert "a,b" == written["headers"]["anthropic-beta"]
+    assert [] == loss, "what was read goes back as it came"
+    edited, loss = adapter.to_wire(read_back | {"temperature": 0.25}, HERE)
+    assert "temperature" not in edited["body"]
     assert ["/temperature"] == [entry["path"] for entry in loss]
 
 

@@ -6,8 +6,9 @@ an edit made is repaired, and reported, as in a request of any other origin. To 
 `form` of the request
 
 - `read`: its members as they were read, and `true` for what else a rule may be about (`_FACTS`);
-- `odd`: by member, the codes of what a writer would report of it.
+- `odd`: by member, what was odd beside something that is not kept: messages, tools, options.
 
+A rule names the members that it is about, and asks whether they are as they were read: then it does not apply.
 A block, a message or a tool that is odd is known by its `imprint`: kept raw, its content would be stored twice.
 Why: spec/decisions/0022-edits-are-held-to-the-rules.md.
 """
@@ -41,14 +42,6 @@ DETAIL: Final = "detail"
 """It is said of a medium how closely to look at it."""
 _MEDIA: Final = frozenset(("image", "audio", "video", "document"))
 _FACTS: Final = frozenset((TOOLS, STRICT, PREFILL, UNSAID, MARKS, RESULT_MEDIA, DETAIL, *_MEDIA))
-_JUDGED_BY: Final[dict[str, tuple[str, ...]]] = {
-    "reasoning": ("tool_choice",),
-    "parallel_tool_calls": ("tool_choice",),
-    "temperature": ("reasoning",),
-    "top_p": ("reasoning",),
-    "top_k": ("reasoning",),
-}
-"""The members beside which another one is allowed or not."""
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire
@@ -89,8 +82,7 @@ def keep_read(request: Request, form: dict[str, Any], *facts: str) -> None:
                     if part["type"] != "text" and part["type"] in _MEDIA:
                         read[RESULT_MEDIA] = True
                         _keep_medium(part, read)
-    if read:
-        form.setdefault("read", {}).update(read)
+    form.setdefault("read", {}).update(read)
 
 
 def _keep_medium(block: Item, read: dict[str, Any]) -> None:
@@ -107,7 +99,7 @@ def _copy(value: Any) -> Any:
 
 
 def note_member(request: Request, form: dict[str, Any], member: str, code: str, adapter: str) -> None:
-    """Notes that a writer would report a member by this code; `options/NAME` is an option of the adapter."""
+    """Notes that a member is odd, in a way that has this code in a report; `options/NAME` is an option of the adapter."""
     codes: list[str] = form.setdefault("odd", {}).setdefault(member, [])
     if code not in codes:
         codes.append(code)
@@ -148,7 +140,7 @@ class AsRead:
     `own`: it was read from this wire. `exact`: and it goes to the model that it was written for.
     """
 
-    __slots__ = ("_adapter", "_odd", "_read", "_request", "exact", "own")
+    __slots__ = ("_adapter", "_odd", "_read", "_request", "_was_kept", "exact", "own")
 
     def __init__(self, request: Request, endpoint: Endpoint) -> None:
         state: dict[str, Any] | None = request.get("provider_state")
@@ -158,6 +150,7 @@ class AsRead:
         odd: Any = form.get("odd") if type(form) is dict else None
         self._request = request
         self._adapter = endpoint.adapter
+        self._was_kept = type(read) is dict
         self._read: Mapping[str, Any] = read if type(read) is dict else NOTHING
         self._odd: Mapping[str, Any] = odd if type(odd) is dict else NOTHING
         asked: Any = self._read.get("model")
@@ -165,32 +158,27 @@ class AsRead:
         self.exact = self.own and (type(asked) is not str or model in (None, asked, _bare(asked)))
 
     def same(self, *members: str) -> bool:
-        """Whether members say what they said when they were read, and what they are judged by as well."""
-        if not self.own:
+        """Whether members say what they said when they were read, or said nothing then as now: no rule is held against
+        them. The name of a fact asks whether it was so when the request was read."""
+        if not self._was_kept:
             return False
         for member in members:
-            if not self._is_same(member):
-                return False
-            for judge in _JUDGED_BY.get(member, ()):
-                if not self._is_same(judge):
+            read = self._read.get(member)
+            if member in _FACTS:
+                if read is not True:
                     return False
+            elif read != _value(self._request, member, self._adapter):
+                return False
         return True
-
-    def _is_same(self, member: str) -> bool:
-        read = self._read.get(member)
-        if member in _FACTS:
-            return read is True
-        return bool(read == _value(self._request, member, self._adapter))
 
     def verbatim(self, *members: str) -> bool:
         """Whether members go as they were read to the model for which they were written: nothing that is known of the
         model is held against them."""
         return self.exact and self.same(*members)
 
-    def keeps(self, member: str, code: str | None = None) -> bool:
-        """Whether a member is written as it is, because it was as odd (by `code`) when it was read."""
-        codes = self._odd.get(member)
-        return codes is not None and (code is None or code in codes) and self.same(member)
+    def was_odd(self, member: str, code: str) -> bool:
+        """Whether a member is written as it is, because it was odd in this way when it was read."""
+        return code in (self._odd.get(member) or ()) and (member in _FACTS or self.same(member))
 
 
 def _bare(model: str | None) -> str | None:

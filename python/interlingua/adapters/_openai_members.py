@@ -1,16 +1,27 @@
 """Members of a request that both wires of OpenAI have and mean alike: what is written, and above all what is not."""
 
-from collections.abc import Callable, Container, Iterable, Mapping
-from decimal import Decimal
-from typing import Any, Final, Generic, TypeVar
+from collections.abc import Container, Iterable, Mapping
+from typing import Any, Final
 
 from interlingua.adapters._as_read import imprint, note_member
-from interlingua.adapters._kit import NOTHING, Wire, gravity, is_plain_name, plain_name, report_unknown, within
-from interlingua.adapters._member_types import whole
-from interlingua.adapters._openai_writing import LONGEST_TOOL_NAME, Target, fits_name
+from interlingua.adapters._kit import NOTHING, Wire, gravity, is_plain_name, plain_name, report_unknown
+from interlingua.adapters._members import (
+    COUNT,
+    NUMBER,
+    OBJECT,
+    SEVERITY,
+    SWITCH,
+    TEXT,
+    Row,
+    Rows,
+    read_model,
+    scalar,
+    within,
+)
+from interlingua.adapters._openai_writing import LONGEST_TOOL_NAME, Target, can_be_enforced, fits_name
 from interlingua.adapters._results import note
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.loss import Entry, Loss
+from interlingua.canonical.loss import Loss
 
 Request = dict[str, Any]
 
@@ -31,71 +42,56 @@ def model_to_wire(request: Request, endpoint: Endpoint) -> str | None:
     return model.partition(":")[2] or model if model is not None else None
 
 
-def unknown_member(name: str, value: Any, request: Request, body: Wire, writing: Target) -> None:
-    """A member that came with a later version."""
-    writing.loss.drop((name,), "unknown_field", "lost", "a member that this version does not know")
+def sampling(name: str, value: Any, body: Wire, writing: Target, *, reasons: bool | None = None) -> None:
+    """A setting that is brought into the range of the wire; some models take none while they reason.
 
-
-def scalar(name: str, value: Any, request: Request, body: Wire, writing: Target) -> None:
-    """A member that is the same on the wire."""
-    if writing.refuses(name):
-        writing.report_refused(name, value)
-    else:
-        body[name] = value
-
-
-def sampling(name: str, value: Any, request: Request, body: Wire, writing: Target) -> None:
-    """A setting that is brought into the range of the wire; some models take none while they reason."""
+    `reasons` says whether the model will reason, where that is known.
+    """
     lowest, highest = writing.dialect.get("ranges", NOTHING).get(name) or _RANGES[name]
-    if not (lowest <= value <= highest or writing.keeps(name) or writing.refuses(name)):
-        value = max(lowest, min(value, highest))
-        message = f"the wire takes {lowest} to {highest}"
-        writing.loss.replace((name,), value, "unsupported_value", "weakened", message)
-    taken = writing.capabilities.get("sampling_with_reasoning") is not False or writing.verbatim(name)
-    if not taken and _reasons(request, writing):
+    if not writing.refuses(name):
+        value = within(name, value, lowest, highest, writing)
+    taken = writing.capabilities.get("sampling_with_reasoning") is not False or writing.verbatim(name, "reasoning")
+    if not taken and (_reasons(writing) if reasons is None else reasons):
         message = "the model samples by these settings only without reasoning"
         writing.loss.drop((name,), "combination", "weakened", message)
     else:
-        scalar(name, value, request, body, writing)
+        scalar(name, value, body, writing)
 
 
-def _reasons(request: Request, writing: Target) -> bool:
+def _reasons(writing: Target) -> bool:
     """Whether the model will reason: as it is asked, else as it does unasked. One of which nothing is known reasons."""
-    asked = effort(request.get("reasoning") or NOTHING, writing)
+    asked = effort(writing.source.get("reasoning") or NOTHING, writing)
     return (asked or writing.capabilities.get("default_reasoning_effort")) != "none"
 
 
-def top_logprobs(name: str, value: int, request: Request, body: Wire, writing: Target) -> None:
+def top_logprobs(name: str, value: int, body: Wire, writing: Target) -> None:
     """How many alternatives are given beside each token."""
     if writing.refuses("logprobs", name) or writing.refuses(name):
         code = "unsupported_field" if name in writing.dialect.get("unsupported", ()) else "unsupported_model"
-        severity = gravity(name, value, "weakened")
+        severity = gravity(name, value, SEVERITY[name])
         writing.loss.drop((name,), code, severity, "the target gives no log probabilities")
-        return
-    if value > _MOST_LOGPROBS and not writing.keeps(name):
-        value = _MOST_LOGPROBS
-        writing.loss.replace((name,), value, "limit_exceeded", "weakened", f"the wire gives {value} of them")
-    body[name] = value
+    else:
+        body[name] = within(name, value, 0, _MOST_LOGPROBS, writing, "limit_exceeded")
 
 
 def word(name: str, value: str, words: tuple[str, ...] | list[str], body: Wire, writing: Target) -> None:
     """A member that takes some words."""
     if writing.refuses(name):
         writing.report_refused(name, value)
-    elif value in words or writing.keeps(name):
+    elif value in words or writing.same(name):
         body[name] = value
     else:
         writing.loss.drop((name,), "unsupported_value", "weakened", "the wire has no such word")
 
 
-def verbosity(name: str, value: str, request: Request, body: Wire, writing: Target) -> None:
+def verbosity(name: str, value: str, body: Wire, writing: Target) -> None:
     """How long the answer should be."""
     word(name, value, _VERBOSITIES, body, writing)
 
 
-def metadata(name: str, value: dict[str, Any], request: Request, body: Wire, writing: Target) -> None:
+def metadata(name: str, value: dict[str, Any], body: Wire, writing: Target) -> None:
     """Texts that the provider keeps with the answer."""
-    if writing.keeps(name) or (writing.own and not value):
+    if writing.same(name) or (writing.own and not value):
         body[name] = value
     elif value and writing.refuses(name):
         writing.report_refused(name, value)
@@ -130,24 +126,15 @@ def effort(value: Mapping[str, Any], writing: Target) -> str | None:
         else:
             return None
     accepted = writing.capabilities.get("reasoning_efforts")
-    if (accepted and asked in accepted) or writing.keeps("reasoning"):
+    if (accepted and asked in accepted) or writing.verbatim("reasoning"):
         return asked
     if asked not in EFFORTS:
         return None
-    if not accepted or writing.verbatim("reasoning"):
+    if not accepted:
         return asked
     wanted = EFFORTS.index(asked)
     known = [word for word in accepted if word in EFFORTS] or list(accepted)
     return min(known, key=lambda word: abs(EFFORTS.index(word) - wanted) if word in EFFORTS else len(EFFORTS))
-
-
-def token_limit(name: str, value: int, writing: Target) -> int:
-    """The limit of the answer, or the most that the model gives."""
-    highest = writing.capabilities.get("max_output_tokens")
-    if highest is None or value <= highest or writing.verbatim(name):
-        return value
-    writing.loss.replace((name,), highest, "limit_exceeded", "weakened", "the model gives fewer tokens")
-    return highest
 
 
 def takes_reasoning(name: str, writing: Target) -> bool:
@@ -213,7 +200,7 @@ def schema_to_wire(value: dict[str, Any], writing: Target) -> Wire:
     """Name, description, schema and strictness of a form of answer; the wire demands a name with a grammar."""
     name = value.get("name")
     path = ("response_format", "name")
-    kept = writing.keeps("response_format")
+    kept = writing.same("response_format")
     if name is None and not kept:
         name = "response"
         writing.loss.replace(path, name, "required_default", "shape", "the wire demands a name of the schema")
@@ -231,176 +218,67 @@ def schema_to_wire(value: dict[str, Any], writing: Target) -> Wire:
 
 # ---------------------------------------------------------------------------------------------------- from the wire
 
-R = TypeVar("R")
-Writer = Callable[[Request, Endpoint], tuple[Wire, list[Entry]]]
-
-
-class Members(Generic[R]):
-    """What has been read of a request beside its messages: its members, how they were spelt, and what stays an option."""
-
-    __slots__ = ("body", "endpoint", "form", "options", "reading", "request")
-
-    def __init__(self, body: Wire, endpoint: Endpoint, reading: R) -> None:
-        self.body = body
-        self.endpoint = endpoint
-        self.reading = reading
-        self.request: Request = {}
-        self.form: dict[str, Any] = {}
-        self.options: dict[str, Any] = {}
-
-    def empty(self, name: str, value: Any) -> None:
-        """Notes a member that was there without saying anything."""
-        self.form.setdefault("empty", {})[name] = value
-
-
-def read_model(name: str, value: Any, members: Members[Any]) -> bool:
-    """A reader takes a member into the request. Whether it could: a member of an unexpected type stays an option."""
-    if not isinstance(value, str) or not value:
-        return False
-    members.request["model"] = members.endpoint.model_id(value)
-    return True
-
-
-def read_number(name: str, value: Any, members: Members[Any]) -> bool:
-    """A member that holds a number."""
-    if not is_number(value):
-        return False
-    members.request[name] = value
-    return True
-
-
-_NUMBER: Final = (int, float, Decimal)
-
-
-def is_number(value: Any) -> bool:
-    """A JSON number; true and false are none."""
-    return type(value) in _NUMBER
-
-
-def read_text(name: str, value: Any, members: Members[Any]) -> bool:
-    """A member that holds a text."""
-    if not isinstance(value, str):
-        return False
-    members.request[name] = value
-    return True
-
-
-def read_switch(name: str, value: Any, members: Members[Any]) -> bool:
-    """A member that is true or false."""
-    if not isinstance(value, bool):
-        return False
-    members.request[name] = value
-    return True
-
-
-def read_count(name: str, value: Any, members: Members[Any]) -> bool:
-    """A member that counts; of answers there is at least one."""
-    count = whole(value)
-    if count is None or count < (1 if name == "n" else 0):
-        return False
-    members.request[name] = count
-    return True
-
-
-def read_metadata(name: str, value: Any, members: Members[Any]) -> bool:
-    """A member that holds an object."""
-    if not isinstance(value, dict):
-        return False
-    members.request[name] = value
-    return True
-
-
-Reader = Callable[[str, Any, Members[Any]], bool]
-
-READERS: Final[dict[str, Reader]] = {
-    "model": read_model,
-    "temperature": read_number,
-    "top_p": read_number,
-    "top_logprobs": read_count,
-    "stream": read_switch,
-    "parallel_tool_calls": read_switch,
-    "service_tier": read_text,
-    "user": read_text,
-    "metadata": read_metadata,
+SHARED_ROWS: Final[Rows] = {
+    "model": Row(TEXT, read=read_model),
+    "temperature": Row(NUMBER, "temperature"),
+    "top_p": Row(NUMBER, "top_p"),
+    "top_logprobs": Row(COUNT, "top_logprobs"),
+    "stream": Row(SWITCH, "stream"),
+    "parallel_tool_calls": Row(SWITCH, "parallel_tool_calls"),
+    "service_tier": Row(TEXT, "service_tier"),
+    "user": Row(TEXT, "user"),
+    "metadata": Row(OBJECT, "metadata"),
 }
 """The members that both wires spell alike."""
 
-_PLAIN_TOOL: Final = frozenset(("name", "description", "input_schema", "strict", "provider_state"))
 TOOLS: Final = "tools"
 """The place of a tool."""
 
 
-def proofread(
-    request: Request, called: Iterable[str], even: Container[str], body: Wire, endpoint: Endpoint, to_wire: Writer
+def note_oddities(
+    request: Request,
+    called: Iterable[str],
+    body: Wire,
+    endpoint: Endpoint,
+    needed: Mapping[str, str],
+    silenced: Container[str],
 ) -> None:
-    """Notes in a request that was just read what a writer would change in it, messages apart: it is left alone then.
+    """Notes what is odd of a request that was just read beside its messages: it is left alone then.
 
-    `called` are the names of its calls. Names of tools that do not fit go to `names` of the request's form, its members to
-    `odd`; a tool is marked itself.
-    A request of members that are always `even`, or usual in their values, with plain tools, is not looked at.
+    `called` are the names of its calls; `needed` names the member beside which alone another one is taken, and `silenced`
+    are members that the provider does not take. Names of tools that do not fit go to `names` of the request's form, a tool
+    whose schema cannot be enforced is marked itself, and members that are odd by what stands beside them go to `odd`.
     """
+    form: dict[str, Any] = request["provider_state"].setdefault("form", {})
+
+    def odd(member: str, code: str) -> None:
+        note_member(request, form, member, code, endpoint.adapter)
+
     tools: list[dict[str, Any]] = request.get("tools") or []
-    found = {tool["name"] for tool in tools}
+    kinds = {tool["name"]: tool.get("kind") or "function" for tool in tools}
+    found = set(kinds)
     found.update(called)
-    form: dict[str, Any] = request["provider_state"].get("form") or {}
     if names := [name for name in found if not fits_name(name, endpoint.dialect)]:
         form["names"] = sorted(names)
-    if form:
-        request["provider_state"]["form"] = form
-    plain = all(within(tool, _PLAIN_TOOL) and not tool.get("strict") for tool in tools)
-    refused = endpoint.dialect.get("unsupported") or ()
-    if (
-        plain
-        and all(name not in refused for name in body)
-        and all(name in even or _is_usual(name, value, body) for name, value in body.items())
-    ):
-        return
-    # of a model nothing is known here: what was written for it is not measured by what we know of it
-    reader = Endpoint(endpoint.adapter, endpoint.provider, None, endpoint.dialect)
-    alone = {**request, "messages": [{"role": "user", "content": [{"type": "text", "text": "."}]}]}
-    if plain and tools and (request.get("tool_choice") or NOTHING).get("type") not in ("tool", "allowed"):
-        alone["tools"] = tools[:1]  # that there are some is all that matters to the others
-    for entry in to_wire(alone, reader)[1]:
-        match entry["path"].split("/")[1:]:
-            case ["tools", position, *_]:
-                tool = tools[int(position)]
-                note(tool, "odd", endpoint.state, imprint(tool, TOOLS))
-            case ["options", _, name, *_]:
-                note_member(request, form, f"options/{name}", entry["code"], endpoint.adapter)
-            case [name, *_]:
-                note_member(request, form, name, entry["code"], endpoint.adapter)
-            case _:
-                pass
-    if form:
-        request["provider_state"]["form"] = form
-
-
-_LEAST_OUTPUT: Final = 16  # tokens
-
-
-def _is_usual(name: str, value: Any, body: Wire) -> bool:
-    """Whether a member says what every writer writes so. It need not know all that is fine."""
-    match name:
-        case "temperature" | "top_p":
-            return is_number(value) and 0 <= value <= 1
-        case "seed":
-            return type(value) is int
-        case "max_output_tokens":
-            return type(value) is int and value >= _LEAST_OUTPUT
-        case "tool_choice":
-            return (value == "auto" or value == "required") and bool(body.get("tools"))
-        case "parallel_tool_calls":
-            return bool(body.get("tools"))
-        case "stream_options":
-            return body.get("stream") is True
-        case "reasoning_effort":
-            return value in EFFORTS
-        case "reasoning":
-            return type(value) is dict and value.get("effort") in EFFORTS
-        case "text":
-            return type(value) is dict and len(value) == 1 and value.get("verbosity") in _VERBOSITIES
-        case _:
-            return value is None
+    for tool in tools:
+        schema = tool.get("input_schema") if tool.get("strict") else None
+        if schema is not None and not can_be_enforced(schema):
+            note(tool, "odd", endpoint.state, imprint(tool, TOOLS))
+    if "parallel_tool_calls" in request and not (tools and body.get("tools")):
+        odd("parallel_tool_calls", "combination")
+    choice: dict[str, Any] | None = request.get("tool_choice")
+    if choice is not None:
+        if not tools:
+            odd("tool_choice", "combination")
+        chosen = [choice["name"]] if "name" in choice else choice.get("names") or ()
+        kind = choice.get("kind") or "function"
+        if any(kinds.get(name) != kind if "name" in choice else name not in kinds for name in chosen):
+            odd("tool_choice", "tool_choice")
+    for name in (request.get("options") or NOTHING).get(endpoint.adapter, ()):
+        if name in silenced:
+            odd(f"options/{name}", "unsupported_field")
+        if name in needed and not body.get(needed[name]):
+            odd(f"options/{name}", "combination")
 
 
 _SCHEMA_TYPES: Final[dict[str, type]] = {"name": str, "description": str, "schema": dict, "strict": bool}

@@ -61,7 +61,7 @@ def parallel_to_wire(request: dict[str, Any], body: Wire, writing: Target) -> No
     parallel = request.get("parallel_tool_calls")
     if parallel is None:
         return
-    if "tools" not in body and not writing.keeps("parallel_tool_calls", "combination"):
+    if "tools" not in body and not writing.was_odd("parallel_tool_calls", "combination"):
         message = "there are no tools to call in parallel"
         writing.loss.drop(("parallel_tool_calls",), "combination", "shape", message)
     elif writing.refuses("parallel_tool_calls"):
@@ -86,10 +86,10 @@ def offered_kinds(request: dict[str, Any], written: Mapping[Any, Any]) -> dict[s
 
 def is_offered(choice: Choice, offered: Mapping[str, str], request: dict[str, Any], writing: Target) -> bool:
     """Whether the tools that a choice names are offered, or were not when it was read."""
-    if writing.keeps("tool_choice"):
+    if writing.was_odd("tool_choice", "tool_choice"):
         return True
     named = [choice.get("name", "")] if choice["type"] == "tool" else choice.get("names") or ()
-    return all(name in offered and writing.name(name, request) == name for name in named)
+    return all(name in offered and writing.tool_name(name) == name for name in named)
 
 
 def fitted_choice(
@@ -122,7 +122,7 @@ def _one_tool(
 ) -> dict[str, Any] | None:
     name, kind = choice.get("name", ""), choice.get("kind") or "function"
     _report_idle(choice, ("name", "kind"), writing)
-    if not writing.keeps("tool_choice"):
+    if not writing.was_odd("tool_choice", "tool_choice"):
         if offered.get(name, "provider") == "provider":
             message = "the chosen tool is not offered"
             writing.loss.drop(("tool_choice",), "tool_choice", "weakened", message)
@@ -131,7 +131,7 @@ def _one_tool(
             kind = offered[name]
             message = "the kind of a choice is that of its tool"
             writing.loss.replace(("tool_choice", "kind"), kind, "custom_tool", "shape", message)
-        name = writing.told_name(name, ("tool_choice", "name"), request)
+        name = writing.told_name(name, ("tool_choice",))
     return {"type": "tool", "name": name, "kind": kind}
 
 
@@ -142,8 +142,10 @@ def _allowed(
     names: list[str] = choice.get("names") or []
     tools: list[tuple[str, str]] = []
     for position, name in enumerate(names):
-        if writing.keeps("tool_choice") or offered.get(name, "provider") != "provider":
-            wire_name = writing.told_name(name, ("tool_choice", "names", position), request)
+        if writing.was_odd("tool_choice", "tool_choice") or offered.get(name, "provider") != "provider":
+            wire_name = writing.tool_name(name)
+            if wire_name != name:
+                writing.report_name(("tool_choice", "names", position), wire_name)
             tools.append((offered.get(name, "function"), wire_name))
     if not tools:
         writing.loss.drop(("tool_choice",), "tool_choice", "weakened", "none of the allowed tools is offered")

@@ -1,7 +1,8 @@
 """
-What a writer would repair in a request that was just read: it is noted, and a writer leaves alone what is so noted.
+What is odd about a request that was just read, noted so that it goes back as it came (spec/2-requests.md#edited).
 
-An oddity is kept where it was read and repaired where it was made.
+Members are known by their values (`_as_read`); noted is what is odd of them beside messages and tools. Blocks, messages and
+tools that a writer would repair are found by having the request written, where anything unusual stands in it.
 """
 
 from collections.abc import Callable
@@ -9,15 +10,15 @@ from typing import Any, Final
 
 from interlingua.adapters._as_read import imprint, note_member
 from interlingua.adapters._claude.reading import Reading
+from interlingua.adapters._claude.reasoning import refuses_budget
 from interlingua.adapters._claude.values import (
     ASSISTANT,
     INSTRUCTIONS,
     MAX_CACHE_MARKS,
-    THINKING_TYPES,
     USER,
     Item,
 )
-from interlingua.adapters._kit import within
+from interlingua.adapters._kit import is_plain_name
 from interlingua.adapters._order import oddities
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import CannotAdapt, InvalidRequest
@@ -29,15 +30,14 @@ def proofread(
     endpoint: Endpoint,
     to_wire: Callable[[Item, Endpoint], tuple[Item, list[dict[str, Any]]]],
 ) -> None:
-    """Notes in a request that was just read what a writer would repair in it; most requests hold nothing of that.
+    """Notes the blocks, messages and tools that a writer would repair; most requests hold nothing of that.
 
-    A writer leaves alone what is so noted and still as it was read (`form.odd` of an item, in that of the request by
-    member and code, `form.whole` of all of it; `form.names` of tools; `form.misplaced` and `form.unpaired` of a message),
-    and nothing else.
+    A writer leaves alone what is so noted and still as it was read (`form.odd` of an item, `form.whole` of all of the
+    request; `form.misplaced` and `form.unpaired` of a message), and nothing else.
     """
-    if _is_usual(request, reading):
-        return
     messages = request["messages"]
+    if not reading.unusual and not (messages and messages[-1]["role"] == ASSISTANT and _ends_in_space(messages[-1])):
+        return
     first = 0
     while first < len(messages) and messages[first]["role"] in INSTRUCTIONS:
         first += 1
@@ -71,52 +71,40 @@ _MOST_READINGS: Final = 6  # what is left alone may bring to light what its repa
 _ODDITIES: Final = ("misplaced", "unpaired")  # messages
 
 
-def _is_usual(request: Item, reading: Reading) -> bool:
-    """Whether the members of a request, and where it ends, surely need no repair."""
-    if reading.unusual or not within(request, _USUAL) or not request["messages"]:
-        return False
-    tools, choice, reasoning = request.get("tools"), request.get("tool_choice"), request.get("reasoning")
-    if reading.has_odd_names() or (reading.has_calls() and not tools):
-        return False
-    last = request["messages"][-1]
-    if last["role"] == "assistant" and _ends_in_space(last):
-        return False
-    if request.get("max_output_tokens", 1) < 1 or (choice is not None and not (tools and choice == _AUTO)):
-        return False
-    if reasoning is not None and reasoning != _ADAPTIVE and not _has_room(reasoning, request):
-        return False
-    temperature = request.get("temperature", 1)
-    return temperature == 1 or (0 <= temperature <= 1 and reasoning is None)
+def note_members(
+    request: Item, reading: Reading, endpoint: Endpoint, longest_name: int, forced: bool, wires: list[Item]
+) -> None:
+    """Notes what is odd of the members of a request beside its messages and tools, and the names that do not fit.
 
-
-_USUAL: Final = frozenset(
-    ("messages", "max_output_tokens", "temperature", "tool_choice", "reasoning", "model", "tools", "stream", "options",
-     "provider_state")
-)  # fmt: skip
-_AUTO: Final = {"type": "auto"}
-_ADAPTIVE: Final = {"mode": "adaptive"}
+    `longest_name` is that of a tool, `forced` says that a call is demanded, `wires` are the messages as they came.
+    """
+    form = request["provider_state"]["form"]
+    if reading.has_odd_names() and (names := [name for name in reading.names if not is_plain_name(name, longest_name)]):
+        form["names"] = sorted(names)
+    tools: list[Item] = request.get("tools") or []
+    if not tools and reading.has_calls():
+        note_member(request, form, "tools", "required_default", endpoint.adapter)
+    choice: Item | None = request.get("tool_choice")
+    if not tools and (choice is not None or "parallel_tool_calls" in request):
+        note_member(request, form, "tool_choice", "combination", endpoint.adapter)
+    if choice is not None and "name" in choice and not any(tool["name"] == choice["name"] for tool in tools):
+        note_member(request, form, "tool_choice", "tool_choice", endpoint.adapter)
+    reasoning: Item | None = request.get("reasoning")
+    options: Item = (request.get("options") or {}).get(endpoint.adapter) or {}
+    if "thinking" in options and (reasoning is None or reasoning.keys() == {"effort"}):
+        note_member(request, form, "options/thinking", "combination", endpoint.adapter)
+    if "tool_choice" in options and choice is None and "parallel_tool_calls" not in request:
+        note_member(request, form, "options/tool_choice", "combination", endpoint.adapter)
+    if "toolConfig" in options and choice is None and not tools:
+        note_member(request, form, "options/toolConfig", "combination", endpoint.adapter)
+    if reasoning is not None and "budget_tokens" in reasoning and refuses_budget(forced, wires):
+        note_member(request, form, "reasoning", "combination", endpoint.adapter)
 
 
 def _ends_in_space(answer: Item) -> bool:
     block = answer["content"][-1] if answer["content"] else {"text": " "}
     text: str = block.get("text", "-")
     return not text or text[-1].isspace()
-
-
-def _has_room(reasoning: Item, request: Item) -> bool:
-    """Whether a budget of reasoning is in its limits, and the turn that goes on began with reasoning."""
-    if reasoning.keys() != {"mode", "budget_tokens"} or reasoning["mode"] != "enabled":
-        return False
-    if not 1024 <= reasoning["budget_tokens"] < request.get("max_output_tokens", 0):
-        return False
-    for message in reversed(request["messages"]):
-        if message["role"] != "tool":
-            break
-    else:
-        return False
-    if message is request["messages"][-1]:
-        return message["role"] == "user"
-    return bool(message["content"]) and message["content"][0]["type"] in THINKING_TYPES
 
 
 def _layer(path: str) -> int:
@@ -129,8 +117,6 @@ def _layer(path: str) -> int:
 def _note_entry(entry: dict[str, Any], request: Item, endpoint: Endpoint) -> None:
     form = request["provider_state"]["form"]
     match entry["path"].split("/")[1:]:
-        case [*steps, "name"] if entry["code"] == "name_rewritten" and (name := _name(request, steps)) is not None:
-            form.setdefault("names", []).append(name)
         case [*_, "cache"] if entry["code"] == "limit_exceeded":
             form["marks"] = form.get("marks", MAX_CACHE_MARKS) + 1
         case ["messages", position, "content", number, *_]:
@@ -145,8 +131,6 @@ def _note_entry(entry: dict[str, Any], request: Item, endpoint: Endpoint) -> Non
             pass
         case ["options", _, name, *_]:
             note_member(request, form, f"options/{name}", entry["code"], endpoint.adapter)
-        case [member, *_]:
-            note_member(request, form, member, entry["code"], endpoint.adapter)
         case _:
             pass
 
@@ -157,14 +141,6 @@ def _note(item: Item, place: str, endpoint: Endpoint) -> None:
 
 def _form(item: Item, endpoint: Endpoint) -> Item:
     return item.setdefault("provider_state", endpoint.state()).setdefault("form", {})
-
-
-def _name(request: Item, steps: list[str]) -> str | None:
-    """The name of a tool that stands in an item of the request; None for an item that is neither tool nor call."""
-    item: Any = request
-    for step in steps:
-        item = item[int(step)] if isinstance(item, list) else item[step]
-    return item["name"] if item.get("type") != "document" else None
 
 
 def _named_again(tools: list[Item]) -> list[Item]:

@@ -84,12 +84,12 @@ def fitted_choice(choice: Item, writing: Writing, provided: bool) -> Item:
     fitted: Item = {"type": kind}
     if kind == "tool":
         tool = _offered(choice["name"], provided, writing)
-        if writing.keeps("tool_choice", "tool_choice") or (tool is not None and tool.get("kind") == "provider"):
+        if writing.was_odd("tool_choice", "tool_choice") or (tool is not None and tool.get("kind") == "provider"):
             fitted["name"] = choice["name"]
         elif tool is None:
             return choose("auto", "the chosen tool is not offered here", writing)
         else:
-            fitted["name"] = writing.tool_name(choice["name"], _CHOICE)
+            fitted["name"] = writing.told_name(choice["name"], _CHOICE)
     for name in choice:
         if name not in _CHOICE_MEMBERS:
             message = "a member that this version does not know"
@@ -115,7 +115,7 @@ def _fitted_allowed(choice: Item, forced: bool, provided: bool, writing: Writing
     if required and len(names) == 1 and (tool := _offered(names[0], provided, writing)) is not None:
         message = "one allowed tool that must be called is named"
         writing.loss.replace(_CHOICE, {"type": "tool", "name": names[0]}, "tool_choice", "shape", message)
-        name = names[0] if tool.get("kind") == "provider" else writing.tool_name(names[0], _CHOICE)
+        name = names[0] if tool.get("kind") == "provider" else writing.told_name(names[0], _CHOICE)
         return {"type": "tool", "name": name}
     return choose("required" if required else "auto", "the target cannot allow some of the tools only", writing)
 

@@ -6,7 +6,8 @@ Writing: results follow their calls directly and in the order of the calls, neig
 instructions stand in `system`, in a native system message, or marked in a user turn.
 """
 
-from typing import Final, Generic, TypeVar
+from collections.abc import Mapping
+from typing import Any, Final, Generic, TypeVar
 
 from interlingua.adapters._as_read import PREFILL
 from interlingua.adapters._claude.blocks import can_replay
@@ -88,7 +89,7 @@ class Turns(Generic[W]):
         self.content: list[Item] = []  # of the open wire message
         self.anchor: Path | None = None  # the canonical message that neighbours are merged into
         self.anchor_role = ""
-        self.form: Item = {}  # how the open wire message was spelt
+        self.form: Mapping[str, Any] = {}  # how the open wire message was spelt
         self.members: Item | None = None  # whose verbatim members the open wire message gets
         self.spoke = 0  # the last message of the model
         self.first = 0  # the first message behind the leading instructions
@@ -140,7 +141,7 @@ class Turns(Generic[W]):
     def write(self, request: Item, body: Item) -> None:
         """Writes `system` and `messages`."""
         messages, writing = self.messages, self.writing
-        if not messages and not writing.keeps("messages"):
+        if not messages and not writing.was_odd("messages", "empty_content"):
             raise InvalidRequest("a conversation needs at least one message", path="/messages")
         position = 0
         try:
@@ -165,7 +166,7 @@ class Turns(Generic[W]):
             settle_prefill(self.messages[self.spoke]["content"], self.content, self.spoke, writing)
         self.last = True
         self.close()
-        if not self.wires and not writing.keeps("messages"):
+        if not self.wires and not writing.was_odd("messages", "empty_content"):
             raise InvalidRequest("a conversation needs a message with content", path="/messages")
         body["messages"] = self.wires
 
@@ -312,7 +313,7 @@ def _leading_count(messages: list[Item], writing: Writing) -> int:
             break
         count += 1
     # instructions alone are no conversation: the last of them is said by the user
-    return count - 1 if count == len(messages) and count and not writing.keeps("messages") else count
+    return count - 1 if count == len(messages) and count and not writing.was_odd("messages", "empty_content") else count
 
 
 def _says_something(message: Item, writing: Writing) -> bool:

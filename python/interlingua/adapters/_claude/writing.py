@@ -1,17 +1,17 @@
 """What a writer carries with it: the target, the report, wire ids and names of tools."""
 
 import re
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
-from interlingua.adapters._as_read import MARKS, AsRead, imprint
+from interlingua.adapters import _writing
+from interlingua.adapters._as_read import MARKS, TOOLS, imprint
 from interlingua.adapters._claude.values import (
     ASSISTANT,
     FILLER,
     MAX_CACHE_MARKS,
     Item,
 )
-from interlingua.adapters._kit import UnusedNames, is_plain_name, plain_name, report_unknown
+from interlingua.adapters._kit import report_unknown
 from interlingua.adapters._order import Oddities
 from interlingua.canonical.carriage import rides
 from interlingua.canonical.endpoint import Endpoint
@@ -27,11 +27,9 @@ Move = tuple[int, int, str, str, Item | None]
 """The position of a message, the one before which it stands now, code and text of the report, and what is left behind."""
 
 
-class Writing:
-    """What a writer carries: the target, the report, wire ids and names.
+class Writing(_writing.Writing):
+    """The target and the report, with what both wires of Anthropic's models need besides.
 
-    `own`: the whole came from this wire, so it is spelt as it was read.
-    `exact`: and it goes to the model that it was written for. What is known of that is held against what was edited alone.
     `as_read`: what is being written was read so, odd as it is (`proofread`), and is not repaired.
     `tool_id` is the grammar of wire ids, `longest_name` how long the name of a tool may be, `mark_name` the member that
     is a mark for the cache. What is not in place yet stands in `marks` (of the cache), `merges` and `moves` (of messages).
@@ -39,27 +37,16 @@ class Writing:
 
     __slots__ = (
         "_ids",
-        "_longest_name",
         "_mark_name",
         "_most_marks",
-        "_names",
-        "_read",
         "_taken",
         "_tool_id",
-        "_unused",
-        "_whole",
         "as_read",
-        "capabilities",
-        "endpoint",
-        "exact",
         "gone",
-        "loss",
         "marks",
         "merges",
         "message",
         "moves",
-        "own",
-        "source",
         "swept",
     )
 
@@ -72,13 +59,7 @@ class Writing:
         longest_name: int,
         mark_name: str,
     ) -> None:
-        self.source = source
-        self.endpoint = endpoint
-        self.capabilities = endpoint.capabilities
-        self.loss = loss
-        self._read = AsRead(source, endpoint)
-        self.own = self._read.own
-        self.exact = self._read.exact
+        super().__init__(source, endpoint, loss, longest_name)
         self.message: Item = {}  # of the model, that is being written
         self.merges: list[tuple[Path, Path]] = []
         self.moves: list[Move] = []
@@ -86,65 +67,40 @@ class Writing:
         self.marks: list[Mark] = []
         self.swept = False  # marks were taken back
         self._tool_id = tool_id
-        self._longest_name = longest_name
         self._mark_name = mark_name
         self._ids: dict[str, str] = {}
         self._taken: set[str] = set()
-        self._names: dict[str, str] = {}
-        self._unused: UnusedNames | None = None
-        self.as_read = self._whole = False
-        self._most_marks = MAX_CACHE_MARKS
-        if self.own and (form := self.form_of(source)):
-            whole, names, marks = form.get("whole"), form.get("names"), form.get("marks")
-            if whole is not None and whole == imprint(source, "request"):
-                self.take_as_read()
-            if type(marks) is int:
-                self._most_marks = max(marks, MAX_CACHE_MARKS)
-            if isinstance(names, list):
-                self._names.update((name, name) for name in names if isinstance(name, str))
-
-    def lacks(self, capability: str, *members: str) -> bool:
-        """Whether the model is known not to take something. Members that were written for it, and are as they were read,
-        are not measured by it."""
-        return self.capabilities.get(capability) is False and not self.verbatim(*members)
-
-    def verbatim(self, *members: str) -> bool:
-        """Whether members go as they were read to the model for which they were written."""
-        return self._whole or self._read.verbatim(*members)
+        self.as_read = False
+        marks = self.form.get("marks")
+        self._most_marks = max(marks, MAX_CACHE_MARKS) if type(marks) is int else MAX_CACHE_MARKS
+        whole = self.form.get("whole")
+        if whole is not None and whole == imprint(source, "request"):
+            self.take_as_read()
 
     def take_as_read(self) -> None:
         """Repairs nothing of the whole: of answers, and of requests that have no other wire than the one they came in."""
-        self.as_read = self._whole = True
+        self.as_read = self.whole = True
 
-    def says(self, capability: str, *members: str) -> bool:
-        """Whether the model is known to have a trait that forbids something."""
-        return self.capabilities.get(capability) is True and not self.verbatim(*members)
-
-    def known(self, *members: str) -> Mapping[str, Any]:
-        """What is known of the model; nothing for members that were written for it."""
-        return {} if self.verbatim(*members) else self.capabilities
-
-    def keeps(self, member: str, code: str | None = None) -> bool:
-        """Whether a member of the request is written as it is, because it was as odd (by `code`) when it was read."""
-        return self._whole or self._read.keeps(member, code)
+    def keeps_reasoning(self, has_tools: bool) -> bool:
+        """Whether reasoning goes as it was asked for: the limit of the answer, and that there are tools, are as they were."""
+        if "budget_tokens" not in self.source["reasoning"]:
+            return self.verbatim("reasoning")
+        return self.verbatim("reasoning", "max_output_tokens") and (has_tools or not self.same(TOOLS))
 
     def is_odd(self, item: Item, place: str) -> bool:
-        """Whether an item is written as it is, because it was read so in that place, odd as it is."""
-        if self.as_read or not self.own or "provider_state" not in item:
-            return self.as_read
-        odd = self.form_of(item).get("odd")
-        return odd is not None and odd == imprint(item, place)
+        """Whether an item is written as it is, because it was read so in this place, or in something that was."""
+        return self.as_read or super().is_odd(item, place)
 
     def was(self, message: Item, code: str) -> bool:
         """Whether what would be reported of a message by this code was so when it was read."""
-        if self._whole or not self.own or "provider_state" not in message:
-            return self._whole
+        if self.whole or not self.own or "provider_state" not in message:
+            return self.whole
         odd = self.form_of(message).get("odd")
         return isinstance(odd, list) and code in odd
 
     def oddities(self, messages: list[Item]) -> Oddities:
         """The messages that were read out of order."""
-        if self._whole:
+        if self.whole:
             return frozenset(), frozenset(range(len(messages)))
         return self._noted(messages, "misplaced"), self._noted(messages, "unpaired")
 
@@ -156,13 +112,6 @@ class Writing:
             for position, message in enumerate(messages)
             if "provider_state" in message and self.form_of(message).get(what)
         )
-
-    def form_of(self, item: Item) -> Item:
-        """How an item of this wire was spelt; nothing for an item of another origin."""
-        state = item.get("provider_state")
-        if state is None or "form" not in state or not self.endpoint.owns(state):
-            return {}
-        return state["form"] or {}
 
     def owns_thinking(self, block: Item) -> bool:
         """Whether reasoning came from here; a block that says no origin has that of its message, if that says one."""
@@ -250,7 +199,7 @@ class Writing:
         """
         if not self.marks:
             return
-        surplus = 0 if self._whole else len(self.marks) - self._most_marks
+        surplus = 0 if self.whole else len(self.marks) - self._most_marks
         short = False
         for item, where, to, as_read in self.marks:
             mark = item[self._mark_name]
@@ -288,7 +237,7 @@ class Writing:
         """The wire id of a call, remembered for its result: the wire's own where there is one, else derived."""
         canonical: str = block["id"]
         own = self._own_id(block)
-        if canonical in self._ids and not self._whole:
+        if canonical in self._ids and not self.whole:
             raise InvalidRequest("two tool calls have one id; give each call its own", path=pointer((*path, "id")))
         if own is None or (own in self._taken and not self.is_odd(block, ASSISTANT)):
             wire_id = self._derive(canonical)
@@ -323,38 +272,7 @@ class Writing:
             wire_id += "_"
         return wire_id
 
-    # ------------------------------------------------------------------------------------------ names
-
-    def tool_name(self, name: str, path: Path) -> str:
-        """The wire name of a tool; one that does not fit the grammar is rewritten, the same everywhere.
-
-        `path` is that of the item whose member `name` it is.
-        """
-        wire = self._names.get(name)
-        if wire is None:
-            fits = self._whole or is_plain_name(name, self._longest_name)
-            wire = self._names[name] = name if fits else self._rewritten(name)
-        if wire != name:
-            message = "the name does not fit the target's grammar"
-            self.loss.replace((*path, "name"), wire, "name_rewritten", "shape", message)
-        return wire
-
-    def _rewritten(self, name: str) -> str:
-        if self._unused is None:
-            self._unused = UnusedNames(set(self._names.values()) | tool_names(self.source))
-        return self._unused.name(plain_name(name) or "tool", self._longest_name)
-
 
 def fitted_lifetime(ttl: str, short: bool) -> str:
     """How long a mark for the cache lives: five minutes or an hour. Behind a short one none is longer."""
     return "1h" if not short and int(ttl[:-1]) * (60 if ttl[-1] == "h" else 1) > 5 else "5m"
-
-
-def tool_names(request: Item) -> set[str]:
-    """All tool names that stand in a request."""
-    names = {tool["name"] for tool in request.get("tools") or ()}
-    for message in request.get("messages") or ():
-        for block in message["content"]:
-            if block["type"] == "tool_use":
-                names.add(block["name"])
-    return names

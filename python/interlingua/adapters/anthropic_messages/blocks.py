@@ -213,7 +213,7 @@ def _tool_use_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
     wire: Wire = {
         "type": "tool_use",
         "id": writing.call_id(block, path),
-        "name": writing.tool_name(block["name"], path),
+        "name": writing.told_name(block["name"], path),
         "input": block["input"],
     }
     if len(block) == 4:

@@ -191,7 +191,7 @@ def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
 
 
 def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
-    wire: Wire = {"name": writing.tool_name(tool["name"], path)}
+    wire: Wire = {"name": writing.told_name(tool["name"], path)}
     if "description" in tool:
         wire["description"] = tool["description"]
     schema = tool.get("input_schema")
@@ -249,21 +249,20 @@ def tool_choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -
     parallel = request.get("parallel_tool_calls")
     if choice is None and parallel is None:
         return
-    kept = writing.keeps("tool_choice", "combination") or writing.keeps("parallel_tool_calls", "combination")
-    if not (body.get("tools") or kept):
+    if not (body.get("tools") or writing.was_odd("tool_choice", "combination")):
         _drop_choice(choice, parallel, writing)
         return
     wire: Wire = {}
     if choice is not None:
         fitted = fitted_choice(choice, writing, provided=True)
         wire = {**fitted, "type": TOOL_CHOICE.there[fitted["type"]]}
-    elif not writing.keeps("tool_choice", "required_default"):
+    elif not writing.same("tool_choice", "parallel_tool_calls"):
         wire["type"] = "auto"
         writing.loss.replace(
             ("tool_choice",), {"type": "auto"}, "required_default", "shape", "the parallel switch stands in a choice"
         )
     if parallel is not None:
-        if wire.get("type") == "none" and not writing.keeps("parallel_tool_calls"):
+        if wire.get("type") == "none" and not writing.same("tool_choice", "parallel_tool_calls"):
             writing.loss.drop(("parallel_tool_calls",), "combination", "shape", "without calls there are none at once")
         else:
             wire["disable_parallel_tool_use"] = not parallel

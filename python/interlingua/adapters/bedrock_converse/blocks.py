@@ -304,7 +304,7 @@ _MEDIA_PLACES: Final = (USER, RESULT)
 
 
 def _tool_use_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
-    name = writing.tool_name(block["name"], path)
+    name = writing.told_name(block["name"], path)
     inner: Wire = {"toolUseId": writing.call_id(block, path), "name": name, "input": block["input"]}
     writing.tools_used[name] = None
     if len(block) == 4:

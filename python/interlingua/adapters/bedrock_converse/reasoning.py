@@ -54,7 +54,7 @@ def reasoning_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> 
     spelt = writing.form.get("thinking") if writing.exact else writing.endpoint.dialect.get("reasoning_control")
     chosen = reasoning
     code = "reasoning_mapped"
-    if not writing.keeps("reasoning", code):
+    if not writing.keeps_reasoning("toolConfig" in body):
         # between tools reasoning has the budget of many answers, where it was asked for so
         limit = None if writing.own and "toolConfig" in body else request.get("max_output_tokens")
         chosen = (
@@ -64,7 +64,7 @@ def reasoning_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> 
         )
     forced = not (body.get("toolConfig") or {}).get("toolChoice", {}).keys().isdisjoint(("any", "tool"))
     refused = "budget_tokens" in chosen and claude.refuses_budget(forced, body.get("messages") or [])
-    if refused and not writing.keeps("reasoning", "combination"):
+    if refused and not writing.was_odd("reasoning", "combination"):
         chosen = {name: value for name, value in chosen.items() if name == "effort"}
         code = "combination"
     if chosen is not reasoning:

@@ -112,11 +112,10 @@ def cache_from_wire(point: Any) -> dict[str, Any] | None:
 class Writing(claude.Writing):
     """What a writer carries with it on this wire besides: documents, and what was called."""
 
-    __slots__ = ("_documents", "bare", "document", "fillers", "form", "tools_used")
+    __slots__ = ("_documents", "bare", "document", "fillers", "tools_used")
 
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss) -> None:
         super().__init__(source, endpoint, loss, TOOL_ID, LONGEST_TOOL_NAME, "cachePoint")
-        self.form: dict[str, Any] = self.form_of(source)
         self.bare: list[tuple[Wire, Path]] = []  # marks that were read as items: behind nothing, or behind another mark
         self.document: Path | None = None  # the first document of a user message
         self.fillers: list[tuple[Path, Path, Wire]] = []  # blocks before which a text has to stand

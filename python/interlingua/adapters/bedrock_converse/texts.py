@@ -1,5 +1,6 @@
 """Texts both ways: plain ones, values of JSON in results, those that a guardrail looks at, and those with citations."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._claude.blocks import NO_JSON, json_value, own_citation, report_citation
@@ -145,7 +146,7 @@ def _is_guarded(state: dict[str, Any]) -> bool:
     return not guard or (len(guard) == 1 and isinstance(marks, dict) and "text" not in marks)
 
 
-def _cited_to_wire(block: Block, form: Wire, writing: Writing, path: Path) -> Wire | None:
+def _cited_to_wire(block: Block, form: Mapping[str, Any], writing: Writing, path: Path) -> Wire | None:
     text: str = block["text"]
     citations = [
         wire

@@ -22,6 +22,7 @@ from interlingua.adapters._kit import (
     report_unknown,
     within,
 )
+from interlingua.adapters._members import Members
 from interlingua.adapters._schema import ANTHROPIC_STRICT, fitted, misfit
 from interlingua.adapters.bedrock_converse.state import overlaid, with_nulls
 from interlingua.adapters.bedrock_converse.tables import Writing, cache_from_wire
@@ -34,22 +35,27 @@ Tool = dict[str, Any]
 # ---------------------------------------------------------------------------------------------- from the wire
 
 
-def tool_config_from_wire(config: Wire, request: dict[str, Any], options: Wire, form: Wire, reading: Reading) -> None:
+def tool_config_from_wire(config: Wire, members: Members[Reading]) -> None:
     """The tools and the choice; what is not known of them stays an option."""
     others: Wire = {}
+    silent: Wire = {}
     for name, value in config.items():
         match name:
+            case _ if value is None or (name == "tools" and value == []):
+                silent[name] = value
             case "tools" if type(value) is list:
-                request["tools"] = _tools_from_wire(value, reading)
-                if not value:
-                    form.setdefault("empty", []).append(name)
-            case "toolChoice" if (choice := _choice_from_wire(value)) is not None:
-                request["tool_choice"] = choice
+                members.request["tools"] = _tools_from_wire(value, members.reading)
+            case "toolChoice" if (choice := _choice_from_wire(_without_nulls(value))) is not None:
+                members.request["tool_choice"] = choice
+                if None in value.values():
+                    silent[name] = {kind: None for kind in value if value[kind] is None}
             case _:
                 others[name] = value
+    if silent or not config:
+        members.silent("toolConfig", silent)
     if others:
-        options["toolConfig"] = others
-        reading.unusual = reading.unusual or "tools" in others
+        members.options["toolConfig"] = others
+        members.reading.unusual = members.reading.unusual or "tools" in others
 
 
 def _tools_from_wire(wires: list[Any], reading: Reading) -> list[Tool]:
@@ -120,6 +126,10 @@ def _tool_from_wire(wire: Wire, reading: Reading) -> Tool:
     return tool
 
 
+def _without_nulls(choice: Any) -> Any:
+    return {kind: value for kind, value in choice.items() if value is not None} if type(choice) is dict else choice
+
+
 def _choice_from_wire(choice: Any) -> dict[str, Any] | None:
     """A choice; None when it is not shaped as documented."""
     match choice:
@@ -179,7 +189,7 @@ def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
 
 
 def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
-    spec: Wire = {"name": writing.tool_name(tool["name"], path)}
+    spec: Wire = {"name": writing.told_name(tool["name"], path)}
     if "description" in tool:
         if tool["description"] or writing.as_read:
             spec["description"] = tool["description"]
@@ -273,7 +283,7 @@ def choice_to_wire(request: dict[str, Any], tools: list[Wire], writing: Writing)
     report_parallel(request, writing.loss)
     if choice is None:
         return None
-    if not tools and not writing.keeps("tool_choice", "combination"):
+    if not tools and not writing.was_odd("tool_choice", "combination"):
         drop_choice(choice, writing.loss)
         return None
     if choice["type"] == "none":

@@ -1,11 +1,12 @@
 """What travels along while one request or answer is read or written: whose it is, and which call waits for its result."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
-from interlingua.adapters._as_read import RESULT_MEDIA, AsRead, imprint
-from interlingua.adapters._kit import NOTHING, UnusedNames, Wire
+from interlingua.adapters import _writing
+from interlingua.adapters._as_read import RESULT_MEDIA, imprint
+from interlingua.adapters._kit import Wire
 from interlingua.adapters._order import Oddities
 from interlingua.adapters.gemini_generate.tables import LONGEST_TOOL_NAME, MODEL_MAJOR, camelised, fits_name
 from interlingua.canonical.endpoint import Endpoint
@@ -112,73 +113,34 @@ class Reading:
 # ---------------------------------------------------------------------------------------------- writing
 
 
-class Writing:
-    """What a writer carries: the target, the report, the calls written so far, and the names of tools.
+class Writing(_writing.Writing):
+    """The target and the report, with the calls written so far.
 
-    `own`: the whole came from this wire, so it is spelt as it was read. `exact`: and it goes to the model that it was
-    written for. What is known of that is held against what was edited alone. `as_read`: nothing of it is repaired. Of a
-    request that is not so, what was odd when it was read, and is so still, is left alone (`keeps`, `noted`).
-    `spelt`: its generationConfig came in another spelling, which is put back at the end when it still says the same.
+    `spelt`: the generationConfig came in another spelling, which is put back at the end when it still says the same.
     `paired`: results that are spelt otherwise than their calls are read as those of their calls.
     """
 
-    __slots__ = ("_names", "_read", "_unused", "as_read", "calls", "capabilities", "dialect", "endpoint", "exact", "form", "loss", "message", "model", "moves", "outside", "own", "paired", "source", "spelt")  # fmt: skip
+    __slots__ = ("calls", "message", "model", "moves", "outside", "paired", "spelt")
 
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss, model: str | None = None) -> None:
-        self.source = source
-        self.endpoint = endpoint
-        self.dialect = endpoint.dialect
-        self.loss = loss
+        super().__init__(source, endpoint, loss, LONGEST_TOOL_NAME)
         self.model = model or ""
-        self._read = AsRead(source, endpoint)
-        self.own = self._read.own
-        self.exact = self._read.exact
-        self.capabilities = endpoint.capabilities
-        self.form: Wire = self.owned(source).get("form") or {}
         whole: Any = self.form.get("whole")
-        self.as_read = self.own and ("message" in source or (whole is not None and whole == imprint(source, "request")))
+        self.whole = self.own and ("message" in source or (whole is not None and whole == imprint(source, "request")))
         self.spelt = False
         self.paired = self.own
         self.message: dict[str, Any] = {}
         self.moves: list[tuple[Path, Path]] = []
         self.outside: list[tuple[Path, str, Wire]] = []
         self.calls: dict[str, tuple[str, str | None]] = {}
-        names: Any = self.form.get("names")
-        kept: Iterable[Any] = names if isinstance(names, list) else ()
-        self._names: dict[str, str] = {name: name for name in kept if isinstance(name, str)}
-        self._unused: UnusedNames | None = None
-
-    def lacks(self, capability: str, *members: str) -> bool:
-        """Whether the model is known not to take something. Members that were written for it, and are as they were read,
-        are not measured by it."""
-        return self.capabilities.get(capability) is False and not self.verbatim(*members)
-
-    def verbatim(self, *members: str) -> bool:
-        """Whether members go as they were read to the model for which they were written."""
-        return self.as_read or self._read.verbatim(*members)
-
-    def known(self, *members: str) -> Mapping[str, Any]:
-        """What is known of the model; nothing for members that were written for it."""
-        return NOTHING if self.verbatim(*members) else self.capabilities
-
-    def keeps(self, member: str, what: str | None = None) -> bool:
-        """Whether a member of the request is written as it is, because it was as odd (`what`) when it was read."""
-        return self.as_read or self._read.keeps(member, what)
-
-    def noted(self, item: dict[str, Any], place: str) -> bool:
-        """Whether an item is written as it is, because it was read so in this place, odd as it is."""
-        if self.as_read or not self.own or "provider_state" not in item:
-            return self.as_read
-        odd = self.form_of(item).get("odd")
-        return odd is not None and odd == imprint(item, place)
 
     def had_twice(self, name: str) -> bool:
         """Whether two tools had this name when they were read."""
-        return self.as_read or (self.own and name in (self.form.get("again") or ()))
+        return self.whole or (self.own and name in (self.form.get("again") or ()))
 
     def oddities(self, messages: list[dict[str, Any]]) -> Oddities:
         """The messages that were read out of order."""
-        if self.as_read:
+        if self.whole:
             return frozenset(), frozenset(range(len(messages)))
         if not self.paired:
             return frozenset(), frozenset()
@@ -190,15 +152,6 @@ class Writing:
         """Whether a turn was read as a whole: where an edit put a message into it or took one out, it is another one."""
         noted = [self.form_of(messages[at]).get("unpaired") for at in turn]
         return any(noted) and noted == [shape_of(messages, turn)] * len(turn)
-
-    def owned(self, item: dict[str, Any]) -> Mapping[str, Any]:
-        """The provider state of an item when it may be replayed here, else nothing."""
-        state: dict[str, Any] | None = item.get("provider_state")
-        return state if state is not None and self.endpoint.owns(state) else NOTHING
-
-    def form_of(self, item: dict[str, Any]) -> Mapping[str, Any]:
-        """How an item of this wire was spelt, and what was odd about it."""
-        return self.owned(item).get("form") or NOTHING if "provider_state" in item else NOTHING
 
     def generation(self, unknown: int, *members: str) -> int:
         """The family of the model by its name: 2 for gemini-2.5-flash. What was written for it is not measured by it."""
@@ -212,39 +165,20 @@ class Writing:
     def call(self, block: dict[str, Any], path: Path, wire_id: str | None) -> str:
         """The wire name of a call, remembered for its result together with the id that the wire gave it, if any."""
         canonical: str = block["id"]
-        if canonical in self.calls and not self.as_read:
+        if canonical in self.calls and not self.whole:
             raise InvalidRequest("two tool calls have one id; give each call its own", path=pointer((*path, "id")))
-        name = self.name(block["name"], path)
+        name = self.told_name(block["name"], path)
         self.calls[canonical] = name, wire_id
         return name
 
-    def name(self, name: str, path: Path) -> str:
-        """The wire name of a tool; one that does not fit the grammar is rewritten, the same everywhere.
-
-        `path` is that of the item whose member `name` it is.
-        """
-        wire = self._names.get(name)
-        if wire is None:
-            wire = self._names[name] = name if self.fits(name) else self._rewritten(name)
-        if wire != name:
-            message = "the name does not fit the target's grammar"
-            self.loss.replace((*path, "name"), wire, "name_rewritten", "shape", message)
-        return wire
-
-    def fits(self, name: str) -> bool:
+    def fits_name(self, name: str) -> bool:
         """Whether a name is written as it is: newer surfaces take longer ones, and what came from here goes back."""
-        return self.as_read or fits_name(name) or self._names.get(name) == name
+        return self.whole or fits_name(name) or self._names.get(name) == name
 
-    def renamed(self, name: str) -> str:
-        """The wire name of a tool that has been written."""
-        return self._names.get(name, name)
-
-    def _rewritten(self, name: str) -> str:
-        if self._unused is None:
-            self._unused = UnusedNames(set(self._names.values()) | _tool_names(self.source))
+    def plain_name(self, name: str) -> str:
+        """A name like this one, within the grammar but for its length."""
         base = re.sub(r"[^A-Za-z0-9_:.-]", "_", name)
-        base = base if base[:1].isalpha() or base[:1] == "_" else f"_{base}"
-        return self._unused.name(base, LONGEST_TOOL_NAME)
+        return base if base[:1].isalpha() or base[:1] == "_" else f"_{base}"
 
 
 def turns(messages: list[dict[str, Any]]) -> Iterator[range]:
@@ -270,10 +204,3 @@ def generation(model: str, unknown: int) -> int:
     """The family of a model by its name."""
     found = MODEL_MAJOR.search(model)
     return int(found[1]) if found else unknown
-
-
-def _tool_names(request: dict[str, Any]) -> set[str]:
-    names = {tool["name"] for tool in request.get("tools") or ()}
-    for message in request.get("messages") or ():
-        names.update(block["name"] for block in message["content"] if block["type"] == "tool_use")
-    return names

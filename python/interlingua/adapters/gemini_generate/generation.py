@@ -4,7 +4,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from interlingua.adapters._kit import Wire, gravity, report_unknown
-from interlingua.adapters._member_types import whole
+from interlingua.adapters._members import is_number, whole, within, within_limit
 from interlingua.adapters.gemini_generate.context import Reading, Writing
 from interlingua.adapters.gemini_generate.reasoning import reasoning_from_wire
 from interlingua.adapters.gemini_generate.schemas import fitted, is_taken, json_schema
@@ -77,7 +77,7 @@ def _number(value: Any, reading: Reading) -> int | float | Decimal | None:
             value = json.loads(value)
         except InvalidRequest:
             return None
-    return value if type(value) in (int, float, Decimal) else None
+    return value if is_number(value) else None
 
 
 def _count(value: Any, least: int | None, reading: Reading) -> int | None:
@@ -117,9 +117,9 @@ def sampling_to_wire(request: Request, config: Wire, writing: Writing) -> None:
     for name, (canonical, _) in COUNTS.items():
         if (value := request.get(canonical)) is None:
             continue
-        if canonical == "seed" and not -SEEDS <= value < SEEDS and not writing.keeps("seed"):
+        if canonical == "seed" and not -SEEDS <= value < SEEDS and not writing.same("seed"):
             loss.drop(("seed",), "unsupported_value", "weakened", "the target takes seeds of 32 bits")
-        elif canonical == "top_logprobs" and not (request.get("logprobs") or writing.keeps(canonical, "combination")):
+        elif canonical == "top_logprobs" and not (request.get("logprobs") or writing.same("top_logprobs", "logprobs")):
             severity = gravity("top_logprobs", value, "lost")
             loss.drop(("top_logprobs",), "combination", severity, "alternatives come only with log probabilities")
         else:
@@ -132,29 +132,17 @@ def sampling_to_wire(request: Request, config: Wire, writing: Writing) -> None:
 
 
 def _within(name: str, value: Any, writing: Writing) -> Any:
-    """The value inside the range of the target; a model's own limit of output is known to the endpoint."""
-    if writing.keeps(name):
-        return value
-    low, high = RANGES.get(name, (None, None))
-    code = "unsupported_value"
+    """The value inside the range of the target."""
     if name == "max_output_tokens":
-        low, high, code = 1, writing.known(name).get("max_output_tokens"), "limit_exceeded"
-    if name == "top_k":
-        low = 1
-    fitted_value = value
-    if low is not None and value < low:
-        fitted_value = low
-    elif high is not None and value > high:
-        fitted_value = high
-    if fitted_value != value:
-        writing.loss.replace((name,), fitted_value, code, "weakened", "the target's range is narrower")
-    return fitted_value
+        return within(name, within_limit(name, value, writing), 1, None, writing, "limit_exceeded")
+    low, high = RANGES.get(name, (None, None))
+    return within(name, value, low, high, writing)
 
 
 def _stop_to_wire(stop: list[str], config: Wire, writing: Writing) -> None:
     kept: list[str] = []
     for position, text in enumerate(stop):
-        if (text and len(kept) < MOST_STOPS) or writing.keeps("stop"):
+        if (text and len(kept) < MOST_STOPS) or writing.same("stop"):
             kept.append(text)
         else:
             code = "limit_exceeded" if text else "unsupported_value"

@@ -171,7 +171,7 @@ def medium_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
         return instead(block, writing, path, "unsupported_model", f"the model takes no {block_type}")
     data = source.get("data") or ""
     kind, media_type = source["kind"], block.get("media_type")
-    odd = _is_read(source, media_type) and writing.noted(block, place)
+    odd = _is_read(source, media_type) and writing.is_odd(block, place)
     new_source: dict[str, Any] | None = None
     if kind == "text":
         kind, data = "base64", base64.b64encode(data.encode()).decode()

@@ -209,15 +209,15 @@ def part_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire
     match kind:
         case "text":
             return _text_to_wire(block, place, writing, path)
-        case "image" | "audio" | "video" | "document" if place != SYSTEM or writing.noted(block, place):
+        case "image" | "audio" | "video" | "document" if place != SYSTEM or writing.is_odd(block, place):
             return medium_to_wire(block, place, writing, path)
         case "tool_use" if place == MODEL:
             return call_to_wire(block, writing, path)
-        case "thinking" if place == MODEL or writing.noted(block, place):
+        case "thinking" if place == MODEL or writing.is_odd(block, place):
             return _thinking_to_wire(block, place, writing, path)
         case "redacted_thinking" if place == MODEL:
             return _foreign_thinking(block, writing, path)
-        case "opaque" if place != SYSTEM or writing.noted(block, place):
+        case "opaque" if place != SYSTEM or writing.is_odd(block, place):
             return _opaque_to_wire(block, place, writing, path)
         case "tool_use" | "tool_result" if place != RESULT:
             message = f"a {kind} does not stand in a message of this role"
@@ -243,7 +243,7 @@ def _text_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wir
 def _came_empty(block: Block, place: str, writing: Writing) -> bool:
     """Whether an empty text carries a signature, which is the provider's own and goes back, or was read so in this place."""
     return (
-        writing.as_read
+        writing.whole
         or bool(writing.owned(block).get("signature"))
         or (writing.own and writing.form_of(block).get("empty") == place)
     )
@@ -307,7 +307,7 @@ _PLACES: Final = {**dict.fromkeys((*_MODEL_ITEMS, "functionCall"), MODEL), "func
 def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
     if not writing.endpoint.owns(block):
         return instead(block, writing, path, "foreign_state", "an item of another provider has no meaning here")
-    odd = writing.noted(block, place)
+    odd = writing.is_odd(block, place)
     if not block["value"] and not odd:
         return instead(block, writing, path, "empty_content", "the target takes no empty part")
     value: Wire = dict(block["value"])

@@ -10,14 +10,12 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from interlingua.adapters._as_read import imprint, note_member
-from interlingua.adapters._kit import within
 from interlingua.adapters._order import oddities
 from interlingua.adapters.gemini_generate.contents import INSTRUCTIONS
 from interlingua.adapters.gemini_generate.context import Reading, shape_of, turns
 from interlingua.adapters.gemini_generate.order import begins_with_call, demands_signatures
-from interlingua.adapters.gemini_generate.reasoning import is_usual_reasoning
 from interlingua.adapters.gemini_generate.state import RESULT
-from interlingua.adapters.gemini_generate.tables import MOST_STOPS, RANGES, SEEDS, TIERS, fits_name
+from interlingua.adapters.gemini_generate.tables import fits_name
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
 
@@ -46,16 +44,7 @@ def proofread(request: Request, reading: Reading, endpoint: Endpoint, to_wire: W
         request["provider_state"]["form"] = form
     if reading.unusual:
         _note_order(messages, endpoint)
-        _reread(request, request, endpoint, to_wire)
-    elif not _is_usual(request):
-        # what its messages say makes no difference to the members, but whether there are instructions does
-        first = [message for message in messages[:1] if message["role"] in INSTRUCTIONS]
-        one = {"role": "user", "content": [{"type": "text", "text": "."}]}
-        members = {name: value for name, value in request.items() if name not in _TOOLS}
-        _reread({**members, "messages": [*first, one]}, request, endpoint, to_wire)
-
-
-_TOOLS: Final = frozenset(("tools", "tool_choice"))
+        _reread(request, endpoint, to_wire)
 
 
 def _note_tools(request: Request, reading: Reading, form: Item) -> None:
@@ -102,13 +91,13 @@ def _note(item: Item, value: Any, endpoint: Endpoint, what: str = "odd") -> None
 # ---------------------------------------------------------------------------------------------- what a writer repairs
 
 
-def _reread(written: Request, request: Request, endpoint: Endpoint, to_wire: Writer) -> None:
+def _reread(request: Request, endpoint: Endpoint, to_wire: Writer) -> None:
     """Notes in the request what a writer reports of what is written of it, until it reports nothing."""
     # of a model nothing is known here: what was written for it is not measured by what we know of it
     reader = Endpoint(endpoint.adapter, endpoint.provider, None, endpoint.dialect)
     for _ in range(_MOST_READINGS):
         try:
-            entries = [entry for entry in to_wire(written, reader)[1] if entry["code"] not in _NO_REPAIR]
+            entries = [entry for entry in to_wire(request, reader)[1] if entry["code"] not in _NO_REPAIR]
         except InvalidRequest:
             break
         if not entries:
@@ -134,50 +123,8 @@ def _note_entry(entry: dict[str, Any], request: Request, endpoint: Endpoint) -> 
             if block["type"] == "tool_result" and len(inner) > 1 and inner[0] == "content":
                 block, place = block["content"][int(inner[1])], RESULT
             _note(block, imprint(block, place), endpoint)
-        case ["options", _, *names]:
-            _note_member(request, "/".join(("options", *names[:2])), entry["code"], endpoint)
-        case [member, *_] if member != "messages":
-            _note_member(request, member, entry["code"], endpoint)
         case _:
             pass
 
 
 _SIGNATURE: Final = ["provider_state", "signature"]
-
-
-def _note_member(request: Request, member: str, code: str, endpoint: Endpoint) -> None:
-    note_member(request, request["provider_state"].setdefault("form", {}), member, code, endpoint.adapter)
-
-
-# ---------------------------------------------------------------------------------------------- what needs no repair
-
-
-def _is_usual(request: Request) -> bool:
-    """Whether the members of a request surely need no repair. It need not know all that is fine."""
-    for name, value in request.items():
-        if name in _EVEN:
-            continue
-        if name in RANGES:
-            low, high = RANGES[name]
-            usual = low <= value <= high and (name != "top_logprobs" or request.get("logprobs") is True)
-        elif name == "max_output_tokens" or name == "top_k":
-            usual = value >= 1
-        elif name == "seed":
-            usual = -SEEDS <= value < SEEDS
-        elif name == "reasoning":
-            usual = is_usual_reasoning(value)
-        elif name == "stop":
-            usual = "" not in value and len(value) <= MOST_STOPS
-        elif name == "options":
-            usual = all(within(members, _OPTIONS) for members in value.values())
-        else:
-            usual = name == "service_tier" and value in TIERS
-        if not usual:
-            return False
-    return True
-
-
-_EVEN: Final = frozenset(
-    ("messages", "model", "stream", "tools", "tool_choice", "response_format", "logprobs", "provider_state")
-)
-_OPTIONS: Final = frozenset(("safetySettings", "store", "continuationToken", "cachedContent"))

@@ -39,12 +39,6 @@ def reasoning_from_wire(value: Any, reading: Reading) -> Reasoning | None:
     return reasoning
 
 
-def is_usual_reasoning(reasoning: Reasoning) -> bool:
-    """Whether it says one of a level that all models know, a budget and a mode."""
-    said = [name for name in reasoning if name != "display"]
-    return len(said) < 2 and reasoning.get("effort", "low") in EFFORTS[:4]
-
-
 # ---------------------------------------------------------------------------------------------- to the wire
 
 
@@ -87,7 +81,7 @@ def _fitted(reasoning: Reasoning, writing: Writing) -> Reasoning:
     fitted: Reasoning = {}
     if reasoning.get("display") in ("summarized", "omitted"):
         fitted["display"] = reasoning["display"]
-    if writing.keeps("reasoning"):
+    if writing.verbatim("reasoning"):
         if effort in EFFORTS:
             fitted["effort"] = effort
         if budget:

@@ -1,6 +1,7 @@
 """Requests both ways: the members beside the contents."""
 
 import re
+from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
@@ -12,11 +13,9 @@ from interlingua.adapters._kit import (
     report_foreign_option,
     report_foreign_options,
     report_foreign_state,
-    report_unknown,
     stored_elsewhere,
-    within,
 )
-from interlingua.adapters._member_types import (
+from interlingua.adapters._members import (
     INTEGER,
     LIST,
     NUMBER,
@@ -24,7 +23,9 @@ from interlingua.adapters._member_types import (
     SWITCH,
     TEXT,
     TEXTS,
-    Types,
+    Row,
+    Rows,
+    write_members,
     wrong_member,
 )
 from interlingua.adapters._structured import guarded, recognised, written
@@ -41,7 +42,6 @@ from interlingua.adapters.gemini_generate.generation import (
 from interlingua.adapters.gemini_generate.proofreading import proofread
 from interlingua.adapters.gemini_generate.reasoning import reasoning_to_wire
 from interlingua.adapters.gemini_generate.schemas import fitted
-from interlingua.adapters.gemini_generate.state import report_cache
 from interlingua.adapters.gemini_generate.tables import (
     CAMEL,
     MODEL_IN_PATH,
@@ -105,6 +105,7 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     request["messages"] = messages
     if spelling:
         form["members"] = spelling
+    _note_options(request, form, reading)
     if not contents:
         note_member(request, form, "messages", "empty_content", endpoint.adapter)
     keep_read(request, form)
@@ -134,6 +135,18 @@ def _address_from_wire(wire: Wire, body: Wire, endpoint: Endpoint, request: Requ
         request["stream"] = True
         if "alt=sse" not in path:
             form["array"] = True
+
+
+def _note_options(request: Request, form: dict[str, Any], reading: Reading) -> None:
+    """Notes the options that have a canonical word: they were not shaped as documented, or say something twice."""
+    options: dict[str, Any] = (request.get("options") or {}).get(reading.adapter) or {}
+    for name, value in options.items():
+        if name in _OPTION_OBJECTS and type(value) is dict:
+            for member in value:
+                if member in _ROWS[name].kind:
+                    note_member(request, form, f"options/{name}/{member}", "combination", reading.adapter)
+        elif CAMEL.get(name, name) in _ROWS:
+            note_member(request, form, f"options/{name}", "combination", reading.adapter)
 
 
 _NOT_MEMBERS: Final = frozenset(("contents", *_SYSTEM))
@@ -189,15 +202,23 @@ def members_from_wire(body: Wire, reading: Reading) -> tuple[Request, Wire]:
 
 # ---------------------------------------------------------------------------------------------- to the wire
 
-_MESSAGES: Final = frozenset(("messages", "system", "model", "stream", "loss_policy", "options", "provider_state"))
-_UNSUPPORTED: Final = {"verbosity": "weakened", "user": "weakened"}
-_KNOWN: Final = _MESSAGES | frozenset(
-    (*NUMBERS.values(), *(name for name, _ in COUNTS.values()), "stop", "logprobs", "reasoning", "response_format", "tools",
-     "tool_choice", "parallel_tool_calls", "service_tier", "metadata", "cache", *_UNSUPPORTED)
-)  # fmt: skip
-
-
-_WRITTEN: Final = _KNOWN - {"cache", *_UNSUPPORTED}
+_WRITTEN: Final = frozenset(
+    (
+        *NUMBERS.values(),
+        *(name for name, _ in COUNTS.values()),
+        "stop",
+        "logprobs",
+        "reasoning",
+        "response_format",
+        "tools",
+        "tool_choice",
+        "parallel_tool_calls",
+        "service_tier",
+        "metadata",
+        "stream",
+    )
+)
+"""The members beside the messages that the wire has, or reports itself."""
 
 
 def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
@@ -246,7 +267,7 @@ def _same_tools(request: Request, spelling: Wire, body: Wire, writing: Writing) 
     """Writes the tools as they came, when they still say what the request says."""
     if "tools" not in spelling or "tools" not in request or writing.lacks("supports_tools", "tools"):
         return False
-    if not all(writing.fits(tool["name"]) or tool.get("kind") == "provider" for tool in request["tools"]):
+    if not all(writing.fits_name(tool["name"]) or tool.get("kind") == "provider" for tool in request["tools"]):
         return False
     read = tools_from_wire(spelling["tools"], Reading(writing.endpoint, DERIVED_IDS))
     if read is None or difference(read, request["tools"]) is not None:
@@ -258,7 +279,7 @@ def _same_tools(request: Request, spelling: Wire, body: Wire, writing: Writing) 
 _PLAIN_MODEL: Final = re.compile(r"[A-Za-z0-9._@-]*")
 
 
-def _path(request: Request, model: str | None, form: dict[str, Any], endpoint: Endpoint) -> str:
+def _path(request: Request, model: str | None, form: Mapping[str, Any], endpoint: Endpoint) -> str:
     template: str = endpoint.dialect.get("path", PATH)
     name = model or ""
     if name.startswith(("tunedModels/", "endpoints/")):
@@ -314,7 +335,7 @@ def _respelt(request: Request, body: Wire, writing: Writing) -> Wire:
 _BESIDE: Final = ("/messages/", "/system/", "/filler")
 """What is reported of these makes no difference to the members."""
 _APART: Final = frozenset(("tools", "contents"))
-_READ: Final = (_KNOWN - _MESSAGES - {"tools"}) | {"options"}
+_READ: Final = (_WRITTEN - {"tools", "stream"}) | {"options"}
 
 
 def _replaced(body: Wire, spelling: Wire) -> Wire:
@@ -340,16 +361,11 @@ def members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         _metadata_to_wire(request["metadata"], body, writing)
     if request.get("options"):
         _options_to_wire(request, body, writing)
-    if not within(request, _WRITTEN):
-        for name, severity in _UNSUPPORTED.items():
-            if request.get(name) is not None:
-                writing.loss.drop((name,), "unsupported_field", severity, f"the wire has no {name}")
-        report_cache(request, writing, ())
-        report_unknown(request, _KNOWN, writing.loss, ())
+    write_members(request, body, {}, writing, _WRITTEN)
 
 
 def _tier_to_wire(tier: str, body: Wire, writing: Writing) -> None:
-    if tier in TIERS or writing.keeps("service_tier"):
+    if tier in TIERS or writing.same("service_tier"):
         body["serviceTier"] = tier
     elif tier == "default":
         body["serviceTier"] = "standard"
@@ -362,7 +378,7 @@ def _tier_to_wire(tier: str, body: Wire, writing: Writing) -> None:
 def _metadata_to_wire(metadata: dict[str, Any], body: Wire, writing: Writing) -> None:
     kept: Wire = {}
     for name, value in metadata.items():
-        if type(value) is str and (_takes_label(name, value, writing) or writing.keeps("metadata")):
+        if type(value) is str and (_takes_label(name, value, writing) or writing.same("metadata")):
             kept[name] = value
         else:
             message = "the target keeps no such data with a request"
@@ -437,7 +453,7 @@ def _is_option(member: Wire, place: str, writing: Writing) -> bool:
     """Whether this member, read from the wire, would be an option again, or was one when it was read."""
     if not member.keys().isdisjoint(_NOT_MEMBERS):
         return False
-    if writing.keeps(f"options/{place}"):
+    if writing.was_odd(f"options/{place}", "combination"):
         return True
     if "model" in member:
         return False
@@ -447,21 +463,25 @@ def _is_option(member: Wire, place: str, writing: Writing) -> bool:
 
 # ---------------------------------------------------------------------------------------------- types of members
 
-_TYPES: Final[Types] = {
-    "model": TEXT,
-    "tools": LIST,
-    "toolConfig": {"functionCallingConfig": OBJECT},
-    "generationConfig": {
-        **dict.fromkeys(NUMBERS, NUMBER),
-        **dict.fromkeys(COUNTS, INTEGER),
-        "stopSequences": TEXTS,
-        "responseLogprobs": SWITCH,
-        "responseMimeType": TEXT,
-        "responseSchema": OBJECT,
-        "thinkingConfig": {"includeThoughts": SWITCH, "thinkingBudget": INTEGER, "thinkingLevel": TEXT},
-    },
-    "serviceTier": TEXT,
-    "labels": OBJECT,
+_ROWS: Final[Rows] = {
+    "model": Row(TEXT),
+    "tools": Row(LIST),
+    "toolConfig": Row({"functionCallingConfig": Row(OBJECT)}),
+    "generationConfig": Row(
+        {
+            **dict.fromkeys(NUMBERS, Row(NUMBER)),
+            **dict.fromkeys(COUNTS, Row(INTEGER)),
+            "stopSequences": Row(TEXTS),
+            "responseLogprobs": Row(SWITCH),
+            "responseMimeType": Row(TEXT),
+            "responseSchema": Row(OBJECT),
+            "thinkingConfig": Row(
+                {"includeThoughts": Row(SWITCH), "thinkingBudget": Row(INTEGER), "thinkingLevel": Row(TEXT)}
+            ),
+        }
+    ),
+    "serviceTier": Row(TEXT),
+    "labels": Row(OBJECT),
 }
 
 
@@ -470,7 +490,7 @@ def wrong_type(options: Wire, form: Wire) -> InvalidWire | None:
     config = options.get("generationConfig")
     if isinstance(config, dict) and isinstance(thinking := config.get("thinkingConfig"), dict):
         options = {**options, "generationConfig": {**config, "thinkingConfig": camelised(thinking)}}
-    problem = wrong_member(NAME, options, _TYPES)
+    problem = wrong_member(NAME, options, _ROWS)
     if problem is not None and problem.path is not None:
         problem.path = _path_as_sent(problem.path, form.get("members") or {})
     return problem

@@ -98,7 +98,7 @@ class _Writer(Writer):
         state = block.get("provider_state")
         # an answer is given as it is; what came from elsewhere is shown as far as it goes
         writing.own = self.endpoint.owns(block if block["type"] == "opaque" else state or _NOBODY)
-        writing.as_read = writing.exact = writing.own
+        writing.whole = writing.exact = writing.own
         try:
             return answer_part(block, writing, ())
         except InvalidRequest:

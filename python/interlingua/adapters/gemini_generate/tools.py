@@ -184,7 +184,7 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
 def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
     if tool.get("kind") == "custom":
         tool = tool_as_function(tool, writing.loss, path)
-    wire: Wire = {"name": writing.name(tool["name"], path)}
+    wire: Wire = {"name": writing.told_name(tool["name"], path)}
     if tool.get("description") is not None:
         wire["description"] = tool["description"]
     schema = tool.get("input_schema")
@@ -242,7 +242,7 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
     known = {tool["name"] for tool in request.get("tools") or () if tool.get("kind") != "provider"}
     # tools that are not shaped as documented are an option, and may well be what is chosen
     unread = "tools" in ((request.get("options") or {}).get(writing.endpoint.adapter) or {}) and not known
-    if not (known and "tools" in body) and not unread and not writing.keeps("tool_choice"):
+    if not (known and "tools" in body) and not unread and not writing.was_odd("tool_choice", "combination"):
         severity = "shape" if choice["type"] in ("auto", "none") else "weakened"
         loss.drop(("tool_choice",), "combination", severity, "the target takes a choice only together with functions")
         return
@@ -250,8 +250,12 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
         body["toolConfig"] = {"functionCallingConfig": {"mode": word}}
         return
     names: list[str] = [choice["name"]] if choice["type"] == "tool" else choice.get("names") or []
-    known.update(writing.form.get("undeclared") or ())
-    kept = [writing.renamed(name) for name in names if name in known or unread]
+    undeclared: list[str] = writing.form.get("undeclared") or []
+    kept = [
+        name if name in undeclared or unread else writing.tool_name(name)
+        for name in names
+        if name in known or name in undeclared or unread
+    ]
     calling: Wire = {"mode": _mode(choice, kept)}
     if kept and calling["mode"] in ("ANY", "VALIDATED"):
         calling["allowedFunctionNames"] = kept

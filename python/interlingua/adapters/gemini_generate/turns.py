@@ -34,7 +34,7 @@ _USUAL: Final = frozenset(("role", "content", "metadata"))
 def contents_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
     """Writes `systemInstruction` and `contents`."""
     messages: list[Message] = request["messages"]
-    if not messages and not writing.keeps("messages"):
+    if not messages and not writing.was_odd("messages", "empty_content"):
         raise InvalidRequest("a conversation needs at least one message", path="/messages")
     position = 0
     merges: list[tuple[Path, Path]] = []
@@ -85,7 +85,7 @@ def _leading_to_wire(
     count = 0
     while count < len(messages) and messages[count]["role"] in INSTRUCTIONS:
         count += 1
-    if count and count == len(messages) and not writing.keeps("messages"):
+    if count and count == len(messages) and not writing.was_odd("messages", "empty_content"):
         count -= 1  # instructions alone are no conversation: the last of them is said by the user
     parts: list[Wire] = []
     anchor: Path | None = None

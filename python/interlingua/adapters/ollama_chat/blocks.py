@@ -14,7 +14,7 @@ def finish_block(block: dict[str, Any], known: frozenset[str], path: Path, writi
     loss = writing.loss
     if block.get("cache") is not None:
         loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire has no cache marks")
-    if state := writing.owns(block):
+    if state := writing.owned(block):
         report_own_state(state, loss, path, fields=True)
     elif "provider_state" in block:
         report_foreign_state(block, writing.endpoint, loss, path)

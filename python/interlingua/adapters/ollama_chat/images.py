@@ -22,7 +22,7 @@ def image_refused(block: Block, writing: Writing, *, answer: bool = False) -> tu
     An answer has images only where it came from this wire with them: the clients of the wire do not agree on what an
     image of an answer is, and the official one for Python fails on the texts that its server would send.
     """
-    if answer and not writing.owns(block):
+    if answer and not writing.owned(block):
         return "unsupported_block", "an answer has no images that every client of this wire can read"
     if writing.refuses("images", "image"):
         return "unsupported_model", "the model takes no image"
@@ -40,7 +40,7 @@ def image_refused(block: Block, writing: Writing, *, answer: bool = False) -> tu
 
 def _link(block: Block, writing: Writing) -> str | None:
     """The spelling of an own image that is no bare base64 data, when it still says the image."""
-    written = (writing.owns(block).get("form") or NOTHING).get("image")
+    written = (writing.owned(block).get("form") or NOTHING).get("image")
     if not isinstance(written, str):
         return None
     read = image_from_wire(written, Reading(writing.endpoint, DERIVED_IDS))

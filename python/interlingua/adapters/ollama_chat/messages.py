@@ -48,7 +48,7 @@ def messages_to_wire(request: dict[str, Any], writing: Writing) -> list[Wire]:
     """
     messages: list[Message] = request["messages"]
     body: list[Wire] = []
-    order, moves = ordered(messages, NAME, writing.form if writing.own else None)
+    order, moves = ordered(messages, NAME, writing.form_of if writing.own else None)
     if writing.own or _are_of_this_wire(messages):
         writing.with_ids = not _find_their_calls(messages, order, writing)
     if request.get("system"):
@@ -80,7 +80,7 @@ def message_to_wire(message: Message, path: Path, writing: Writing, *, answer: b
     if role == "developer":
         role = "system"
         writing.loss.replace((*path, "role"), role, "role_folded", "shape", "the wire knows no developer role")
-    state = writing.owns(message)
+    state = writing.owned(message)
     form = state.get("form") or NOTHING
     if role == "tool":
         wire = _result_to_wire(message, path, form, writing)
@@ -287,16 +287,16 @@ def _find_their_calls(messages: list[Message], order: "range | list[int]", writi
             reading.turn()
             for block in message["content"]:
                 if block["type"] == "tool_use":
-                    state = writing.owns(block)
+                    state = writing.owned(block)
                     wire_id: str | None = state.get("id") if state else block["id"]
                     calls[block["id"]] = reading.call(wire_id, block["name"]), wire_id
         elif message["role"] == "tool" and (answered := _answered(message)) is not None:
             call, called_id = calls.get(answered, ("", None))
-            state = writing.owns(message)
+            state = writing.owned(message)
             absent = (state.get("form") or NOTHING).get("absent", ())
             fields: Mapping[str, Any] = state.get("fields") or NOTHING
             said = fields.get("name") if "tool_name" in absent else reading.names.get(call)
-            named = writing.owns(message["content"][0]).get("id", called_id)
+            named = writing.owned(message["content"][0]).get("id", called_id)
             found, _ = reading.result(None if "tool_call_id" in absent else named, fields.get("tool_name", said))
             if call:
                 paired = paired and found == call
@@ -343,7 +343,7 @@ def _finish_text(block: Block, path: Path, writing: Writing) -> None:
 
 def _may_go_back(block: Block, writing: Writing, *, answer: bool) -> bool:
     """Reasoning of another provider is not replayed; in an answer that is played it is shown all the same."""
-    return answer or not block.get("provider_state") or bool(writing.owns(block))
+    return answer or not block.get("provider_state") or bool(writing.owned(block))
 
 
 def _finish_thinking(block: Block, path: Path, writing: Writing) -> None:
@@ -359,7 +359,7 @@ def _no_place(block: Block, writing: Writing) -> tuple[str, str]:
     match block["type"]:
         case "opaque":
             return "foreign_state", "an item of another provider has no form here"
-        case "thinking" | "redacted_thinking" if block.get("provider_state") and not writing.owns(block):
+        case "thinking" | "redacted_thinking" if block.get("provider_state") and not writing.owned(block):
             return "foreign_state", "reasoning of another provider is not replayed"
         case "thinking" | "redacted_thinking":
             return "unsupported_block", "reasoning has no form in this place"

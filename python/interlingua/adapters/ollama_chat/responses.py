@@ -46,7 +46,7 @@ def to_wire_response(response: Response, endpoint: Endpoint, *, created_at: str 
 def _body(response: Response, endpoint: Endpoint, loss: Loss, created_at: str) -> Wire:
     state = response.get("provider_state")
     own = state is not None and endpoint.owns(state)
-    writing = Writing(endpoint, loss, own=own)
+    writing = Writing(response, endpoint, loss)
     message = message_to_wire(response["message"], ("message",), writing, answer=True)
     body = end_to_wire(response, endpoint, message, created_at)
     report_end(response, finish_from_wire(body.get("done_reason"), response["message"]["content"]), loss, ())

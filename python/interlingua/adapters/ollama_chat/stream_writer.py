@@ -38,7 +38,7 @@ class _Writer(Writer):
     def __init__(self, endpoint: Endpoint, created_at: str) -> None:
         super().__init__(endpoint)
         self.created_at = created_at
-        self.writing = Writing(endpoint, Loss(), own=True)
+        self.writing = Writing({"message": {"content": []}, "provider_state": endpoint.state()}, endpoint, Loss())
         self.model: str | None = endpoint.model
 
     def start(self, event: Event) -> None:
@@ -87,7 +87,7 @@ class _Writer(Writer):
 
     def complete(self, response: dict[str, Any]) -> None:
         """The line that ends the answer, with the members that the message has beside its content."""
-        fields = self.writing.owns(response["message"]).get("fields") or NOTHING
+        fields = self.writing.owned(response["message"]).get("fields") or NOTHING
         message = {"role": "assistant", "content": "", **fields}
         self.put(None, end_to_wire(response, self.endpoint, message, self.created_at))
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final
 
-from interlingua.adapters._as_read import AsRead
-from interlingua.adapters._kit import NOTHING, Mirror, WireIds, keep
+from interlingua.adapters import _writing
+from interlingua.adapters._kit import Mirror, WireIds, keep
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import IdSource
 from interlingua.canonical.loss import Loss
@@ -122,43 +122,21 @@ class Reading:
         return next((found for given, _ in self._open if (found := self._take(given, name)) is not None), None)
 
 
-class Writing:
-    """Writes one body: for whom, what is lost on the way, and which ids and names the calls have.
+class Writing(_writing.Writing):
+    """The target and the report, with the ids and names of the calls.
 
-    `own` says that the whole body was read from this wire: it is spelt as it was, and what is still as it was `read` is
-    not measured by what is known of the model. `with_ids`:
-    calls that came without ids get some, for results would not find them by name and place.
+    `with_ids`: calls that came without ids get some, for results would not find them by name and place.
     """
 
-    __slots__ = ("_ids", "_without_id", "capabilities", "endpoint", "loss", "names", "own", "read", "with_ids")
+    __slots__ = ("_ids", "_without_id", "names", "with_ids")
 
-    def __init__(self, endpoint: Endpoint, loss: Loss, *, own: bool, read: AsRead | None = None) -> None:
-        self.endpoint = endpoint
-        self.capabilities = endpoint.capabilities
-        self.loss = loss
-        self.own = own
+    def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss) -> None:
+        super().__init__(source, endpoint, loss)
+        self.whole = self.own and "message" in source
         self.with_ids = False
-        self.read = read
         self.names: dict[str, str] = {}
         self._ids = WireIds(_ANYTHING, "call_")
         self._without_id: set[str] = set()
-
-    def owns(self, item: dict[str, Any]) -> Mapping[str, Any]:
-        """The provider state of an item when it may be replayed here, else nothing."""
-        state: dict[str, Any] | None = item.get("provider_state")
-        return state if state is not None and self.endpoint.owns(state) else NOTHING
-
-    def verbatim(self, *members: str) -> bool:
-        """Whether members go as they were read to the model for which they were written; an answer is given as it is."""
-        return self.own if self.read is None else self.read.verbatim(*members)
-
-    def keeps(self, member: str, code: str) -> bool:
-        """Whether a member of the request is written as it is, because it was as odd by `code` when it was read."""
-        return self.read is not None and self.read.keeps(member, code)
-
-    def form(self, item: dict[str, Any]) -> Mapping[str, Any]:
-        """How an item was spelt here, or nothing."""
-        return self.owns(item).get("form") or NOTHING
 
     def call_id(self, block: dict[str, Any], state: Mapping[str, Any]) -> str | None:
         """The wire id of a call; None for one that this wire told without an id."""
@@ -171,10 +149,6 @@ class Writing:
     def result_id(self, block: dict[str, Any]) -> str | None:
         """The wire id that a result names; None for the result of a call that has none."""
         canonical: str = block["tool_use_id"]
-        if (own := self.owns(block).get("id")) is not None and not (self.with_ids and canonical in self.names):
+        if (own := self.owned(block).get("id")) is not None and not (self.with_ids and canonical in self.names):
             return own
         return None if canonical in self._without_id else self._ids.result(canonical)
-
-    def refuses(self, name: str, member: str) -> bool:
-        """Whether the model is known not to take something; `member` is that of the request."""
-        return self.capabilities.get(f"supports_{name}") is False and not self.verbatim(member)

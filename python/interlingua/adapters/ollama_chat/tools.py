@@ -84,7 +84,7 @@ def _tool_to_wire(tool: Tool, path: Path, writing: Writing) -> Wire | None:
         report_beside_definition(tool, loss, path)
         if tool.get("cache") is not None:
             loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire has no cache marks")
-        report_own_state(writing.owns(tool), loss, path, fields=True)
+        report_own_state(writing.owned(tool), loss, path, fields=True)
         report_foreign_state(tool, writing.endpoint, loss, path)
         report_unknown(tool, PROVIDER_TOOL_MEMBERS, loss, path)
         return tool["definition"]
@@ -94,7 +94,7 @@ def _tool_to_wire(tool: Tool, path: Path, writing: Writing) -> Wire | None:
         if tool.get("description") is not None:
             function["description"] = tool["description"]
         return {"type": "function", "function": function}
-    state = writing.owns(tool)
+    state = writing.owned(tool)
     fields, form = state.get("fields") or NOTHING, state.get("form") or NOTHING
     if kind == "custom":
         schema = tool_as_function(tool, loss, path)["input_schema"]
@@ -204,7 +204,7 @@ def _is_function(inner: Any) -> bool:
 
 def call_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
     """A call, as it stands in `tool_calls`."""
-    state = writing.owns(block)
+    state = writing.owned(block)
     wire_id = writing.call_id(block, state)
     call: Wire = {} if wire_id is None else {"id": wire_id}
     if not state and within(block, _USUAL_CALL):

@@ -12,7 +12,7 @@ _NEVER_NESTED: Final = ("type", *_CITED)
 
 def own_citations(block: Block, writing: Writing) -> bool:
     """Whether all citations of a text came from this provider."""
-    return all(writing.owns(citation) for citation in block["citations"])
+    return all(writing.owned(citation) for citation in block["citations"])
 
 
 def annotations_to_wire(block: Block, writing: Writing) -> list[Wire] | None:

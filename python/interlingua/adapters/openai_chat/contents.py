@@ -114,7 +114,7 @@ def finish_message(message: Message, wire: Wire, state: Mapping[str, Any], path:
 
 def _name_to_wire(message: Message, wire: Wire, path: Path, writing: Writing) -> None:
     name, loss = message["name"], writing.loss
-    if writing.own and name == writing.form(message).get("name"):
+    if writing.own and name == writing.form_of(message).get("name"):
         wire["name"] = name
     elif wire["role"] == TOOL or (writing.dialect.get("participant_name") is False and not writing.own):
         loss.drop((*path, "name"), "unsupported_field", "weakened", "messages of this role have no name here")

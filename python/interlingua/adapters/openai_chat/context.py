@@ -41,7 +41,7 @@ class Reading:
     def writing(self) -> "Writing":
         """Who writes what was just read, to see what would be mended; of a model nothing is known then."""
         whose = self.endpoint
-        return Writing(Endpoint(whose.adapter, whose.provider, None, whose.dialect), Loss(), own=False)
+        return Writing({}, Endpoint(whose.adapter, whose.provider, None, whose.dialect), Loss())
 
     def mark(self, item: dict[str, Any], fields: dict[str, Any] | None, form: dict[str, Any] | None) -> dict[str, Any]:
         """The item with a provider state, when there is something to keep in one."""
@@ -98,9 +98,10 @@ class Writing(Target):
 
     __slots__ = ("_needing", "answering", "called", "from_another", "legacy", "moved", "order", "place")
 
-    def __init__(self, endpoint: Endpoint, loss: Loss, *, own: bool, answering: bool = False) -> None:
-        super().__init__(endpoint, loss, LONGEST_TOOL_ID, own=own)
+    def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss, *, answering: bool = False) -> None:
+        super().__init__(source, endpoint, loss, LONGEST_TOOL_ID)
         self.answering = answering
+        self.whole = answering and self.own
         self.from_another = False
         self.place = ""
         self.called: dict[str, str] = {}
@@ -111,18 +112,18 @@ class Writing(Target):
 
     def result_id(self, block: dict[str, Any]) -> str:
         """The wire id that a result names."""
-        if self.own and "provider_state" in block and (own := self.owns(block).get("id")) is not None:
+        if self.own and "provider_state" in block and (own := self.owned(block).get("id")) is not None:
             return own
         return self.answered_id(block["tool_use_id"])
 
     def is_legacy(self, block: dict[str, Any]) -> bool:
         """Whether a call is written in the old way, by its name alone: it was read so, and its result is found."""
-        return bool(self.form(block).get("legacy")) and not self.needs_id(block["id"])
+        return bool(self.form_of(block).get("legacy")) and not self.needs_id(block["id"])
 
     def needs_id(self, call: str) -> bool:
         """Whether the result of a call is not found without an id, since an edit."""
         if self._needing is None:
-            self._needing = calls_in_need(self.order, self.owns)
+            self._needing = calls_in_need(self.order, self.owned)
         return call in self._needing
 
 

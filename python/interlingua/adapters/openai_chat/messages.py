@@ -53,7 +53,7 @@ def messages_to_wire(request: Request, writing: Writing) -> list[Wire]:
         content = content_to_wire(request["system"], ("system",), writing, SYSTEM, NOTHING)
         if content is not None:
             body.append({"role": "system", "content": content})
-    order, moves = ordered(messages, NAME, writing.form if writing.own else None)
+    order, moves = ordered(messages, NAME, writing.form_of if writing.own else None)
     writing.moved = frozenset([position for position, _ in moves])
     writing.order = [messages[position] for position in order] if moves else messages
     runs = _Runs(writing)
@@ -132,7 +132,7 @@ class _Runs:
 def _own_state(message: Message, role: str, path: Path, writing: Writing) -> Mapping[str, Any]:
     """The own state of a message of this role. What was said in another one, as which an edit found it, is not said again:
     emptiness, and the members that a turn of the model alone has."""
-    state = writing.owns(message)
+    state = writing.owned(message)
     form = state.get("form") or NOTHING
     if not state or form.get("said_by") == role:
         return state
@@ -194,7 +194,7 @@ def _tool_to_wire(message: Message, position: int, writing: Writing, runs: _Runs
             if not text.startswith(MARK):
                 return {"role": "tool", "tool_call_id": writing.result_id(block), "content": text}
     path: Path = ("messages", position, "content", 0)
-    state = writing.owns(message)
+    state = writing.owned(message)
     form = state.get("form") or NOTHING
     name = form.get("name")
     if called is not None:

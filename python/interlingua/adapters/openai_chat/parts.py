@@ -96,7 +96,7 @@ def report_reading(block: Block, read: Block, path: Path, writing: Writing) -> N
 def _text_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wire:
     if len(block) == 2:
         return {"type": "text", "text": block["text"]}
-    state = writing.owns(block)
+    state = writing.owned(block)
     if block.get("refusal") and (place == ASSISTANT or writing.is_odd(block, place)):
         part: Wire = {**state.get("fields", {}), "type": "refusal", "refusal": block["text"]}
     else:
@@ -126,7 +126,7 @@ def finish_block(
 
 def _media_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wire | None:
     kind = block["type"]
-    state = writing.owns(block)
+    state = writing.owned(block)
     if (refusal := _media_refused(kind, block, writing, place)) is not None:
         return _lost(block, path, writing, *refusal)
     report_unknown(block["source"], _SOURCE, writing.loss, (*path, "source"))
@@ -165,7 +165,7 @@ def _media_refused(kind: str, block: Block, writing: Writing, place: str) -> tup
         return "unsupported_source", f"the wire does not take this source of {kind}"
     if odd:
         return None
-    if kind == "video" and not (writing.dialect.get("video_url") or writing.owns(block).get("form")):
+    if kind == "video" and not (writing.dialect.get("video_url") or writing.owned(block).get("form")):
         return "unsupported_block", "the wire has no part for a video"
     if writing.capabilities.get(_SUPPORTS[kind]) is False and not writing.verbatim(kind):
         return "unsupported_model", f"the model takes no {kind}"
@@ -194,12 +194,12 @@ def _is_address(url: str, kind: str, writing: Writing) -> bool:
 
 def _is_given_back(block: Block, writing: Writing) -> bool:
     """Whether a medium is one that the provider itself said, as it said it."""
-    odd = writing.form(block).get("odd")
+    odd = writing.form_of(block).get("odd")
     return odd is not None and odd == imprint(block, ASSISTANT)
 
 
 def _is_audio(block: Block, writing: Writing) -> bool:
-    if writing.form(block).get("input_audio") == "string":
+    if writing.form_of(block).get("input_audio") == "string":
         return True
     formats = writing.dialect.get("audio_formats") or tuple(AUDIO.there)
     return block["source"]["kind"] == "base64" and _audio_format(block)[1] in formats
@@ -219,8 +219,8 @@ def _is_file(block: Block, writing: Writing) -> bool:
         return is_file_id(source["data"])
     if source["kind"] != "url":
         return True
-    form, dialect = writing.form(block), writing.dialect
-    taken = form.get("part") or dialect.get("file_url") or (not writing.owns(block) and dialect.get("document_url"))
+    form, dialect = writing.form_of(block), writing.dialect
+    taken = form.get("part") or dialect.get("file_url") or (not writing.owned(block) and dialect.get("document_url"))
     return bool(taken) and _is_address(source["data"], "document", writing)
 
 
@@ -255,7 +255,7 @@ def _image_to_wire(block: Block, path: Path, writing: Writing, state: Mapping[st
         return {"type": "image_url", "image_url": url}
     image: Wire = {**state.get("fields", {}).get("image_url", {}), "url": url}
     if (detail := block.get("detail")) is not None:
-        if detail in DETAILS or writing.as_read or state.get("form", {}).get("detail") == detail:
+        if detail in DETAILS or writing.whole or state.get("form", {}).get("detail") == detail:
             image["detail"] = detail
         else:
             message = "the wire has no such word for how closely to look"
@@ -581,7 +581,7 @@ def cache_to_wire(cache: dict[str, Any], item: Wire, state: Mapping[str, Any], p
             writing.breakpoints += 1
             item["prompt_cache_breakpoint"] = {"mode": "explicit"}
             if (ttl := cache.get("ttl")) is not None:
-                if ttl in BREAKPOINT_TTLS or writing.as_read or ttl == form.get("ttl"):
+                if ttl in BREAKPOINT_TTLS or writing.whole or ttl == form.get("ttl"):
                     item["prompt_cache_breakpoint"]["ttl"] = ttl
                 else:
                     loss.drop((*path, "ttl"), "cache_hint", "weakened", "the wire does not know this time to live")

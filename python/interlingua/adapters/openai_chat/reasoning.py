@@ -34,7 +34,7 @@ def reasoning_to_wire(block: Block, path: Path, writing: Writing) -> tuple[str, 
 
     The place is one of `MEMBERS`, or `PART`: then it is a content part, or None when the block was dropped.
     """
-    state = writing.owns(block)
+    state = writing.owned(block)
     form = state.get("form") or {}
     place = _place(block, state, form, writing)
     if place is None:
@@ -84,7 +84,7 @@ def _report_rest(block: Block, known: frozenset[str], path: Path, writing: Writi
             message = "reasoning carries no cache mark"
             writing.loss.drop((*path, "cache"), "cache_hint", "weakened", message)
         report_unknown(block, known, writing.loss, path)
-        report_own_state(writing.owns(block), writing.loss, path, fields=no_fields)
+        report_own_state(writing.owned(block), writing.loss, path, fields=no_fields)
 
 
 def _detail_to_wire(

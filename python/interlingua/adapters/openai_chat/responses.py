@@ -50,7 +50,7 @@ def _body(response: Response, endpoint: Endpoint, loss: Loss, created: int) -> W
     state = response.get("provider_state")
     if state is not None and endpoint.owns(state):
         return _own_body(response, state, endpoint, loss)
-    writing = Writing(endpoint, loss, own=False, answering=True)
+    writing = Writing(response, endpoint, loss, answering=True)
     choices = [_played_choice(response, 0, writing)]
     for choice in response.get("alternatives") or ():
         choices.append(_played_choice(choice, len(choices), writing))
@@ -78,7 +78,7 @@ def _model(response: Response) -> str | None:
 
 
 def _own_body(response: Response, state: Mapping[str, Any], endpoint: Endpoint, loss: Loss) -> Wire:
-    writing = Writing(endpoint, loss, own=True, answering=True)
+    writing = Writing(response, endpoint, loss, answering=True)
     fields, form = _own_parts(state)
     body: Wire = {}
     if "id" in response:

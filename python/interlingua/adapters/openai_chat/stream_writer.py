@@ -123,7 +123,7 @@ class _Writer(Writer):
         self.calls: dict[int, int] = {}
         self.reasoned: dict[int, str] = {}
         self.whole_calls = endpoint.dialect.get("call_deltas") == "whole"
-        self.writing = Writing(endpoint, Loss(), own=True, answering=True)
+        self.writing = Writing({"provider_state": endpoint.state()}, endpoint, Loss(), answering=True)
 
     def start(self, event: Event) -> None:
         """Every choice begins with its role."""
@@ -151,7 +151,7 @@ class _Writer(Writer):
             told.number = self._next_call(told.choice)
             if told.kind != "whole":  # which is told when it has ended
                 member, text = ("custom", "input") if told.kind == "custom" else ("function", "arguments")
-                call: Wire = {"index": told.number, "id": self.writing.call_id(block, self.writing.owns(block))}
+                call: Wire = {"index": told.number, "id": self.writing.call_id(block, self.writing.owned(block))}
                 call |= {"type": member, member: {"name": block["name"], text: ""}}
                 self._put(told.choice, {CALLS: [call]})
         else:
@@ -159,7 +159,7 @@ class _Writer(Writer):
 
     def _kind(self, block: Block) -> str:
         match block["type"]:
-            case "text" if "provider_state" in block and self.writing.owns(block).get("fields"):
+            case "text" if "provider_state" in block and self.writing.owned(block).get("fields"):
                 return "part"  # its members beside the words come with them
             case "text":
                 marked = block.get("refusal") and self.endpoint.dialect.get("refusals") is not False
@@ -176,7 +176,7 @@ class _Writer(Writer):
     def _folded(self, block: Block) -> bool:
         """Whether free text becomes an argument, which is quoted as a whole."""
         custom = block.get("kind") == "custom" and self.endpoint.dialect.get("custom_tools") is False
-        return custom and not self.writing.owns(block)
+        return custom and not self.writing.owned(block)
 
     def _place(self, block: Block) -> str | None:
         """Where reasoning goes: the dialect's place, also for that of others; own reasoning goes where it came from."""
@@ -184,7 +184,7 @@ class _Writer(Writer):
         return self._form(block).get("member") or (replay if replay != "none" else None)
 
     def _form(self, block: Block) -> Mapping[str, Any]:
-        return self.writing.owns(block).get("form", NOTHING)
+        return self.writing.owned(block).get("form", NOTHING)
 
     def _next_call(self, choice: int) -> int:
         """The index of a further call of a choice."""
@@ -234,7 +234,7 @@ class _Writer(Writer):
             self._put(told.choice, delta)
 
     def _rest(self, told: OpenBlock, block: Block) -> Wire:
-        state = self.writing.owns(block)
+        state = self.writing.owned(block)
         match block["type"]:
             case "text" if told.kind == "part":
                 return {PART: [part_to_wire(block, (), self.writing, ASSISTANT)]}
@@ -242,7 +242,7 @@ class _Writer(Writer):
                 return {"annotations": annotations}
             case "tool_use" if told.kind == "whole":
                 folded = self._folded(block)
-                writing = Writing(self.endpoint, Loss(), own=False, answering=True) if folded else self.writing
+                writing = Writing({}, self.endpoint, Loss(), answering=True) if folded else self.writing
                 call = call_to_wire(block, 0, ("message",), writing, {"messages": []})
                 return {CALLS: [{**call, "index": told.number}]}
             case "tool_use" if state.get("fields"):
@@ -332,5 +332,5 @@ class _Writer(Writer):
 
     def _fields(self, item: dict[str, Any]) -> tuple[Mapping[str, Any], bool]:
         """The members without canonical meaning that came from this provider; and whether the item did."""
-        state = self.writing.owns(item)
+        state = self.writing.owned(item)
         return state.get("fields") or NOTHING, bool(state)

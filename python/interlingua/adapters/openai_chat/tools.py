@@ -50,7 +50,7 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
         return
     written = [tool_to_wire(tool, ("tools", n), writing, request) for n, tool in enumerate(tools)]
     if present := [tool for tool in written if tool is not None]:
-        form = writing.form(request)
+        form = writing.form
         if form.get("tools") == "functions" and all(tool["type"] == "function" for tool in present):
             body["functions"] = [tool["function"] for tool in present]
         else:
@@ -62,14 +62,14 @@ def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: dict[str, An
     kind = tool.get("kind") or "function"
     if kind == "provider":
         return _provider_tool(tool, path, writing)
-    name = writing.name(tool["name"], request)
+    name = writing.tool_name(tool["name"])
     if name != tool["name"]:
         writing.report_name((*path, "name"), name)
     if kind == "function" and tool.get("input_schema") is None and not writing.own:
         tool = _with_parameters(tool, path, writing)
-    if within(tool, _PLAIN_TOOL) and (writing.as_read or not tool.get("strict")):
+    if within(tool, _PLAIN_TOOL) and (writing.whole or not tool.get("strict")):
         return {"type": "function", "function": _plain_function(tool, name)}
-    state = writing.owns(tool)
+    state = writing.owned(tool)
     fields = state.get("fields", {})
     empty = state.get("form", {}).get("empty", {})
     if kind == "custom" and writing.folds_custom:
@@ -130,7 +130,7 @@ def _provider_tool(tool: Tool, path: Path, writing: Writing) -> Wire | None:
     if any(read.get(name) != tool.get(name) for name in ("kind", "name", "definition")):
         writing.loss.replace(path, read, "unsupported_value", "shape", "the tool is read back as what it says")
         return tool["definition"]
-    report_own_state(writing.owns(tool), writing.loss, path, fields=True)
+    report_own_state(writing.owned(tool), writing.loss, path, fields=True)
     report_foreign_state(tool, writing.endpoint, writing.loss, path)
     report_beside_definition(tool, path, writing)
     return tool["definition"]
@@ -242,10 +242,10 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
     choice = request.get("tool_choice")
     if choice is None:
         return
-    form = writing.form(request)
+    form = writing.form
     legacy = form.get("tools") == "functions" and "tools" not in body
     has_tools = "tools" in body or "functions" in body
-    if not has_tools and (legacy or not writing.keeps("tool_choice", "combination")):
+    if not has_tools and (legacy or not writing.was_odd("tool_choice", "combination")):
         report_toolless(choice, writing)
         return
     member = "function_call" if legacy else "tool_choice"
@@ -358,12 +358,12 @@ def _plain(choice: dict[str, Any]) -> dict[str, Any]:
 
 def call_to_wire(block: Block, index: int, turn: Path, writing: Writing, request: dict[str, Any]) -> Wire:
     """A call, as it stands in `tool_calls`; `turn` is the path of its message, `index` its position there."""
-    name = writing.name(block["name"], request)
+    name = writing.tool_name(block["name"])
     if name != block["name"]:
         writing.report_name((*turn, "content", index, "name"), name)
     if writing.own:
         writing.called[block["id"]] = name
-    state = writing.owns(block)
+    state = writing.owned(block)
     if within(block, _PLAIN_CALL) and (not state or "form" not in state) and _says_nothing(block):
         function = {"name": name, "arguments": arguments_text(block["input"])}
         return {"id": writing.call_id(block, state), "type": "function", "function": function}

@@ -68,7 +68,7 @@ def assistant_to_wire(message: Message, position: int, writing: Writing, request
     turn = Turn(path, writing)
     for index, block in enumerate(content):
         _place(block, index, content, turn, request)
-    state = writing.owns(message)
+    state = writing.owned(message)
     wire = _turn_to_wire(turn, content, state, path, writing)
     if turn.texts or DETAILS in wire or writing.dialect.get("reasoning_replay_required"):
         _reasoning_members(turn, wire, state.get("form") or NOTHING, path, writing)
@@ -81,7 +81,7 @@ def _plain_turn(message: Message, content: list[Block], path: Path, writing: Wri
     wire: Wire = {"role": "assistant", "content": None}
     if len(message) > 2:
         # all that may stand beside is how emptiness was spelt
-        state = writing.owns(message)
+        state = writing.owned(message)
         if len(message) > 3 or not state or not state.keys() <= _STATE_OF_FORM:
             return None
         form = state.get("form") or NOTHING
@@ -132,7 +132,7 @@ def answer_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
     turn = Turn(path, writing, answer=True)
     for index, block in enumerate(content):
         _place(block, index, content, turn, {"messages": [message]})
-    state = writing.owns(message)
+    state = writing.owned(message)
     form = state.get("form") or NOTHING
     wire = _turn_to_wire(turn, content, state, path, writing)
     if turn.texts or DETAILS in wire:
@@ -192,7 +192,7 @@ def _place(block: Block, index: int, content: list[Block], turn: Turn, request: 
             read = call_from_wire if kind == CALLS else detail_from_wire
             report_reading(block, read(block["value"], Reading(writing.endpoint, DERIVED_IDS)), path, writing)
             return
-        case "image" if writing.form(block).get("member") == "images":
+        case "image" if writing.form_of(block).get("member") == "images":
             part = part_to_wire(block, path, writing, USER)
             if part is not None and part["type"] == "image_url":
                 turn.stands(IMAGES, index)
@@ -233,7 +233,7 @@ def _place_refusal(block: Block, index: int, turn: Turn) -> None:
 
 def _is_member(block: Block, index: int, content: list[Block], turn: Turn) -> bool:
     """Whether a refusal goes to the member of that name: it does when it is alone and comes after the text."""
-    state = turn.writing.owns(block)
+    state = turn.writing.owned(block)
     if turn.refusal is not None or block.get("cache") is not None or state.get("fields") or not block["text"]:
         return False
     return (state.get("form") or NOTHING).get("part") != "refusal" and not any(
@@ -245,7 +245,7 @@ def _finish_refusal(block: Block, path: Path, writing: Writing) -> None:
     if block.get("citations"):
         message = "a refusal has no citations"
         writing.loss.drop((*path, "citations"), "unsupported_field", "weakened", message)
-    if state := writing.owns(block):
+    if state := writing.owned(block):
         report_own_state(state, writing.loss, path, fields=True)
     else:
         report_foreign_state(block, writing.endpoint, writing.loss, path)
@@ -266,7 +266,7 @@ def _note_citations(block: Block, index: int, turn: Turn) -> None:
 
 def _sound(block: Block, path: Path, turn: Turn) -> Wire | None:
     """The `audio` member for a sound that this provider spoke: in an answer the sound, in a history its id."""
-    state = turn.writing.owns(block)
+    state = turn.writing.owned(block)
     source = block["source"]
     if "id" not in state or turn.sound is not None or source["kind"] != "base64":
         return None

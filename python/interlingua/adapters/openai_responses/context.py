@@ -68,10 +68,11 @@ class Writing(Target):
 
     __slots__ = ("answer", "apart", "calls", "reply")
 
-    def __init__(self, endpoint: Endpoint, loss: Loss, *, own: bool, reply: bool = False) -> None:
-        super().__init__(endpoint, loss, LONGEST_TOOL_ID, own=own)
+    def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss, *, reply: bool = False) -> None:
+        super().__init__(source, endpoint, loss, LONGEST_TOOL_ID)
         self.reply = reply
-        self.answer = reply and not own
+        self.answer = reply and not self.own
+        self.whole = reply and self.own
         self.calls: dict[str, str] = {}
         self.apart: set[str] = set()
 
@@ -83,7 +84,7 @@ class Writing(Target):
     def result_id(self, block: dict[str, Any]) -> str:
         """The wire id that a result names."""
         call = block["tool_use_id"]
-        if call not in self.calls and (own := self.owns(block).get("id")) is not None:
+        if call not in self.calls and (own := self.owned(block).get("id")) is not None:
             return own
         return self.answered_id(call)
 

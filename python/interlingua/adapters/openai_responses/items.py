@@ -72,7 +72,7 @@ class _Turn:
 
     def say(self, part: Wire, block: Block) -> None:
         """A part of a message item: of the open one, or of a new one where the block began one."""
-        state = self.writing.owns(block) if len(block) > 2 else NOTHING
+        state = self.writing.owned(block) if len(block) > 2 else NOTHING
         form = state.get("form") or NOTHING
         if self.open is None or (state and _begins(state, form)):
             self.close()
@@ -176,7 +176,7 @@ def _block_to_wire(block: Block, index: int, turn: _Turn) -> None:
         turn.reasoning.append((len(turn.items) - 1, index, block))
     elif kind == "tool_result":
         raise InvalidRequest("a tool_result stands in a tool message", path=pointer(path), adapter=NAME)
-    elif kind == "opaque" and writing.form(block).get("part"):
+    elif kind == "opaque" and writing.form_of(block).get("part"):
         part = own_part(block, path, writing, assistant=True)
         if part is not None:
             turn.say(part, block)
@@ -190,7 +190,7 @@ def _lost_block(block: Block, path: Path, turn: _Turn) -> None:
     """A block that has no form among what a model says."""
     match block["type"]:
         case "thinking" | "redacted_thinking":
-            foreign = bool(block.get("provider_state")) and not turn.writing.owns(block)
+            foreign = bool(block.get("provider_state")) and not turn.writing.owned(block)
             code = "foreign_state" if foreign else "unsupported_block"
             message = (
                 "reasoning of another provider is not replayed" if foreign else "the wire has no place for reasoning"
@@ -240,10 +240,10 @@ def _said_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
             part |= {"annotations": [], "logprobs": []}
     if len(block) == 2:
         return part
-    state = writing.owns(block)
+    state = writing.owned(block)
     form = state.get("form") or NOTHING
     if block.get("citations"):
-        if not block.get("refusal") and all(writing.owns(citation) for citation in block["citations"]):
+        if not block.get("refusal") and all(writing.owned(citation) for citation in block["citations"]):
             part["annotations"] = [_annotation_to_wire(citation) for citation in block["citations"]]
             for position, citation in enumerate(block["citations"]):
                 report_unknown(citation, _CITATION, writing.loss, (*path, "citations", position))
@@ -278,12 +278,12 @@ _CITATION: Final = frozenset((*_CITED, "type", "provider_state"))
 
 def _call_to_wire(block: Block, index: int, turn: Path, writing: Writing, request: dict[str, Any]) -> Wire:
     """A call; `turn` is the path of its message, `index` its position there."""
-    name = writing.name(block["name"], request)
+    name = writing.tool_name(block["name"])
     if name != block["name"]:
         writing.report_name((*turn, "content", index, "name"), name)
     state = block.get("provider_state")
     if not writing.answer and within(block, _SIMPLE_CALL) and (state is None or within(state, _SIMPLE_STATE)):
-        call_id = writing.call_id(block, NOTHING if state is None else writing.owns(block))
+        call_id = writing.call_id(block, NOTHING if state is None else writing.owned(block))
         arguments = arguments_text(block["input"])
         return {"type": "function_call", "call_id": call_id, "name": name, "arguments": arguments}
     return _odd_call_to_wire(block, name, (*turn, "content", index), writing)
@@ -294,7 +294,7 @@ _SIMPLE_STATE: Final = frozenset(("adapter", "provider", "origin", "id"))
 
 
 def _odd_call_to_wire(block: Block, name: str, path: Path, writing: Writing) -> Wire:
-    state = writing.owns(block) if "provider_state" in block else NOTHING
+    state = writing.owned(block) if "provider_state" in block else NOTHING
     form = state.get("form") or NOTHING
     call_id = writing.call_id(block, state)
     if block.get("kind") == "custom" and (state or not writing.folds_custom):
@@ -330,7 +330,7 @@ _PLAIN_CALL: Final = CALL_MEMBERS - {"cache"}
 def _reasoning_to_wire(block: Block, path: Path, turn: _Turn) -> Wire | None:
     """A reasoning item; None for reasoning that has no place here."""
     writing = turn.writing
-    state = writing.owns(block)
+    state = writing.owned(block)
     form = state.get("form") or NOTHING
     signature = block.get("signature")
     plain = writing.dialect.get("plain_reasoning") is True

@@ -64,7 +64,7 @@ def input_to_wire(request: Request, writing: Writing) -> tuple[str | None, list[
             case _:
                 before = None
                 items.append(_plain_to_wire(message, path, writing))
-    alone = writing.keeps("messages") or (writing.own and is_continued(request, writing))
+    alone = writing.was_odd("messages", "empty_content") or (writing.own and is_continued(request, writing))
     hoisted = items and (len(items) > 1 or alone) and _are_instructions(items[0], request, writing)
     if hoisted and not _speak_json(request, writing):
         instructions = items.pop(0)["content"]
@@ -86,7 +86,7 @@ def _confused(messages: list[Message], writing: Writing) -> set[str]:
     confused: set[str] = set()
     for message in messages:
         for block in message["content"]:
-            if block["type"] == "tool_use" and isinstance(wire_id := writing.owns(block).get("id"), str):
+            if block["type"] == "tool_use" and isinstance(wire_id := writing.owned(block).get("id"), str):
                 calls.setdefault(wire_id, []).append(block["id"])
                 wire_ids[block["id"]] = wire_id
             elif block["type"] == "tool_result" and (call := block["tool_use_id"]) in wire_ids:
@@ -114,7 +114,7 @@ def _are_instructions(item: Wire, request: Request, writing: Writing) -> bool:
     if not writing.own:
         return True
     messages = request["messages"]
-    return bool(messages) and writing.form(messages[0]).get("member") == "instructions"
+    return bool(messages) and writing.form_of(messages[0]).get("member") == "instructions"
 
 
 def _order(
@@ -191,7 +191,7 @@ def _refuse_result(
     path = f"/messages/{position}/content/0/tool_use_id"
     if answered:
         raise InvalidRequest("this call is already answered", path=path, adapter=NAME)
-    own = writing.owns(block).get("id")
+    own = writing.owned(block).get("id")
     if own is None or not (is_continued(request, writing) or own in provided):
         raise ResultWithoutCall("no call before this result has its id", path=path, adapter=NAME)
 
@@ -239,7 +239,7 @@ def _plain_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
                 path=f"/messages/{path[1]}/content/{index}",
                 adapter=NAME,
             )
-    form = writing.form(message)
+    form = writing.form_of(message)
     wire: Wire = {"role": role}
     if form.get("typed"):
         wire["type"] = "message"
@@ -281,7 +281,7 @@ def _filled(path: Path, writing: Writing) -> str:
 
 def _finish_message(message: Message, wire: Wire, path: Path, writing: Writing) -> Wire:
     """What messages have beside content: an id, own members, and what has no place on this wire."""
-    state = writing.owns(message)
+    state = writing.owned(message)
     if state:
         form = state.get("form") or NOTHING
         if "id" in state:
@@ -319,7 +319,7 @@ def report_envelope(message: Message, path: Path, writing: Writing) -> None:
 def _result_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
     block = result_of(message, path, NAME)
     trivial = len(message) == 2 or (len(message) == 3 and "metadata" in message)
-    form = NOTHING if trivial else writing.form(message)
+    form = NOTHING if trivial else writing.form_of(message)
     kind = form.get("kind") or writing.calls.get(block["tool_use_id"])
     wire: Wire = {"type": "custom_tool_call_output" if kind == "custom" else "function_call_output"}
     wire["call_id"] = writing.result_id(block)

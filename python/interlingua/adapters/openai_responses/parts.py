@@ -94,7 +94,7 @@ def report_opaque(block: Block, path: Path, writing: Writing, *, fields: bool = 
 def _text_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
     if len(block) == 2:
         return {"type": "input_text", "text": block["text"]}
-    state = writing.owns(block)
+    state = writing.owned(block)
     kind = text_kind(block, "input_text", writing)
     part: Wire = {**(state.get("fields") or NOTHING), "type": kind, "text": block["text"]}
     if block.get("refusal"):
@@ -109,12 +109,12 @@ def _text_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
 
 def text_kind(block: Block, usual: str, writing: Writing) -> str:
     """The type of a text part: the usual one of its place, but what was read here goes back as it was."""
-    return writing.form(block).get("said", usual) if writing.own and len(block) > 2 else usual
+    return writing.form_of(block).get("said", usual) if writing.own and len(block) > 2 else usual
 
 
 def finish_block(block: Block, part: Wire, known: frozenset[str], path: Path, writing: Writing) -> None:
     """What all blocks have: a cache hint, a state, nulls, members that this version does not know."""
-    form = writing.form(block)
+    form = writing.form_of(block)
     if block.get("cache") is not None:
         cache_to_wire(block["cache"], part, form, (*path, "cache"), writing)
     for name, value in form.get("empty", NOTHING).items():
@@ -150,7 +150,7 @@ def _media_to_wire(block: Block, path: Path, writing: Writing) -> Wire | None:
         message = source_refused(block, f"the wire does not take this source of {kind}")
         return lost(block, path, writing, "unsupported_source", message)
     finish_block(block, part, _IMAGE if kind == "image" else _DOCUMENT, path, writing)
-    fields = writing.owns(block).get("fields")
+    fields = writing.owned(block).get("fields")
     return {**fields, **part} if fields else part
 
 
@@ -175,7 +175,7 @@ def _image_to_wire(block: Block, path: Path, writing: Writing) -> Wire | None:
     member, address = found
     part: Wire = {"type": "input_image", "file_id" if member == "file_id" else "image_url": address}
     if (detail := block.get("detail")) is not None:
-        if detail in DETAILS or writing.as_read or writing.form(block).get("detail") == detail:
+        if detail in DETAILS or writing.whole or writing.form_of(block).get("detail") == detail:
             part["detail"] = detail
         else:
             message = "the wire has no such word for how closely to look"
@@ -196,7 +196,7 @@ def _document_to_wire(block: Block, path: Path, writing: Writing) -> Wire | None
     part: Wire = {"type": "input_file", member: address}
     if block.get("name") or (block.get("name") is not None and (writing.own or member != "file_data")):
         part["filename"] = block["name"]
-    elif member == "file_data" and not writing.form(block).get("nameless"):
+    elif member == "file_data" and not writing.form_of(block).get("nameless"):
         part["filename"] = "document"
         message = "the wire demands a file name"
         writing.loss.replace((*path, "name"), "document", "required_default", "shape", message)
@@ -365,7 +365,7 @@ def cache_to_wire(cache: dict[str, Any], item: Wire, form: Mapping[str, Any], pa
         writing.breakpoints += 1
         item[CACHE] = {"mode": "explicit"}
         if (ttl := cache.get("ttl")) is not None:
-            if ttl in BREAKPOINT_TTLS or writing.as_read or ttl == form.get("ttl"):
+            if ttl in BREAKPOINT_TTLS or writing.whole or ttl == form.get("ttl"):
                 item[CACHE]["ttl"] = ttl
             else:
                 loss.drop((*path, "ttl"), "cache_hint", "weakened", "the wire does not know this time to live")

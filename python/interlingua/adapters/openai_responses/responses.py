@@ -56,7 +56,7 @@ def to_wire_response(response: Response, endpoint: Endpoint, *, created: int = 0
 
 def _body(response: Response, endpoint: Endpoint, loss: Loss, created: int) -> Wire:
     own = "provider_state" in response and endpoint.owns(response["provider_state"])
-    writing = Writing(endpoint, loss, own=own, reply=True)
+    writing = Writing(response, endpoint, loss, reply=True)
     state: Mapping[str, Any] = response["provider_state"] if own else NOTHING
     fields: Mapping[str, Any] = state.get("fields") or NOTHING
     form: Mapping[str, Any] = state.get("form") or NOTHING

@@ -43,7 +43,7 @@ class _Writer(Writer):
         self.ids: set[str] = set()
         self.output: list[Wire] = []
         self.ended: set[int] = set()
-        self.writing = Writing(endpoint, Loss(), own=False, reply=True)
+        self.writing = Writing({}, endpoint, Loss(), reply=True)
 
     def frame(self, name: str | None, data: str) -> Any:
         """A frame; all are numbered."""

@@ -49,10 +49,10 @@ def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: dict[str, An
         kind = "function"
     if kind == "custom" and not writing.own:
         tool = _with_flat_grammar(tool, path, writing)
-    state = writing.owns(tool)
+    state = writing.owned(tool)
     form = state.get("form") or NOTHING
     item: Wire = {**(state.get("fields") or NOTHING), "type": kind}
-    item["name"] = writing.told_name(tool["name"], (*path, "name"), request)
+    item["name"] = writing.told_name(tool["name"], path)
     if tool.get("description") is not None:
         item["description"] = tool["description"]
     members = (("input_schema", "parameters"), ("strict", "strict")) if kind == "function" else (("format", "format"),)
@@ -170,14 +170,14 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
     choice = request.get("tool_choice")
     if choice is None:
         return
-    if "tools" not in body and not writing.keeps("tool_choice", "combination"):
+    if "tools" not in body and not writing.was_odd("tool_choice", "combination"):
         report_toolless(choice, writing)
         return
     if writing.refuses("tool_choice"):
         writing.report_refused("tool_choice", choice)
         return
     offered = offered_kinds(request, _wire_kinds(body)) if choice["type"] in NAMING else {}
-    spelling = writing.form(request).get("tool_choice")
+    spelling = writing.form.get("tool_choice")
     if spelling is not None and choice_from_wire(spelling) == choice and is_offered(choice, offered, request, writing):
         body["tool_choice"] = spelling
     elif (fitted := fitted_choice(choice, offered, request, writing)) is not None:
