@@ -170,9 +170,9 @@ class _Writer(ClaudeWriter):
     def _whole(self, told: OpenBlock) -> None:
         """A block that is written when it is complete; one that this wire cannot stream is left out."""
         # a picture is the only one of them that comes from elsewhere
-        self.writing.as_read = told.block["type"] != "image"
+        self.writing.as_read = self.writing.whole = told.block["type"] != "image"
         wire = self._wire(told.block)
-        self.writing.as_read = True
+        self.writing.take_as_read()
         start: Wire | None = None
         match wire:
             case {"reasoningContent": {"redactedContent": data}}:
