@@ -56,6 +56,8 @@ class Language:
         object.__setattr__(self, "folder", HERE / self.name)
 
 
+JAVA = ["java", "-cp", ":".join(f"{HERE}/java/target/{part}" for part in ("classes", "test-classes", "lib/*"))]
+
 LANGUAGES = [
     Language(
         name="go",
@@ -72,6 +74,22 @@ LANGUAGES = [
         test=["npm", "test", "--silent"],
         tour=["node", "dist/examples/tour.js"],
         plug=["node", f"{HERE}/typescript/dist/plug/main.js"],
+    ),
+    Language(
+        name="rust",
+        tools=("cargo",),
+        build=[["cargo", "build", "--locked", "--quiet", "--all-targets"]],
+        test=["cargo", "test", "--locked", "--quiet", "--package", "interlingua-client"],
+        tour=["target/debug/examples/tour"],
+        plug=[f"{HERE}/rust/target/debug/plug", f"{CACHE}/proto.binpb"],
+    ),
+    Language(
+        name="java",
+        tools=("java", "mvn"),
+        build=[["mvn", "--batch-mode", "--quiet", "-DskipTests", "test-compile"]],
+        test=["mvn", "--batch-mode", "--quiet", "surefire:test"],
+        tour=[*JAVA, "interlingua.examples.Tour"],
+        plug=[*JAVA, "interlingua.plug.Plug"],
     ),
 ]
 
@@ -90,6 +108,8 @@ def main(arguments: list[str]) -> int:
     wanted = [language for language in LANGUAGES if not options.languages or language.name in options.languages]
     here = [language for language in wanted if _is_here(language)]
     CACHE.mkdir(parents=True, exist_ok=True)
+    buf = Path(sys.executable).with_name("buf")
+    subprocess.run([buf, "build", "--exclude-source-info", "-o", CACHE / "proto.binpb"], cwd=ROOT, check=True)
     began = time.monotonic()
     failed: list[str] = []
     with _settings() as settings:

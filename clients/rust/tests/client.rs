@@ -6,9 +6,9 @@ use std::time::Duration;
 use interlingua::v1::generate_stream_response::Piece;
 use interlingua::v1::stream_event::Event;
 use interlingua::v1::{
-    AdaptRequest, ErrorCategory, EstimateRequest, GenerateRequest, GenerateStreamRequest, ListModelsRequest, LossPolicy,
-    LossSeverity, Request, Role, Side, Usage, adapt_request, adapt_response, estimate_request, generate_request,
-    generate_stream_request,
+    AdaptRequest, ErrorCategory, EstimateRequest, GenerateRequest, GenerateStreamRequest, ListModelsRequest,
+    LossPolicy, LossSeverity, Request, Role, Side, Usage, adapt_request, adapt_response, estimate_request,
+    generate_request, generate_stream_request,
 };
 use interlingua::{Certificate, Client, ClientTlsConfig, Error, Identity, Options, Rest, json, text};
 use serde_json::{Map, Value};
