@@ -13,6 +13,7 @@ ARGS ?=
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 ORACLES := .venv-oracles/.installed
+PAGE := .venv/.page
 COMPILED := .venv-compiled/.installed
 WHEEL := dist/.built
 SOURCES := $(shell find python/interlingua -name '*.py')
@@ -39,8 +40,12 @@ $(INSTALLED): python/pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	# pip knows dependency groups since 25.1
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable 'python[server,cli,images]' \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable 'python[server,cli,images,postgresql]' \
 	    --group python/pyproject.toml:gen --group python/pyproject.toml:test --group python/pyproject.toml:lint
+	touch $@
+
+$(PAGE): $(INSTALLED)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group python/pyproject.toml:page
 	touch $@
 
 $(ORACLES): python/pyproject.toml
@@ -61,7 +66,7 @@ $(WHEEL): python/pyproject.toml python/hatch_build.py $(SOURCES) | $(INSTALLED)
 
 $(COMPILED): $(WHEEL)
 	wheel=$$(echo dist/*.whl) && .venv-compiled/bin/python -m pip install --quiet --disable-pip-version-check \
-	    --force-reinstall "$$wheel[server,cli,images]" --group python/pyproject.toml:test
+	    --force-reinstall "$$wheel[server,cli,images,postgresql]" --group python/pyproject.toml:test
 	touch $@
 
 .PHONY: wheel
@@ -125,6 +130,10 @@ sdks: $(ORACLES) ## let the providers' own SDKs be clients of a gateway, each wi
 .PHONY: agents
 agents: $(ORACLES) ## lead coding agents through a task over a gateway, each with each wire behind; needs npm; ARGS="--agents claude"
 	.venv-oracles/bin/python -m oracles.agents $(ARGS)
+
+.PHONY: page
+page: $(PAGE) ## drive the inspector page with a browser, Debian's chromium; ARGS="-k PATTERN"
+	BROWSER=$$(command -v chromium || true) $(BIN)/python -m pytest -q -rs tests/page $(ARGS)
 
 .PHONY: fuzz
 fuzz: $(INSTALLED) ## run the property tests at length

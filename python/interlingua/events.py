@@ -36,11 +36,30 @@ class EventType(NamedTuple):
 ROUTE_DECIDED = "route.decided"
 ROUTING_CONSTRAINT_FAILURE = "routing_constraint_failure"
 
+SESSION_CREATED = "session.created"
+SESSION_SWAPPED = "session.swapped"
+SWAP_QUEUED = "session.swap_queued"
+MESSAGE_APPENDED = "message.appended"
+MESSAGE_SUPERSEDED = "message.superseded"
+MESSAGE_SAVED = "message.saved"
+TURN_STARTED = "turn.started"
+TURN_ENDED = "turn.ended"
+
+_SESSION = EventType("SessionChangePayload", "pseudonymous")
+
 TYPES: Mapping[str, EventType] = {
     ROUTE_DECIDED: EventType("RouteDecidedPayload", "pseudonymous"),
     ROUTING_CONSTRAINT_FAILURE: EventType(
         "RoutingConstraintFailurePayload", "pseudonymous", "routing.constraint_failure"
     ),
+    SESSION_CREATED: _SESSION,
+    SESSION_SWAPPED: _SESSION,
+    SWAP_QUEUED: _SESSION,
+    MESSAGE_APPENDED: _SESSION,
+    MESSAGE_SUPERSEDED: _SESSION,
+    MESSAGE_SAVED: _SESSION,
+    TURN_STARTED: _SESSION,
+    TURN_ENDED: _SESSION,
 }
 """The types that are published. A reader skips others."""
 
@@ -64,6 +83,33 @@ def check_event(event: Any) -> list[dict[str, str]]:
 def log_event(event: Event) -> None:
     """An observer that writes one entry for each event, at level INFO, with the event in its fields."""
     _LOG.info("%s", event["type"], extra={"event": event})
+
+
+def envelope(
+    name: str,
+    payload: Mapping[str, Any],
+    *,
+    id: str,
+    moment: datetime,
+    session_id: str | None = None,
+    turn_id: str | None = None,
+    parent_event_id: str | None = None,
+    actor: str = "system",
+) -> Event:
+    """An event of a type of `TYPES`: `id` is a ULID, `moment` when it happened."""
+    kind = TYPES[name]
+    event: Event = {"id": id, "type": name}
+    if kind.alias is not None:
+        event["alias"] = kind.alias
+    return event | {
+        "timestamp": moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+        "session_id": session_id,
+        "turn_id": turn_id,
+        "parent_event_id": parent_event_id,
+        "actor": actor,
+        "sensitivity": kind.sensitivity,
+        "payload": dict(payload),
+    }
 
 
 def _now() -> datetime:
@@ -100,24 +146,25 @@ class Events:
         actor: str = "system",
     ) -> None:
         """Gives an event of a type of `TYPES` to every observer. An observer that fails is logged at level WARN."""
-        if not self._observers:
-            return
-        kind = TYPES[name]
-        event: Event = {"id": self._ulids.next(), "type": name}
-        if kind.alias is not None:
-            event["alias"] = kind.alias
-        event |= {
-            "timestamp": self._now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
-            "session_id": session_id,
-            "turn_id": turn_id,
-            "parent_event_id": parent_event_id,
-            "actor": actor,
-            "sensitivity": kind.sensitivity,
-            "payload": dict(payload),
-        }
+        if self._observers:
+            self.give(
+                envelope(
+                    name,
+                    payload,
+                    id=self._ulids.next(),
+                    moment=self._now(),
+                    session_id=session_id,
+                    turn_id=turn_id,
+                    parent_event_id=parent_event_id,
+                    actor=actor,
+                )
+            )
+
+    def give(self, event: Event) -> None:
+        """Gives an event that has its envelope to every observer. One that fails is logged at level WARN."""
         for observer in self._observers:
             try:
                 observer(event)
             except Exception as problem:  # noqa: BLE001 whatever an observer raises concerns nobody else
                 # the text of a foreign exception may quote anything
-                _LOG.warning("an observer of events failed: %s", type(problem).__name__, extra={"type": name})
+                _LOG.warning("an observer of events failed: %s", type(problem).__name__, extra={"type": event["type"]})

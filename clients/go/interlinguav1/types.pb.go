@@ -6988,6 +6988,125 @@ func (x *RoutingConstraintFailurePayload) GetRestJson() string {
 	return ""
 }
 
+// Payload of the events session.*, message.* and turn.*: what changed in a session.
+type SessionChangePayload struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The message that it is about.
+	MessageId *string `protobuf:"bytes,1,opt,name=message_id,json=messageId,proto3,oneof" json:"message_id,omitempty"`
+	// Who speaks. system and developer hold instructions, tool holds one tool result.
+	Role Role `protobuf:"varint,2,opt,name=role,proto3,enum=interlingua.v1.Role" json:"role,omitempty"`
+	// complete: finished. partial: a stream is in progress. cancelled: stopped by the user. error: the generation
+	// failed.
+	Status MessageStatus `protobuf:"varint,3,opt,name=status,proto3,enum=interlingua.v1.MessageStatus" json:"status,omitempty"`
+	// Canonical id of the model that answers, or that the session has from now on; absent when it has none.
+	Model *string `protobuf:"bytes,4,opt,name=model,proto3,oneof" json:"model,omitempty"`
+	// The message that stands for this one and all that were behind it.
+	SupersededBy *string `protobuf:"bytes,5,opt,name=superseded_by,json=supersededBy,proto3,oneof" json:"superseded_by,omitempty"`
+	// The session that this one was made from.
+	ParentSessionId *string `protobuf:"bytes,6,opt,name=parent_session_id,json=parentSessionId,proto3,oneof" json:"parent_session_id,omitempty"`
+	// The last message of that session that this one began with.
+	ParentMessageId *string `protobuf:"bytes,7,opt,name=parent_message_id,json=parentMessageId,proto3,oneof" json:"parent_message_id,omitempty"`
+	// Whose fault and what kind.
+	Category ErrorCategory `protobuf:"varint,8,opt,name=category,proto3,enum=interlingua.v1.ErrorCategory" json:"category,omitempty"`
+	// What has no field of its own, see the head of this file. (x-json: object)
+	RestJson      string `protobuf:"bytes,100,opt,name=rest_json,json=restJson,proto3" json:"rest_json,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SessionChangePayload) Reset() {
+	*x = SessionChangePayload{}
+	mi := &file_interlingua_v1_types_proto_msgTypes[52]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SessionChangePayload) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SessionChangePayload) ProtoMessage() {}
+
+func (x *SessionChangePayload) ProtoReflect() protoreflect.Message {
+	mi := &file_interlingua_v1_types_proto_msgTypes[52]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SessionChangePayload.ProtoReflect.Descriptor instead.
+func (*SessionChangePayload) Descriptor() ([]byte, []int) {
+	return file_interlingua_v1_types_proto_rawDescGZIP(), []int{52}
+}
+
+func (x *SessionChangePayload) GetMessageId() string {
+	if x != nil && x.MessageId != nil {
+		return *x.MessageId
+	}
+	return ""
+}
+
+func (x *SessionChangePayload) GetRole() Role {
+	if x != nil {
+		return x.Role
+	}
+	return Role_ROLE_UNSPECIFIED
+}
+
+func (x *SessionChangePayload) GetStatus() MessageStatus {
+	if x != nil {
+		return x.Status
+	}
+	return MessageStatus_MESSAGE_STATUS_UNSPECIFIED
+}
+
+func (x *SessionChangePayload) GetModel() string {
+	if x != nil && x.Model != nil {
+		return *x.Model
+	}
+	return ""
+}
+
+func (x *SessionChangePayload) GetSupersededBy() string {
+	if x != nil && x.SupersededBy != nil {
+		return *x.SupersededBy
+	}
+	return ""
+}
+
+func (x *SessionChangePayload) GetParentSessionId() string {
+	if x != nil && x.ParentSessionId != nil {
+		return *x.ParentSessionId
+	}
+	return ""
+}
+
+func (x *SessionChangePayload) GetParentMessageId() string {
+	if x != nil && x.ParentMessageId != nil {
+		return *x.ParentMessageId
+	}
+	return ""
+}
+
+func (x *SessionChangePayload) GetCategory() ErrorCategory {
+	if x != nil {
+		return x.Category
+	}
+	return ErrorCategory_ERROR_CATEGORY_UNSPECIFIED
+}
+
+func (x *SessionChangePayload) GetRestJson() string {
+	if x != nil {
+		return x.RestJson
+	}
+	return ""
+}
+
 var File_interlingua_v1_types_proto protoreflect.FileDescriptor
 
 const file_interlingua_v1_types_proto_rawDesc = "" +
@@ -7662,7 +7781,23 @@ const file_interlingua_v1_types_proto_rawDesc = "" +
 	"\factive_model\x18\x02 \x01(\tR\vactiveModel\x12\x1a\n" +
 	"\bfailures\x18\x03 \x03(\tR\bfailures\x12\x18\n" +
 	"\amessage\x18\x04 \x01(\tR\amessage\x12\x1b\n" +
-	"\trest_json\x18d \x01(\tR\brestJson*s\n" +
+	"\trest_json\x18d \x01(\tR\brestJson\"\xf1\x03\n" +
+	"\x14SessionChangePayload\x12\"\n" +
+	"\n" +
+	"message_id\x18\x01 \x01(\tH\x00R\tmessageId\x88\x01\x01\x12(\n" +
+	"\x04role\x18\x02 \x01(\x0e2\x14.interlingua.v1.RoleR\x04role\x125\n" +
+	"\x06status\x18\x03 \x01(\x0e2\x1d.interlingua.v1.MessageStatusR\x06status\x12\x19\n" +
+	"\x05model\x18\x04 \x01(\tH\x01R\x05model\x88\x01\x01\x12(\n" +
+	"\rsuperseded_by\x18\x05 \x01(\tH\x02R\fsupersededBy\x88\x01\x01\x12/\n" +
+	"\x11parent_session_id\x18\x06 \x01(\tH\x03R\x0fparentSessionId\x88\x01\x01\x12/\n" +
+	"\x11parent_message_id\x18\a \x01(\tH\x04R\x0fparentMessageId\x88\x01\x01\x129\n" +
+	"\bcategory\x18\b \x01(\x0e2\x1d.interlingua.v1.ErrorCategoryR\bcategory\x12\x1b\n" +
+	"\trest_json\x18d \x01(\tR\brestJsonB\r\n" +
+	"\v_message_idB\b\n" +
+	"\x06_modelB\x10\n" +
+	"\x0e_superseded_byB\x14\n" +
+	"\x12_parent_session_idB\x14\n" +
+	"\x12_parent_message_id*s\n" +
 	"\x04Role\x12\x14\n" +
 	"\x10ROLE_UNSPECIFIED\x10\x00\x12\x0f\n" +
 	"\vROLE_SYSTEM\x10\x01\x12\x12\n" +
@@ -7826,7 +7961,7 @@ func file_interlingua_v1_types_proto_rawDescGZIP() []byte {
 }
 
 var file_interlingua_v1_types_proto_enumTypes = make([]protoimpl.EnumInfo, 20)
-var file_interlingua_v1_types_proto_msgTypes = make([]protoimpl.MessageInfo, 53)
+var file_interlingua_v1_types_proto_msgTypes = make([]protoimpl.MessageInfo, 54)
 var file_interlingua_v1_types_proto_goTypes = []any{
 	(Role)(0),                               // 0: interlingua.v1.Role
 	(MediaSourceKind)(0),                    // 1: interlingua.v1.MediaSourceKind
@@ -7900,8 +8035,9 @@ var file_interlingua_v1_types_proto_goTypes = []any{
 	(*RoutingChainEntry)(nil),               // 69: interlingua.v1.RoutingChainEntry
 	(*RouteDecidedPayload)(nil),             // 70: interlingua.v1.RouteDecidedPayload
 	(*RoutingConstraintFailurePayload)(nil), // 71: interlingua.v1.RoutingConstraintFailurePayload
-	nil,                                     // 72: interlingua.v1.WireRequest.HeadersEntry
-	(*timestamppb.Timestamp)(nil),           // 73: google.protobuf.Timestamp
+	(*SessionChangePayload)(nil),            // 72: interlingua.v1.SessionChangePayload
+	nil,                                     // 73: interlingua.v1.WireRequest.HeadersEntry
+	(*timestamppb.Timestamp)(nil),           // 74: google.protobuf.Timestamp
 }
 var file_interlingua_v1_types_proto_depIdxs = []int32{
 	1,   // 0: interlingua.v1.MediaSource.kind:type_name -> interlingua.v1.MediaSourceKind
@@ -7953,7 +8089,7 @@ var file_interlingua_v1_types_proto_depIdxs = []int32{
 	35,  // 46: interlingua.v1.Message.content:type_name -> interlingua.v1.ContentBlock
 	21,  // 47: interlingua.v1.Message.cache:type_name -> interlingua.v1.CacheHint
 	38,  // 48: interlingua.v1.Message.metadata:type_name -> interlingua.v1.MessageMetadata
-	73,  // 49: interlingua.v1.Message.created_at:type_name -> google.protobuf.Timestamp
+	74,  // 49: interlingua.v1.Message.created_at:type_name -> google.protobuf.Timestamp
 	20,  // 50: interlingua.v1.Message.provider_state:type_name -> interlingua.v1.ProviderState
 	6,   // 51: interlingua.v1.Tool.kind:type_name -> interlingua.v1.ToolKind
 	5,   // 52: interlingua.v1.Tool.side_effects:type_name -> interlingua.v1.SideEffects
@@ -8012,18 +8148,21 @@ var file_interlingua_v1_types_proto_depIdxs = []int32{
 	65,  // 105: interlingua.v1.Error.violations:type_name -> interlingua.v1.Violation
 	50,  // 106: interlingua.v1.Error.attempts:type_name -> interlingua.v1.FailedAttempt
 	49,  // 107: interlingua.v1.Error.skipped:type_name -> interlingua.v1.SkippedTarget
-	72,  // 108: interlingua.v1.WireRequest.headers:type_name -> interlingua.v1.WireRequest.HeadersEntry
-	73,  // 109: interlingua.v1.Event.timestamp:type_name -> google.protobuf.Timestamp
+	73,  // 108: interlingua.v1.WireRequest.headers:type_name -> interlingua.v1.WireRequest.HeadersEntry
+	74,  // 109: interlingua.v1.Event.timestamp:type_name -> google.protobuf.Timestamp
 	16,  // 110: interlingua.v1.Event.actor:type_name -> interlingua.v1.EventActor
 	17,  // 111: interlingua.v1.Event.sensitivity:type_name -> interlingua.v1.EventSensitivity
 	18,  // 112: interlingua.v1.RoutingChainEntry.policy:type_name -> interlingua.v1.RoutingSlot
 	19,  // 113: interlingua.v1.RoutingChainEntry.verdict:type_name -> interlingua.v1.RoutingVerdict
 	69,  // 114: interlingua.v1.RouteDecidedPayload.chain:type_name -> interlingua.v1.RoutingChainEntry
-	115, // [115:115] is the sub-list for method output_type
-	115, // [115:115] is the sub-list for method input_type
-	115, // [115:115] is the sub-list for extension type_name
-	115, // [115:115] is the sub-list for extension extendee
-	0,   // [0:115] is the sub-list for field type_name
+	0,   // 115: interlingua.v1.SessionChangePayload.role:type_name -> interlingua.v1.Role
+	3,   // 116: interlingua.v1.SessionChangePayload.status:type_name -> interlingua.v1.MessageStatus
+	15,  // 117: interlingua.v1.SessionChangePayload.category:type_name -> interlingua.v1.ErrorCategory
+	118, // [118:118] is the sub-list for method output_type
+	118, // [118:118] is the sub-list for method input_type
+	118, // [118:118] is the sub-list for extension type_name
+	118, // [118:118] is the sub-list for extension extendee
+	0,   // [0:118] is the sub-list for field type_name
 }
 
 func init() { file_interlingua_v1_types_proto_init() }
@@ -8100,13 +8239,14 @@ func file_interlingua_v1_types_proto_init() {
 	file_interlingua_v1_types_proto_msgTypes[44].OneofWrappers = []any{}
 	file_interlingua_v1_types_proto_msgTypes[48].OneofWrappers = []any{}
 	file_interlingua_v1_types_proto_msgTypes[49].OneofWrappers = []any{}
+	file_interlingua_v1_types_proto_msgTypes[52].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_interlingua_v1_types_proto_rawDesc), len(file_interlingua_v1_types_proto_rawDesc)),
 			NumEnums:      20,
-			NumMessages:   53,
+			NumMessages:   54,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

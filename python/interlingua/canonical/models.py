@@ -79,6 +79,7 @@ __all__ = [
     "RoutingMode",
     "RoutingSlot",
     "RoutingVerdict",
+    "SessionChangePayload",
     "SideEffects",
     "SkippedTarget",
     "StreamEvent",
@@ -1328,3 +1329,27 @@ class RoutingConstraintFailurePayload(Model):
     """Why the conversation cannot go on there, machine words."""
     message: Text
     """What the user is told."""
+
+
+class SessionChangePayload(Model):
+    """Payload of the events session.*, message.* and turn.*: what changed in a session."""
+
+    message_id: Maybe[Text] = None
+    """The message that it is about."""
+    role: Maybe[Role] = None
+    """Who speaks. system and developer hold instructions, tool holds one tool result."""
+    status: Maybe[MessageStatus] = None
+    """
+    complete: finished. partial: a stream is in progress. cancelled: stopped by the user. error: the
+    generation failed.
+    """
+    model: Maybe[Text] = None
+    """Canonical id of the model that answers, or that the session has from now on; absent when it has none."""
+    superseded_by: Maybe[Text] = None
+    """The message that stands for this one and all that were behind it."""
+    parent_session_id: Maybe[Text] = None
+    """The session that this one was made from."""
+    parent_message_id: Maybe[Text] = None
+    """The last message of that session that this one began with."""
+    category: Maybe[ErrorCategory] = None
+    """Whose fault and what kind."""

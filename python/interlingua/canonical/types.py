@@ -60,6 +60,7 @@ __all__ = [
     "RoutingMode",
     "RoutingSlot",
     "RoutingVerdict",
+    "SessionChangePayload",
     "SideEffects",
     "SkippedTarget",
     "StreamEvent",
@@ -1224,3 +1225,27 @@ class RoutingConstraintFailurePayload(TypedDict, total=False):
     """Why the conversation cannot go on there, machine words."""
     message: Required[str]
     """What the user is told."""
+
+
+class SessionChangePayload(TypedDict, total=False):
+    """Payload of the events session.*, message.* and turn.*: what changed in a session."""
+
+    message_id: str
+    """The message that it is about."""
+    role: Role
+    """Who speaks. system and developer hold instructions, tool holds one tool result."""
+    status: MessageStatus
+    """
+    complete: finished. partial: a stream is in progress. cancelled: stopped by the user. error: the
+    generation failed.
+    """
+    model: str
+    """Canonical id of the model that answers, or that the session has from now on; absent when it has none."""
+    superseded_by: str
+    """The message that stands for this one and all that were behind it."""
+    parent_session_id: str
+    """The session that this one was made from."""
+    parent_message_id: str
+    """The last message of that session that this one began with."""
+    category: ErrorCategory
+    """Whose fault and what kind."""

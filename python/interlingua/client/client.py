@@ -110,6 +110,11 @@ class Client:
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
 
+    @property
+    def registry(self) -> Registry:
+        """The registry of the providers and models that it calls."""
+        return self._registry
+
     async def aclose(self) -> None:
         """Closes all connections. Any number of times."""
         opened, self._opened = self._opened, {}
@@ -132,6 +137,7 @@ class Client:
         raw: bool = False,
         validated: bool = False,
         on_answer: Callable[[Answered], None] | None = None,
+        message_id: str | None = None,
     ) -> Response:
         """One answer, whole.
 
@@ -143,11 +149,21 @@ class Client:
         `deadline` is the time for the whole call in seconds, `routing` the record of why this model was chosen.
         `raw` keeps the provider's whole answer in `response.raw`; `validated` says that the request has been through
         the door already. `on_answer` is told which model answers, with the headers of its provider, as soon as it does.
+        `message_id` is the id of the answer, where a session has one for it.
         Raises `InvalidRequest`, `NotConfigured`, `CannotAdapt` and `LossRefused` before anything is sent, `ProviderError`
         after.
         """
         plan = self._plan(
-            request, model, adapter, fallbacks, routing, fail_over_on, on_answer, stream=False, validated=validated
+            request,
+            model,
+            adapter,
+            fallbacks,
+            routing,
+            fail_over_on,
+            on_answer,
+            message_id,
+            stream=False,
+            validated=validated,
         )
         interrupt = Interrupt(deadline)
         try:
@@ -181,6 +197,7 @@ class Client:
         fail_over_on: Collection[str] = (),
         validated: bool = False,
         on_answer: Callable[[Answered], None] | None = None,
+        message_id: str | None = None,
     ) -> Stream:
         """One answer, event by event as it arrives. Nothing is sent before the first event is asked for.
 
@@ -189,7 +206,16 @@ class Client:
         `Cancelled`. Use `async with`, or call `aclose`, or read to the end.
         """
         plan = self._plan(
-            request, model, adapter, fallbacks, routing, fail_over_on, on_answer, stream=True, validated=validated
+            request,
+            model,
+            adapter,
+            fallbacks,
+            routing,
+            fail_over_on,
+            on_answer,
+            message_id,
+            stream=True,
+            validated=validated,
         )
         return Stream(self._asking, self._complete, plan, deadline)
 
@@ -204,6 +230,7 @@ class Client:
         routing: Mapping[str, Any] | None,
         fail_over_on: Collection[str],
         on_answer: Callable[[Answered], None] | None,
+        message_id: str | None,
         *,
         stream: bool,
         validated: bool,
@@ -218,7 +245,7 @@ class Client:
             adapter=adapter,
             routing=dict(routing) if routing else None,
             stream=stream,
-            message_id=self._ulids.next(),
+            message_id=message_id or self._ulids.next(),
             started=self._clock(),
             on_answer=on_answer,
             fail_over_on=frozenset(fail_over_on),
@@ -254,11 +281,14 @@ class Client:
     def _lacks(self, plan: Plan, model: str) -> str:
         """What the provider of a candidate lacks to be called, as far as is known; empty when it lacks nothing."""
         endpoint = self._endpoint(plan, model)
-        provider = endpoint.provider or endpoint.adapter
+        return "; ".join(self.missing(endpoint.provider or endpoint.adapter))
+
+    def missing(self, provider: str) -> list[str]:
+        """What a provider lacks to be called by this client, in words; empty when it lacks nothing."""
         if self._transport is not None:
-            return ""
+            return []
         given = {"key": self._keys.get(provider), "base_url": self._base_urls.get(provider)}
-        return "; ".join(self._registry.missing(provider, **given))
+        return self._registry.missing(provider, **given)
 
     def _prepare(self, plan: Plan, model: str) -> Call:
         """What is sent to a candidate. Raises `CannotAdapt` when the conversation cannot be carried to it, and

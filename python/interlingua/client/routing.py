@@ -6,7 +6,7 @@ The router itself is pure and knows neither; here is where its inputs come from.
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -111,7 +111,7 @@ class Routing:
     """Chooses models with one registry and one policy. Keeps nothing between calls but the registry's description.
 
     `policy` is data, or a file that is read again for each turn. `connect` tells how an endpoint is called, where that is
-    not by the environment alone: `Client.connection`. `events` has every decision of a turn and every refused swap;
+    not by the environment alone: `Client.connection`; `missing` likewise what a provider lacks: `Client.missing`. `events` has every decision of a turn and every refused swap;
     `clock` measures how long a decision takes, in seconds.
     """
 
@@ -121,11 +121,13 @@ class Routing:
         policy: Mapping[str, Any] | Path | None = None,
         *,
         connect: Callable[[Endpoint], Connection] | None = None,
+        missing: Callable[[str], Sequence[str]] | None = None,
         events: Events | None = None,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self.registry = registry or default()
         self._connect = connect or self.registry.connection_of
+        self._missing = missing
         self.events = events or Events()
         """Who observes what is decided here."""
         self._clock = clock
@@ -140,7 +142,7 @@ class Routing:
     @cached_property
     def catalog(self) -> Data:
         """The registry as the router sees it."""
-        return self.registry.snapshot(connect=self._connect)
+        return self.registry.snapshot(connect=self._connect, missing=self._missing)
 
     def check(self) -> None:
         """Raises `InvalidRequest` when the policy is not valid: so that a server says it when it starts."""
@@ -298,8 +300,11 @@ class Routing:
                     rejections.setdefault(candidate["model"], next(iter(candidate["failures"]), None))
         sent = router.strip_override(request, decision["strip"])
         known = [model for model, reason in rejections.items() if reason not in ("unknown_target", "chain_not_allowed")]
-        rows = router.preview(sent, known, self._loss, self._tokens, self.registry.price)
-        return [{**row, "rejection": rejections[row["model"]]} for row in rows]
+        return [{**row, "rejection": rejections[row["model"]]} for row in self.preview(sent, known)]
+
+    def preview(self, request: Data, models: Iterable[str]) -> list[Data]:
+        """What each of some models would lose of this conversation, take and cost (`router.preview`)."""
+        return router.preview(request, models, self._loss, self._tokens, self.registry.price)
 
     def _loss(self, request: Any, model: str) -> list[Any]:
         # not through the door: nothing is dropped yet, so nothing is to be logged or refused

@@ -463,17 +463,22 @@ class Registry:
         """The models of the rows, as the router sees them: they do not change."""
         return {model_id: _described(self.model(model_id)) for model_id in self._models}
 
-    def snapshot(self, models: Iterable[str] = (), connect: Connect | None = None) -> Row:
+    def snapshot(
+        self,
+        models: Iterable[str] = (),
+        connect: Connect | None = None,
+        missing: Callable[[str], Sequence[str]] | None = None,
+    ) -> Row:
         """The registry as the router sees it: plain data that can be recorded, without keys and addresses.
 
-        `models` adds models that are in no row. `connect` tells the connection of an endpoint, for a caller that has
-        keys of its own; by default it is that of the environment.
+        `models` adds models that are in no row. `connect` tells the connection of an endpoint and `missing` what a
+        provider lacks, for a caller that has keys of its own; by default they are those of the environment.
         """
         asked = [self.model(model) for model in models]
         return {
             "providers": {
                 name: {
-                    **self._reachable(name),
+                    **_reachable((missing or self.missing)(name)),
                     "adapter": self.provider(name)["adapter"],
                     "wires": self._wires(name, connect or self.connection_of),
                     "capabilities": self.provider(name).get("capabilities", {}),
@@ -484,10 +489,6 @@ class Registry:
             "aliases": dict(self.aliases),
             "undeclared": dict(self.undeclared),
         }
-
-    def _reachable(self, provider: str) -> Row:
-        missing = self.missing(provider)
-        return {"configured": False, "missing": missing} if missing else {"configured": True}
 
     def connection_of(self, endpoint: Endpoint) -> Connection:
         """The connection of an endpoint, with the key of the environment (see `connection`)."""
@@ -513,6 +514,10 @@ class Registry:
             if wire:
                 found[adapter] = wire
         return found
+
+
+def _reachable(missing: Sequence[str]) -> Row:
+    return {"configured": False, "missing": list(missing)} if missing else {"configured": True}
 
 
 def _described(model: Row) -> Row:

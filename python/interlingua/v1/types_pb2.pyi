@@ -1304,3 +1304,25 @@ class RoutingConstraintFailurePayload(_message.Message):
     message: str
     rest_json: str
     def __init__(self, requested_model: _Optional[str] = ..., active_model: _Optional[str] = ..., failures: _Optional[_Iterable[str]] = ..., message: _Optional[str] = ..., rest_json: _Optional[str] = ...) -> None: ...
+
+class SessionChangePayload(_message.Message):
+    __slots__ = ("message_id", "role", "status", "model", "superseded_by", "parent_session_id", "parent_message_id", "category", "rest_json")
+    MESSAGE_ID_FIELD_NUMBER: _ClassVar[int]
+    ROLE_FIELD_NUMBER: _ClassVar[int]
+    STATUS_FIELD_NUMBER: _ClassVar[int]
+    MODEL_FIELD_NUMBER: _ClassVar[int]
+    SUPERSEDED_BY_FIELD_NUMBER: _ClassVar[int]
+    PARENT_SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    PARENT_MESSAGE_ID_FIELD_NUMBER: _ClassVar[int]
+    CATEGORY_FIELD_NUMBER: _ClassVar[int]
+    REST_JSON_FIELD_NUMBER: _ClassVar[int]
+    message_id: str
+    role: Role
+    status: MessageStatus
+    model: str
+    superseded_by: str
+    parent_session_id: str
+    parent_message_id: str
+    category: ErrorCategory
+    rest_json: str
+    def __init__(self, message_id: _Optional[str] = ..., role: _Optional[_Union[Role, str]] = ..., status: _Optional[_Union[MessageStatus, str]] = ..., model: _Optional[str] = ..., superseded_by: _Optional[str] = ..., parent_session_id: _Optional[str] = ..., parent_message_id: _Optional[str] = ..., category: _Optional[_Union[ErrorCategory, str]] = ..., rest_json: _Optional[str] = ...) -> None: ...

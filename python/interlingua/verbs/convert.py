@@ -13,7 +13,8 @@ from typing import Any, TypeVar
 from google.protobuf.message import Message as ProtoMessage
 
 from interlingua.canonical.errors import InvalidRequest
-from interlingua.service.convert_base import (
+from interlingua.v1 import types_pb2 as pb
+from interlingua.verbs.convert_base import (
     Data,
     are_int32,
     is_double,
@@ -41,7 +42,6 @@ from interlingua.service.convert_base import (
     write_time,
     write_unknown,
 )
-from interlingua.v1 import types_pb2 as pb
 
 M = TypeVar("M", bound=ProtoMessage)
 
@@ -2505,6 +2505,55 @@ def _write_routing_constraint_failure_payload(data: Data, message: pb.RoutingCon
         message.rest_json = write_rest(rest)
 
 
+def _read_session_change_payload(message: pb.SessionChangePayload) -> Data:
+    data: Data = {}
+    if message.HasField("message_id"):
+        data["message_id"] = message.message_id
+    if message.role:
+        data["role"] = read_enum(_ROLE_WORDS, message.role, None, "role")
+    if message.status:
+        data["status"] = read_enum(_MESSAGE_STATUS_WORDS, message.status, None, "status")
+    if message.HasField("model"):
+        data["model"] = message.model
+    if message.HasField("superseded_by"):
+        data["superseded_by"] = message.superseded_by
+    if message.HasField("parent_session_id"):
+        data["parent_session_id"] = message.parent_session_id
+    if message.HasField("parent_message_id"):
+        data["parent_message_id"] = message.parent_message_id
+    if message.category:
+        data["category"] = read_enum(_ERROR_CATEGORY_WORDS, message.category, "other", "category")
+    if message.rest_json:
+        read_rest(message.rest_json, data)
+    return data
+
+
+def _write_session_change_payload(data: Data, message: pb.SessionChangePayload) -> None:
+    rest: Data = {}
+    for name, value in data.items():
+        match name:
+            case "message_id" if is_text(value):
+                message.message_id = value
+            case "role" if value is not None:
+                message.role = write_enum(_ROLE, value, None, "role")
+            case "status" if value is not None:
+                message.status = write_enum(_MESSAGE_STATUS, value, None, "status")
+            case "model" if is_text(value):
+                message.model = value
+            case "superseded_by" if is_text(value):
+                message.superseded_by = value
+            case "parent_session_id" if is_text(value):
+                message.parent_session_id = value
+            case "parent_message_id" if is_text(value):
+                message.parent_message_id = value
+            case "category" if value is not None:
+                message.category = write_enum(_ERROR_CATEGORY, value, pb.ERROR_CATEGORY_OTHER, "category")
+            case _:
+                rest[name] = value
+    if rest:
+        message.rest_json = write_rest(rest)
+
+
 _READ: dict[type, Callable[[Any], Data]] = {
     pb.ProviderState: _read_provider_state,
     pb.CacheHint: _read_cache_hint,
@@ -2556,6 +2605,7 @@ _READ: dict[type, Callable[[Any], Data]] = {
     pb.RoutingChainEntry: _read_routing_chain_entry,
     pb.RouteDecidedPayload: _read_route_decided_payload,
     pb.RoutingConstraintFailurePayload: _read_routing_constraint_failure_payload,
+    pb.SessionChangePayload: _read_session_change_payload,
 }
 
 _WRITE: dict[type, Callable[[Any, Any], None]] = {
@@ -2609,4 +2659,5 @@ _WRITE: dict[type, Callable[[Any, Any], None]] = {
     pb.RoutingChainEntry: _write_routing_chain_entry,
     pb.RouteDecidedPayload: _write_route_decided_payload,
     pb.RoutingConstraintFailurePayload: _write_routing_constraint_failure_payload,
+    pb.SessionChangePayload: _write_session_change_payload,
 }

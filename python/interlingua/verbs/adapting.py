@@ -14,9 +14,9 @@ from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.validate import validate
-from interlingua.service import convert
 from interlingua.v1 import service_pb2 as service
 from interlingua.v1 import types_pb2 as types
+from interlingua.verbs import convert
 
 Data = dict[str, Any]
 Conversation = service.AdaptRequest | service.RouteRequest | service.GenerateRequest | service.GenerateStreamRequest

@@ -7,10 +7,10 @@ from typing import Any
 from interlingua import router, translate
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.registry import Registry, prices
-from interlingua.service import adapting, convert
-from interlingua.service.routing import cost_message, optional_object
 from interlingua.v1 import service_pb2 as service
 from interlingua.v1 import types_pb2 as types
+from interlingua.verbs import adapting, convert
+from interlingua.verbs.routing import cost_message, optional_object
 
 Data = dict[str, Any]
 

@@ -7,9 +7,9 @@ from typing import Any
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.client.routing import Routing
-from interlingua.service import adapting, convert
 from interlingua.v1 import service_pb2 as service
 from interlingua.v1 import types_pb2 as types
+from interlingua.verbs import adapting, convert
 
 Data = dict[str, Any]
 

@@ -1,0 +1,317 @@
+"""
+Appending: messages get their place in a session, with the rows of their tool calls, all or none of them.
+"""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from interlingua import translate
+from interlingua.canonical import json
+from interlingua.canonical.check import check
+from interlingua.canonical.errors import InvalidRequest
+from interlingua.events import MESSAGE_APPENDED, MESSAGE_SUPERSEDED
+from interlingua.sessions import calls
+from interlingua.sessions.change import Change
+from interlingua.sessions.errors import KeyReused, SessionNotFound
+from interlingua.sessions.marks import read_time, write_time
+from interlingua.sessions.messages import capped, from_row, status_of, to_row
+from interlingua.sessions.rows import KeyRow, MessageRow, ToolCallRow, ToolIdRow
+from interlingua.sessions.versions import CURRENT
+
+Message = dict[str, Any]
+Violation = dict[str, str]
+
+_ACTORS = {"user": "user", "assistant": "agent", "tool": "tool", "system": "system", "developer": "system"}
+
+
+class Appended(NamedTuple):
+    """What was appended: the messages as they are stored, and the session's revision after that. `repeated` when the
+    client key had stored them before."""
+
+    messages: list[Message]
+    revision: int
+    repeated: bool = False
+
+
+class Rules(NamedTuple):
+    """What a message must keep to be stored: a profile of the contract, and the most bytes of `provider_raw`."""
+
+    profile: str = "core"
+    raw_limit: int | None = None
+
+
+def drafts_of(values: Any) -> list[Message]:
+    """Messages that are to be appended, as plain data: one or a list of them, of the types or plain. Raises
+    `InvalidRequest` with every violation."""
+    given = values if isinstance(values, (list, tuple)) else [values]
+    if not given:
+        raise InvalidRequest("there is no message to append")
+    found: list[Message] = []
+    for position, value in enumerate(given):
+        try:
+            found.append(translate.load(value, "Message"))
+        except InvalidRequest as problem:
+            raise _placed(problem, position) from None
+    return found
+
+
+def _placed(problem: InvalidRequest, position: int) -> InvalidRequest:
+    violations = [{**one, "path": f"/{position}{one['path']}"} for one in problem.violations]
+    path = f"/{position}{problem.path or ''}"
+    return InvalidRequest(problem.message, path=path, violations=violations)
+
+
+def append(
+    change: Change,
+    drafts: Sequence[Message],
+    rules: Rules,
+    *,
+    key: str | None = None,
+    expected: int | None = None,
+    instead_of: str | None = None,
+) -> Appended:
+    """Appends drafts, and gives them as they are stored.
+
+    Under a `key` that was used before nothing is appended, and what it stands for is given again. `expected` is the
+    revision that the caller has seen. `instead_of` names a message that they stand for, with all behind it.
+    Raises `Conflict`, `KeyReused`, `TurnInProgress`, and `InvalidRequest` with every broken rule; then nothing is stored.
+    """
+    digest = _digest(drafts) if key is not None else ""
+    if key is not None and (before := change.rows.key(change.row.id, key)) is not None:
+        return _again(change, before, digest)
+    change.expect(expected)
+    change.demand_free()
+    messages = [_bound(change, draft, position, rules) for position, draft in enumerate(drafts)]
+    if instead_of is not None:
+        supersede(change, instead_of, messages[0]["id"])
+    _store(change, messages, rules)
+    for message in messages:
+        told_of(change, message)
+    if key is not None:
+        ends = (messages[0]["id"], messages[-1]["id"])
+        tenant = change.rows.tenant
+        row = KeyRow(tenant, change.row.id, key, digest, *ends, change.row.revision, change.now)
+        change.rows.insert([row])
+    change.finish()
+    return Appended(messages, change.row.revision)
+
+
+def _digest(drafts: Sequence[Message]) -> str:
+    return hashlib.sha256(json.dumps_sorted(list(drafts))).hexdigest()
+
+
+def _again(change: Change, before: KeyRow, digest: str) -> Appended:
+    if before.digest != digest:
+        raise KeyReused("the client key stands for other messages: give each append a key of its own")
+    rows = change.rows.messages(
+        change.row.id, superseded=True, since=before.first_message_id, until=before.last_message_id
+    )
+    return Appended([from_row(row) for row in rows], before.revision, repeated=True)
+
+
+def told_of(change: Change, message: Message, turn_id: str | None = None) -> None:
+    """The event of a message that has its place."""
+    payload = {
+        "message_id": message["id"],
+        "role": message["role"],
+        "status": status_of(message),
+        "model": message["metadata"].get("model"),
+    }
+    change.tell(MESSAGE_APPENDED, payload, _ACTORS.get(message["role"], "system"), turn_id)
+
+
+# ---------------------------------------------------------------------------------------------------- one message
+
+
+def _bound(change: Change, draft: Message, position: int, rules: Rules) -> Message:
+    """A draft as a message of the session: with an id behind the last one, whatever id it came with."""
+    if draft.get("session_id") not in (None, change.row.id):
+        raise _refused("one_session", f"/{position}/session_id", "the message belongs to another session")
+    moment = read_time(draft["created_at"]) if draft.get("created_at") else change.now
+    identity = change.marks.message_id(change.row.last_message_id)
+    change.alter(last_message_id=identity)
+    metadata = {"status": "complete", **(draft.get("metadata") or {})}
+    message: Message = {
+        **draft,
+        "id": identity,
+        "session_id": change.row.id,
+        "metadata": metadata,
+        "created_at": write_time(moment),
+        "schema_version": CURRENT,
+    }
+    if metadata["status"] == "partial":
+        raise _refused("partial", f"/{position}/metadata/status", "an unfinished message belongs to a turn")
+    return capped(message, rules.raw_limit)
+
+
+def demand_sound(message: Message, position: int, rules: Rules) -> None:
+    """Raises `InvalidRequest` with every rule that a message breaks by itself."""
+    found = [*check(message, rules.profile), *_private(message)]
+    if found:
+        found = [{**one, "path": f"/{position}{one['path']}"} for one in found]
+        raise InvalidRequest(found[0]["message"], path=found[0]["path"], violations=found)
+
+
+def _private(message: Message) -> Iterator[Violation]:
+    for name in ("user_id", "team_id"):
+        if "@" in (message["metadata"].get(name) or ""):
+            told = "a principal is a pseudonym, usr_ or team_ and a ULID; an e-mail address is not stored"
+            yield {"rule": "pseudonymous", "path": f"/metadata/{name}", "message": told}
+
+
+def _refused(rule: str, path: str, message: str) -> InvalidRequest:
+    return InvalidRequest(message, path=path, violations=[{"rule": rule, "path": path, "message": message}])
+
+
+# ---------------------------------------------------------------------------------------------------- tool calls
+
+
+def _store(change: Change, messages: list[Message], rules: Rules) -> None:
+    """Writes messages and the rows of their calls."""
+    calls_of_ours = _calls(change, messages)
+    for position, message in enumerate(messages):
+        demand_sound(message, position, rules)
+    rows = [to_row(change.rows.tenant, message) for message in messages]
+    change.rows.insert(rows)
+    write_calls(change, [*zip(rows, messages, strict=True)], calls_of_ours)
+
+
+def write_calls(
+    change: Change, pairs: list[tuple[MessageRow, Message]], known: dict[str, ToolCallRow] | None = None
+) -> None:
+    """Writes the rows of calls and results in messages that are stored. `known` are the calls that are answered."""
+    opened: dict[str, ToolCallRow] = {}
+    before: dict[str, ToolCallRow] = {}
+    for row, message in pairs:
+        for call in calls.opened(row, message["content"], status_of(message)):
+            opened[call.id] = call
+        result = calls.result_in(message["content"])
+        if result is not None:
+            identity = result["tool_use_id"]
+            home = opened if identity in opened else before
+            home[identity] = calls.answered(opened.get(identity) or (known or {})[identity], row, result)
+    change.rows.insert(opened.values())
+    for call in before.values():
+        change.rows.update(call)
+    if opened:
+        change.rows.insert(_names(change, [message for _, message in pairs]))
+
+
+def _names(change: Change, messages: list[Message]) -> list[ToolIdRow]:
+    """The rows of the id map for the calls of messages."""
+    counts: dict[tuple[str, str, str], int] = {}
+    found: list[ToolIdRow] = []
+    for message in messages:
+        for block in calls.calls_in(message["content"]):
+            state = block.get("provider_state") or {}
+            if state.get("id"):
+                name = (state["adapter"], state.get("provider") or "", state["id"])
+                if name not in counts:
+                    counts[name] = len(change.rows.canonical_ids(change.row.id, *name))
+        found += calls.named(change.rows.tenant, change.row.id, message["content"], counts)
+    return found
+
+
+def _calls(change: Change, messages: list[Message]) -> dict[str, ToolCallRow]:
+    """The calls of the session that these messages answer. Messages whose ids are not free get others, in place.
+
+    Raises `InvalidRequest` when a call has an id twice, or a result answers no call, or one that has its answer.
+    """
+    asked = [block["id"] for message in messages for block in calls.calls_in(message["content"])]
+    results = [block["tool_use_id"] for message in messages if (block := calls.result_in(message["content"]))]
+    if not asked and not results:
+        return {}
+    names = _fresh_names(change, asked) if asked else {}
+    known = change.rows.calls_of(change.row.id, results) if results else {}
+    for identity in results:
+        if identity not in known and identity not in names and identity not in asked:
+            # the caller may know the call by the id that it had when it came
+            aliases = change.rows.canonical_ids(change.row.id, "", "", identity)
+            if aliases:
+                names[identity] = aliases[-1].canonical_id
+    if names:
+        known |= change.rows.calls_of(change.row.id, names.values())
+        for position, message in enumerate(messages):
+            messages[position] = _renamed(message, names)
+    _demand_paired(change, messages, known)
+    return known
+
+
+def _fresh_names(change: Change, asked: list[str]) -> dict[str, str]:
+    """New ids for calls whose ids are those of calls of other sessions: ids never cross sessions."""
+    taken = change.rows.taken_calls(asked)
+    names: dict[str, str] = {}
+    if taken:
+        ours = change.rows.calls_of(change.row.id, taken)
+        names = {identity: change.marks.tool_id() for identity in asked if identity in taken and identity not in ours}
+        change.rows.insert(
+            ToolIdRow(change.rows.tenant, change.row.id, "", "", old, 0, new) for old, new in names.items()
+        )
+    return names
+
+
+def _renamed(message: Message, names: dict[str, str]) -> Message:
+    message = {**message, "content": calls.renamed(message["content"], names)}
+    parent = message["metadata"].get("parent_tool_use_id")
+    if parent in names:
+        message["metadata"] = {**message["metadata"], "parent_tool_use_id": names[parent]}
+    return message
+
+
+def _demand_paired(change: Change, messages: list[Message], known: dict[str, ToolCallRow]) -> None:
+    found: list[Violation] = []
+    all_asked = [block["id"] for message in messages for block in calls.calls_in(message["content"])]
+    ours = change.rows.calls_of(change.row.id, all_asked) if all_asked else {}
+    open_calls = {identity for identity, call in known.items() if call.status == calls.PENDING}
+    ended = {identity for identity in known if identity not in open_calls}
+    asked: set[str] = set()
+    for position, message in enumerate(messages):
+        for place, block in enumerate(message["content"]):
+            where = f"/{position}/content/{place}"
+            if block.get("type") == "tool_use":
+                if block["id"] in asked or block["id"] in ours:
+                    told = "another call has this id; a retry gets an id of its own"
+                    found.append({"rule": "tool_id_unique", "path": f"{where}/id", "message": told})
+                asked.add(block["id"])
+                home = open_calls if status_of(message) == "complete" else ended
+                home.add(block["id"])
+            elif block.get("type") == "tool_result":
+                identity, path = block["tool_use_id"], f"{where}/tool_use_id"
+                if identity in open_calls:
+                    open_calls.discard(identity)
+                    ended.add(identity)
+                elif identity not in ended:
+                    told = "no call before this result has this id"
+                    found.append({"rule": "result_has_call", "path": path, "message": told})
+                elif (call := known.get(identity)) is not None and call.status == calls.CANCELLED:
+                    told = "the call was cancelled: nobody waits for its result"
+                    found.append({"rule": "call_cancelled", "path": path, "message": told})
+                else:
+                    told = "the call has a result already"
+                    found.append({"rule": "one_result_per_call", "path": path, "message": told})
+    if found:
+        raise InvalidRequest(found[0]["message"], path=found[0]["path"], violations=found)
+
+
+# ---------------------------------------------------------------------------------------------------- superseding
+
+
+def supersede(change: Change, first: str, by: str) -> None:
+    """Lets a message stand for another one and all behind it. Those stay, and are not read as part of the conversation."""
+    row = change.rows.message(first)
+    if row is None or row.session_id != change.row.id:
+        raise SessionNotFound("there is no such message in this session")
+    if row.superseded_by is not None:
+        raise _refused("superseded", "/instead_of", "another message stands for this one already")
+    change.rows.supersede(change.row.id, first, by)
+    rebuild_calls(change)
+    change.tell(MESSAGE_SUPERSEDED, {"message_id": first, "superseded_by": by}, "user")
+
+
+def rebuild_calls(change: Change) -> list[ToolCallRow]:
+    """Writes the rows of all calls again, from the messages."""
+    rows = calls.rebuilt(change.rows.messages(change.row.id, superseded=True))
+    change.rows.delete_calls(change.row.id)
+    change.rows.insert(rows)
+    return rows

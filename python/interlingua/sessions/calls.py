@@ -1,0 +1,107 @@
+"""
+The rows of tool calls, which say again what stands in the messages, so that an index can answer who is unanswered.
+
+`rebuilt` makes them from the messages alone. Whatever changes messages changes the rows to what `rebuilt` would give.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from interlingua.sessions.messages import from_row, status_of
+from interlingua.sessions.rows import MessageRow, ToolCallRow, ToolIdRow
+
+Block = dict[str, Any]
+
+PENDING: Final = "pending"
+SUCCEEDED: Final = "succeeded"
+FAILED: Final = "failed"
+CANCELLED: Final = "cancelled"
+
+
+def calls_in(content: Iterable[Block]) -> Iterator[Block]:
+    """The calls of a message, in order."""
+    return (block for block in content if block.get("type") == "tool_use")
+
+
+def result_in(content: Iterable[Block]) -> Block | None:
+    """The result that a message holds, if any."""
+    return next((block for block in content if block.get("type") == "tool_result"), None)
+
+
+def opened(row: MessageRow, content: list[Block], status: str) -> list[ToolCallRow]:
+    """The rows of the calls in a message that is finished. A call of an answer that broke off was never to be carried
+    out."""
+    done = row.superseded_by is not None or status in ("cancelled", "error")
+    found: list[ToolCallRow] = []
+    for block in calls_in(content):
+        state = block.get("provider_state") or {}
+        found.append(
+            ToolCallRow(
+                tenant=row.tenant,
+                id=block["id"],
+                session_id=row.session_id,
+                message_id=row.id,
+                result_message_id=None,
+                name=block["name"],
+                status=CANCELLED if done else PENDING,
+                provider_id=state.get("id"),
+                provider=state.get("provider"),
+                created_at=row.created_at,
+                completed_at=row.created_at if done else None,
+            )
+        )
+    return found
+
+
+def answered(call: ToolCallRow, row: MessageRow, result: Block) -> ToolCallRow:
+    """The row of a call that a message answers."""
+    return call._replace(
+        result_message_id=row.id,
+        status=FAILED if result.get("is_error") else SUCCEEDED,
+        completed_at=row.created_at,
+    )
+
+
+def rebuilt(rows: Iterable[MessageRow]) -> list[ToolCallRow]:
+    """The rows of all tool calls of a session, from its messages in their order, superseded ones included."""
+    calls: dict[str, ToolCallRow] = {}
+    for row in rows:
+        message = from_row(row)
+        status = status_of(message)
+        if status == "partial":
+            continue
+        for call in opened(row, message["content"], status):
+            calls[call.id] = call
+        result = result_in(message["content"]) if row.superseded_by is None else None
+        if result is not None and (call := calls.get(result["tool_use_id"])) is not None:
+            calls[call.id] = answered(call, row, result)
+    return sorted(calls.values(), key=lambda call: (call.message_id, call.id))
+
+
+def named(
+    tenant: str, session_id: str, content: Iterable[Block], known: dict[tuple[str, str, str], int]
+) -> list[ToolIdRow]:
+    """The rows of the id map for the calls of a message. `known` counts how often each name has been met in the session,
+    and is counted on."""
+    found: list[ToolIdRow] = []
+    for block in calls_in(content):
+        state = block.get("provider_state") or {}
+        if not state.get("id"):
+            continue
+        name = (state["adapter"], state.get("provider") or "", state["id"])
+        occurrence = known.get(name, 0)
+        known[name] = occurrence + 1
+        found.append(ToolIdRow(tenant, session_id, *name, occurrence, block["id"]))
+    return found
+
+
+def renamed(content: list[Block], names: dict[str, str]) -> list[Block]:
+    """Blocks whose calls and results have other ids."""
+    changed: list[Block] = []
+    for block in content:
+        for member in ("id", "tool_use_id"):
+            kind = "tool_use" if member == "id" else "tool_result"
+            if block.get("type") == kind and block[member] in names:
+                block = {**block, member: names[block[member]]}
+        changed.append(block)
+    return changed

@@ -1,0 +1,104 @@
+"""
+One change of one session: its row, locked, and the events that tell of it.
+
+Each change is told by events, each event counts the session's revision up by one, and both are written in the transaction
+that changes the rows. So the revision says whether a session has changed, and is the cursor of whoever watches it.
+"""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from interlingua.canonical import json
+from interlingua.events import Event, envelope
+from interlingua.sessions.errors import Conflict, SessionNotFound, TurnInProgress
+from interlingua.sessions.marks import Marks, write_time
+from interlingua.sessions.rows import EventRow, Rows, SessionRow
+
+
+class Change:
+    """A session that is being changed. `row` is what it will be; `finish` writes it."""
+
+    def __init__(self, rows: Rows, row: SessionRow, marks: Marks) -> None:
+        self.rows = rows
+        self.row = row
+        self.marks = marks
+        self.now = marks.now()
+        self.events: list[Event] = []
+        self._told = row.revision
+
+    @classmethod
+    def of(cls, rows: Rows, session_id: str, marks: Marks) -> "Change":
+        """The session, locked for the transaction. Raises `SessionNotFound`."""
+        row = rows.session(session_id, lock=True)
+        if row is None:
+            raise SessionNotFound("there is no such session")
+        return cls(rows, row, marks)
+
+    def expect(self, revision: int | None) -> None:
+        """Raises `Conflict` when the session has another revision than the caller has seen."""
+        if revision is not None and revision != self.row.revision:
+            raise Conflict(
+                f"the session has changed: its revision is {self.row.revision} and not {revision}; read it again",
+                revision=self.row.revision,
+            )
+
+    def demand_free(self, turn_id: str | None = None) -> None:
+        """Raises `TurnInProgress` while somebody else's turn goes on."""
+        row = self.row
+        if row.turn_id is not None and row.turn_id != turn_id and (row.turn_until or 0) >= self.now:
+            raise TurnInProgress(
+                "an answer is being generated in this session; wait for it, or cancel it",
+                until=write_time(row.turn_until or 0),
+                message_id=row.turn_message_id or "",
+                revision=row.revision,
+            )
+
+    def alter(self, **columns: Any) -> None:
+        """Changes columns of the session."""
+        self.row = self.row._replace(**columns)
+
+    def tell(self, name: str, payload: Mapping[str, Any], actor: str = "system", turn_id: str | None = None) -> None:
+        """Adds an event."""
+        present = {member: value for member, value in payload.items() if value is not None}
+        moment = datetime.fromisoformat(write_time(self.now)).astimezone(UTC)
+        turn = turn_id or self.row.turn_id
+        self.take(
+            envelope(
+                name,
+                present,
+                id=self.marks.ulid(),
+                moment=moment,
+                session_id=self.row.id,
+                turn_id=turn,
+                actor=actor,
+            )
+        )
+
+    def take(self, event: Event) -> None:
+        """Adds an event that has its envelope already."""
+        self.events.append(event)
+        self.alter(revision=self.row.revision + 1)
+
+    def finish(self) -> None:
+        """Writes the session and the events that are not written yet."""
+        self.alter(updated_at=max(self.now, self.row.updated_at))
+        self.rows.update(self.row)
+        self.tell_all()
+
+    def tell_all(self) -> None:
+        """Writes the events alone: of a session whose row is new."""
+        new = self.events[len(self.events) - (self.row.revision - self._told) :]
+        self.rows.insert(
+            EventRow(
+                tenant=self.rows.tenant,
+                session_id=self.row.id,
+                revision=revision,
+                id=event["id"],
+                type=event["type"],
+                event_json=json.dumps(event).decode(),
+                created_at=self.now,
+            )
+            for revision, event in enumerate(new, start=self._told + 1)
+        )
+        self._told = self.row.revision

@@ -1,0 +1,363 @@
+"""
+One session, as a program holds it: an id, and what can be done with it.
+
+A handle keeps nothing of the session: any number of them, in any number of processes, may stand for the same one.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from interlingua import router
+from interlingua.canonical import json
+from interlingua.canonical.check import check
+from interlingua.canonical.errors import InvalidRequest
+from interlingua.events import (
+    MESSAGE_SAVED,
+    ROUTING_CONSTRAINT_FAILURE,
+    SESSION_SWAPPED,
+    SWAP_QUEUED,
+    Event,
+)
+from interlingua.sessions import appending, calls, transfer, turns
+from interlingua.sessions.appending import Appended
+from interlingua.sessions.change import Change
+from interlingua.sessions.errors import Conflict, SessionNotFound, SwapRefused
+from interlingua.sessions.generating import Generating, SessionStream, goes_on, moment_text
+from interlingua.sessions.messages import from_row, status_of, to_row
+from interlingua.sessions.rows import EventRow, PriceRow, Rows, SessionRow, ToolCallRow
+from interlingua.sessions.versions import CURRENT
+
+if TYPE_CHECKING:
+    from interlingua.sessions.sessions import SessionInfo, Sessions
+
+Message = dict[str, Any]
+Response = dict[str, Any]
+Violation = dict[str, str]
+
+_TRIES = 5
+"""How often a swap is looked at again, for the session has changed meanwhile."""
+
+_EVENTS_AT_ONCE = 500
+
+
+class Watched(NamedTuple):
+    """An event of a session. `revision` is its place, and the cursor to go on from."""
+
+    revision: int
+    event: Event
+
+
+class Swap(NamedTuple):
+    """A change of model that is allowed. `queued` when it waits for the end of the turn that goes on; `preview` says what
+    this conversation would lose, take and cost there (none when the standing choice was cleared)."""
+
+    model: str | None
+    queued: bool
+    preview: dict[str, Any] | None
+
+
+class Chat:
+    """One session."""
+
+    def __init__(self, sessions: "Sessions", session_id: str) -> None:
+        self._sessions = sessions
+        self.id = session_id
+
+    def __repr__(self) -> str:
+        return f"<session {self.id}>"
+
+    # ---------------------------------------------------------------------------------------------- saying
+
+    async def say(
+        self,
+        message: Any,
+        *,
+        model: str | None = None,
+        deadline: float | None = None,
+        key: str | None = None,
+        **members: Any,
+    ) -> Response:
+        """Appends a message of the user (a text, or a message), and gives the model's answer, which is appended too.
+
+        `members` are those of the request: `tools`, `max_output_tokens` and the like. Takes and raises what `generate`
+        does. With a `key` that was used before the message is not appended again, and when it was answered, that answer
+        is given again.
+        """
+        return await Generating(self._sessions, self.id, model, deadline, members).unary(_said(message), key)
+
+    async def generate(self, *, model: str | None = None, deadline: float | None = None, **members: Any) -> Response:
+        """The model's answer to the conversation as it is, which is appended.
+
+        `model` stands over the session's own for this answer. The response is that of `Client.generate`.
+        Raises `TurnInProgress` while another answer is generated here; when the provider fails before anything has
+        arrived, nothing is appended.
+        """
+        return await Generating(self._sessions, self.id, model, deadline, members).unary([], None)
+
+    def stream(
+        self,
+        message: Any = None,
+        *,
+        model: str | None = None,
+        deadline: float | None = None,
+        key: str | None = None,
+        **members: Any,
+    ) -> SessionStream:
+        """The same, event by event as it arrives; `message` is what the user says first, if anything.
+
+        What has arrived when the stream is closed, cancelled or broken off is appended, with status `cancelled` or
+        `error`. Use `async with`, or call `aclose`, or read to the end.
+        """
+        generating = Generating(self._sessions, self.id, model, deadline, members)
+        return SessionStream(generating, [] if message is None else _said(message), key)
+
+    async def append(
+        self, messages: Any, *, key: str | None = None, expected: int | None = None, instead_of: str | None = None
+    ) -> Appended:
+        """Appends a message, or a list of them: all, or none. Gives them as they are stored, and the session's revision.
+
+        Under a `key` that was used before nothing is appended, and what it stands for is given again; so a caller who
+        does not know whether an append was stored repeats it with its key. `expected` is the revision that the caller has
+        seen: when the session has another one by now, that is a `Conflict`. `instead_of` names a message for which
+        these stand, with all that came behind it: those stay stored and are no part of the conversation any more.
+        Raises `InvalidRequest` with every broken rule, `TurnInProgress` while an answer is generated.
+        """
+        drafts = appending.drafts_of(messages)
+        rules = self._sessions.rules
+
+        def appended(change: Change) -> Appended:
+            turn = change.row.turn_id
+            if turn is not None and (change.row.turn_until or 0) < change.now:
+                turns.close_abandoned(change)
+            return appending.append(change, drafts, rules, key=key, expected=expected, instead_of=instead_of)
+
+        return await self._sessions.change(self.id, appended)
+
+    # ---------------------------------------------------------------------------------------------- reading
+
+    async def info(self) -> "SessionInfo":
+        """What the session is beside its messages."""
+        return await self._sessions.info(self.id)
+
+    async def history(self, *, superseded: bool = False, after: str = "", limit: int | None = None) -> list[Message]:
+        """The messages in their order, in the present version; nothing is written by reading. With `superseded` also those
+        that another message stands for, which then have `superseded_by`."""
+
+        def found(rows: Rows) -> list[Message]:
+            self._demand(rows)
+            messages = rows.messages(self.id, superseded=superseded, after=after, limit=limit)
+            return [_shown(row.superseded_by, from_row(row)) for row in messages]
+
+        return await self._sessions.read(found)
+
+    async def check(self, profile: str | None = None) -> list[Violation]:
+        """All rules that the stored conversation breaks, and where the rows of its tool calls differ from its messages."""
+
+        def found(rows: Rows) -> list[Violation]:
+            self._demand(rows)
+            stored = rows.messages(self.id, superseded=True)
+            live = [from_row(row) for row in stored if row.superseded_by is None]
+            broken = check(live, profile or self._sessions.rules.profile)
+            if calls.rebuilt(stored) != rows.calls(self.id):
+                told = "the rows of tool calls differ from the messages"
+                broken.append({"rule": "tool_calls", "path": "", "message": told})
+            return broken
+
+        return await self._sessions.read(found)
+
+    async def calls(self, status: str | None = None) -> list[ToolCallRow]:
+        """The tool calls, all or those of a status: `pending` ones wait for a result, `failed` ones had an error."""
+
+        def found(rows: Rows) -> list[ToolCallRow]:
+            self._demand(rows)
+            return rows.calls(self.id, status)
+
+        return await self._sessions.read(found)
+
+    async def canonical_id(self, provider_id: str, *, adapter: str, provider: str = "") -> str | None:
+        """The canonical id of the call that a wire names so; of several of that name, the last. None when there is none."""
+        found = await self._sessions.read(lambda rows: rows.canonical_ids(self.id, adapter, provider, provider_id))
+        return found[-1].canonical_id if found else None
+
+    async def provider_ids(self, canonical_id: str) -> dict[tuple[str, str], str]:
+        """What wires named a call, by adapter and provider. For any other, its id is derived from the canonical one."""
+        found = await self._sessions.read(lambda rows: rows.provider_ids(self.id, canonical_id))
+        return {(row.adapter, row.provider): row.provider_id for row in found if row.adapter}
+
+    async def watch(self, after: int = 0, *, poll: float = 0.5) -> AsyncGenerator[Watched]:
+        """The events of the session behind a revision, each once and in order, and then each further one as it comes.
+
+        Changes by this process are told at once, those by others within `poll` seconds. It ends when it is closed.
+        """
+        watcher = self._sessions.watcher(self.id)
+        try:
+            while True:
+                watcher.clear()
+                found = await self._events(after)
+                for row in found:
+                    after = row.revision
+                    yield Watched(row.revision, json.loads(row.event_json))
+                if not found:
+                    await self.info()
+                    with suppress(TimeoutError):
+                        async with asyncio.timeout(poll):
+                            await watcher.wait()
+        finally:
+            self._sessions.unwatch(self.id, watcher)
+
+    async def export(self) -> list[str]:
+        """The session as lines of JSON."""
+        return [line async for line in self._sessions.export(self.id)]
+
+    # ---------------------------------------------------------------------------------------------- changing
+
+    async def fork(self, message_id: str | None = None) -> "Chat":
+        """A new session that begins as this one was at a message, by default the last. It has ids of its own."""
+        sessions = self._sessions
+        change = await sessions.write(
+            lambda rows: transfer.forked(rows, self.id, message_id, sessions.marks, sessions.rules)
+        )
+        sessions.tell(change)
+        return Chat(sessions, change.row.id)
+
+    async def preview(self, *models: str, **members: Any) -> list[dict[str, Any]]:
+        """What each of some models would lose of this conversation, take and cost: a row for each (spec/7-routing.md#preview).
+        `members` are those of the request to come."""
+        history = await self.history()
+        routing = self._sessions.routing
+        named = [self._sessions.one_model(model) for model in models]
+        return await asyncio.to_thread(routing.preview, {"messages": history, **members}, named)
+
+    async def swap(self, argument: str, **members: Any) -> Swap:
+        """What the command `/model argument` does: another model answers from now on, or, while a turn goes on, from the
+        next turn on; the last such word counts. `-` clears the standing choice, so that the policy routes.
+
+        Raises `SwapRefused` when the conversation cannot go on there, which changes nothing, and `InvalidRequest` for an
+        unknown model. `members` are those of the requests to come, such as `tools`.
+        """
+        argument = argument.strip()
+        if not argument:
+            raise InvalidRequest("name the model to swap to, or - for none", path="/model")
+        model = None if argument == "-" else self._sessions.one_model(argument)
+        for _ in range(_TRIES - 1):
+            with suppress(Conflict):
+                return await self._swap(model, members)
+        return await self._swap(model, members)
+
+    async def _swap(self, model: str | None, members: Mapping[str, Any]) -> Swap:
+        row, history = await self._sessions.read(self._state)
+        request = {"messages": history, **members}
+        verdict = None if model is None else await asyncio.to_thread(self._verdict, request, model, row)
+        if verdict is not None and not verdict["allowed"]:
+
+            def refused(change: Change) -> None:
+                change.expect(row.revision)
+                change.tell(ROUTING_CONSTRAINT_FAILURE, verdict["payload"], "user")
+                change.finish()
+
+            await self._sessions.change(self.id, refused)
+            raise SwapRefused(verdict)
+        going_on = goes_on(history)
+
+        def swapped(change: Change) -> bool:
+            change.expect(row.revision)
+            held = change.row.turn_id is not None and (change.row.turn_until or 0) >= change.now
+            if held or going_on:
+                change.alter(queued_model=model or "-")
+                change.tell(SWAP_QUEUED, {"model": model}, "user")
+            else:
+                change.alter(active_model=model, queued_model=None)
+                change.tell(SESSION_SWAPPED, {"model": model}, "user")
+            change.finish()
+            return held or going_on
+
+        queued = await self._sessions.change(self.id, swapped)
+        rows = [] if model is None else await asyncio.to_thread(self._sessions.routing.preview, request, [model])
+        return Swap(model, queued, rows[0] if rows else None)
+
+    def _verdict(self, request: dict[str, Any], model: str, row: SessionRow) -> dict[str, Any]:
+        sessions = self._sessions
+        policy = json.loads(row.routing_policy_json) if row.routing_policy_json else sessions.routing.policy
+        return router.check_swap(
+            request,
+            model,
+            sessions.routing.catalog,
+            active=row.active_model,
+            policy=policy,
+            health=sessions.client.health.snapshot(),
+            now=moment_text(sessions.now()),
+        )
+
+    async def save(self, message_id: str | None = None) -> int:
+        """Writes messages of an older version in the present one: one of them, or all. Gives how many. Nothing else does
+        that."""
+
+        def saved(change: Change) -> int:
+            change.demand_free()
+            total = 0
+            for row in change.rows.messages(self.id, superseded=True):
+                if row.schema_version < CURRENT and message_id in (None, row.id):
+                    message = from_row(row)
+                    change.rows.update(to_row(change.rows.tenant, message, row.superseded_by))
+                    change.tell(MESSAGE_SAVED, {"message_id": row.id, "role": message["role"]})
+                    total += 1
+            if total:
+                change.finish()
+            return total
+
+        return await self._sessions.change(self.id, saved)
+
+    async def reprice(self, version: str | None = None) -> list[PriceRow]:
+        """What the answers cost by a table of prices, the newest unless named. The figures are kept beside those of the
+        messages, which stay as they are; `prices` gives them again. A model without a price costs null."""
+        registry = self._sessions.routing.registry
+        version = version or registry.price_versions()[-1]
+
+        def priced(change: Change) -> list[PriceRow]:
+            found: list[PriceRow] = []
+            for row in change.rows.messages(self.id, superseded=True):
+                metadata = from_row(row)["metadata"]
+                if row.role == "assistant" and metadata.get("usage"):
+                    cost = registry.priced(metadata["usage"], metadata.get("model"), version)["cost_usd"]
+                    found.append(PriceRow(change.rows.tenant, self.id, row.id, version, cost, change.now))
+            change.rows.delete_prices(self.id, version)
+            change.rows.insert(found)
+            return found
+
+        return await self._sessions.change(self.id, priced)
+
+    async def prices(self) -> list[PriceRow]:
+        """What `reprice` has found, by message and table."""
+        return await self._sessions.read(lambda rows: rows.prices(self.id))
+
+    async def delete(self) -> None:
+        """Removes the session with everything that belongs to it."""
+        await self._sessions.delete(self.id)
+
+    # ---------------------------------------------------------------------------------------------- within
+
+    async def _events(self, after: int) -> list[EventRow]:
+        return await self._sessions.read(lambda rows: rows.events(self.id, after, _EVENTS_AT_ONCE))
+
+    def _state(self, rows: Rows) -> tuple[SessionRow, list[Message]]:
+        row = self._demand(rows)
+        messages = [from_row(one) for one in rows.messages(self.id)]
+        return row, [message for message in messages if status_of(message) != "partial"]
+
+    def _demand(self, rows: Rows) -> SessionRow:
+        row = rows.session(self.id)
+        if row is None:
+            raise SessionNotFound("there is no such session")
+        return row
+
+
+def _said(message: Any) -> list[Message]:
+    if isinstance(message, str):
+        message = {"role": "user", "content": [{"type": "text", "text": message}]}
+    return appending.drafts_of(message)
+
+
+def _shown(superseded_by: str | None, message: Message) -> Message:
+    return message if superseded_by is None else {**message, "superseded_by": superseded_by}

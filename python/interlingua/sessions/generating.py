@@ -1,0 +1,429 @@
+"""
+Generating in a session: the answer of a model, with the rows that tell of it.
+
+One answer is: take the turn (and append what the user says, in the same transaction) → read the history → choose the model
+→ call the provider → end the turn with what came. While it comes, a task keeps the lease and writes what has arrived.
+Whatever happens, the turn is ended with what there is; only a process that dies leaves it, and whoever comes next ends it.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
+
+from interlingua import router, translate
+from interlingua.canonical.errors import InterlinguaError
+from interlingua.canonical.logs import logger
+from interlingua.client.routing import Choice
+from interlingua.client.stream import Stream
+from interlingua.client.threads import done, size_of
+from interlingua.events import ROUTING_CONSTRAINT_FAILURE, Event, envelope
+from interlingua.sessions import appending, calls, turns
+from interlingua.sessions.arrived import Arrived, Names
+from interlingua.sessions.change import Change
+from interlingua.sessions.errors import Conflict, StorageFailed
+from interlingua.sessions.messages import from_row, status_of
+from interlingua.sessions.rows import Rows
+from interlingua.sessions.turns import Turn
+from interlingua.sessions.versions import CURRENT
+
+if TYPE_CHECKING:
+    from interlingua.sessions.sessions import Sessions
+
+Message = dict[str, Any]
+Response = dict[str, Any]
+T = TypeVar("T")
+
+_LOG = logger("sessions")
+
+
+def moment_text(moment: datetime) -> str:
+    """A moment as the router takes it."""
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+class Generating:
+    """One answer of one session. `members` are those of the request, `model` stands over the session's own."""
+
+    def __init__(
+        self,
+        sessions: "Sessions",
+        session_id: str,
+        model: str | None,
+        deadline: float | None,
+        members: Mapping[str, Any],
+    ) -> None:
+        self.sessions = sessions
+        self.session_id = session_id
+        self.model = model
+        self.deadline = deadline
+        self.members = dict(members)
+        self.names = Names(sessions.marks.tool_id)
+        self.swapped: str | None = None
+        self.told: list[Event] = []
+
+    # ---------------------------------------------------------------------------------------------- whole
+
+    async def unary(self, drafts: Sequence[Message], key: str | None) -> Response:
+        """The answer, whole, to what is said now, if anything is."""
+        held = await self.hold(drafts, key)
+        if not isinstance(held, Turn):
+            return held
+        keeper = Keeper(self, held, None)
+        try:
+            choice = await self.choose(held)
+            response = await keeper.guard(
+                self.sessions.client.generate(
+                    choice.request,
+                    model=choice.models[0],
+                    fallbacks=choice.models[1:],
+                    deadline=self.deadline,
+                    routing=choice.record,
+                    fail_over_on=choice.fail_over_on,
+                    validated=True,
+                    message_id=held.message_id,
+                )
+            )
+        except BaseException as problem:
+            await keeper.stop()
+            await self.end(held, None, _category(problem))
+            raise
+        await keeper.stop()
+        response = self.names.response(response)
+        message = await self.end(held, response["message"])
+        return {**response, "message": message}
+
+    # ---------------------------------------------------------------------------------------------- parts
+
+    async def hold(self, drafts: Sequence[Message], key: str | None) -> Turn | Response:
+        """The session's turn, with what the user says appended; or the answer that its key has already."""
+        sessions = self.sessions
+
+        def held(change: Change) -> Turn | Response:
+            if drafts:
+                if (change.row.turn_until or change.now) < change.now:
+                    turns.close_abandoned(change)
+                appended = appending.append(change, drafts, sessions.rules, key=key)
+                if appended.repeated and (answer := _answer_to(change.rows, appended)) is not None:
+                    return answer
+            return turns.hold(change, sessions.lease)
+
+        work = asyncio.ensure_future(sessions.change(self.session_id, held))
+        try:
+            found = await asyncio.shield(work)
+        except asyncio.CancelledError:
+            # the turn may have been taken all the same
+            given = await work
+            if isinstance(given, Turn):
+                await self.end(given, None, "cancelled")
+            raise
+        if isinstance(found, Turn):
+            self.told = sessions.noting(found.turn_id)
+        return found
+
+    async def choose(self, turn: Turn) -> Choice:
+        """Whom to ask, and what."""
+        history, open_calls = await self.sessions.read(self._history)
+        weighed = await done(size_of({"messages": history}), self._weighed, turn, history, open_calls)
+        return weighed()
+
+    def _history(self, rows: Rows) -> tuple[list[Message], bool]:
+        messages = [from_row(row) for row in rows.messages(self.session_id)]
+        cancelled = {call.id for call in rows.calls(self.session_id, calls.CANCELLED)}
+        pending = bool(rows.calls(self.session_id, calls.PENDING))
+        return [_asked(one) for one in messages if status_of(one) != "partial"], bool(cancelled) and not pending
+
+    def _weighed(self, turn: Turn, history: list[Message], cancelled: bool) -> Callable[[], Choice]:
+        request: dict[str, Any] = {"messages": history, **self.members}
+        if cancelled:
+            # nobody will answer calls that broke off with their answer
+            request["loss_policy"] = {"unanswered": "placeholder", **(request.get("loss_policy") or {})}
+        request = translate.load(request)
+        sessions = self.sessions
+        health = sessions.client.health.snapshot()
+        now = moment_text(sessions.now())
+        active = turn.active_model
+        if turn.queued_model is not None and not goes_on(history):
+            active = self._swap(turn, request, health, now)
+        context = {"sticky": active, "workspace_path": turn.workspace_path or None}
+        return sessions.routing.weigh(
+            request,
+            self.model,
+            turn.policy,
+            now,
+            health,
+            {name: value for name, value in context.items() if value is not None},
+            turn_id=turn.turn_id,
+        )
+
+    def _swap(self, turn: Turn, request: dict[str, Any], health: dict[str, Any], now: str) -> str | None:
+        """The model after the swap that waited for this turn; the old one when it cannot take the conversation by now."""
+        sessions = self.sessions
+        queued = turn.queued_model
+        if queued is None or queued == "-":
+            self.swapped = "-"
+            return None
+        routing = sessions.routing
+        policy = turn.policy if turn.policy is not None else routing.policy
+        verdict = router.check_swap(
+            request, queued, routing.catalog, active=turn.active_model, policy=policy, health=health, now=now
+        )
+        if verdict["allowed"]:
+            self.swapped = queued
+            return queued
+        self.swapped = ""
+        self.told.append(
+            envelope(
+                ROUTING_CONSTRAINT_FAILURE,
+                verdict["payload"],
+                id=sessions.marks.ulid(),
+                moment=sessions.now(),
+                session_id=turn.session_id,
+                turn_id=turn.turn_id,
+            )
+        )
+        return turn.active_model
+
+    async def end(self, turn: Turn, message: Message | None, category: str | None = None) -> Message | None:
+        """Ends the turn with what came. It is done even when the caller is cancelled meanwhile."""
+        sessions = self.sessions
+        told = list(self.told)
+
+        def ended(change: Change) -> Message | None:
+            return turns.end(change, turn, message, sessions.rules, told=told, swapped=self.swapped, category=category)[
+                0
+            ]
+
+        try:
+            return await _to_its_end(sessions.change(turn.session_id, ended))
+        finally:
+            sessions.forget(turn.turn_id)
+
+
+class Keeper:
+    """Keeps the lease of a turn while its answer comes, and writes what has arrived.
+
+    When the lease is lost all the same, the answer is not waited for any longer.
+    """
+
+    def __init__(self, generating: Generating, turn: Turn, arrived: Arrived | None) -> None:
+        self._generating = generating
+        self._turn = turn
+        self._arrived = arrived
+        self.model: str | None = None
+        """Who answers, as soon as that is known."""
+        self.lost: Conflict | None = None
+        """Why the turn is not ours any more."""
+        self._waiting: asyncio.Future[Any] | None = None
+        self._task = asyncio.create_task(self._keep())
+
+    async def guard(self, work: Awaitable[T]) -> T:
+        """What the work gives. Raises `Conflict` when the turn is lost meanwhile."""
+        task = self._waiting = asyncio.ensure_future(work)
+        try:
+            return await task
+        except asyncio.CancelledError:
+            if self.lost is not None:
+                raise self.lost from None
+            raise
+        finally:
+            self._waiting = None
+
+    async def stop(self) -> None:
+        """Nothing is written any more when this returns."""
+        self._task.cancel()
+        await asyncio.wait([self._task])
+
+    async def _keep(self) -> None:
+        sessions = self._generating.sessions
+        pause = min(sessions.lease / 3_000_000, sessions.checkpoint)
+        renewed = 0.0
+        while True:
+            await asyncio.sleep(pause)
+            renewed += pause
+            arrived = self._message() if self._arrived is not None and self._arrived.changed else None
+            if arrived is None and renewed < sessions.lease / 3_000_000:
+                continue
+            try:
+                await _to_its_end(
+                    sessions.change(
+                        self._turn.session_id, lambda change, message=arrived: self._renewed(change, message)
+                    )
+                )
+                renewed = 0.0
+            except StorageFailed:
+                _LOG.warning("the lease of a turn could not be renewed", extra={"session_id": self._turn.session_id})
+            except Conflict as problem:
+                self.lost = problem
+                if self._waiting is not None:
+                    self._waiting.cancel()
+                return
+
+    def _renewed(self, change: Change, message: Message | None) -> None:
+        turns.renew(change, self._turn, self._generating.sessions.lease, message)
+
+    def _message(self) -> Message | None:
+        content = self._arrived.content() if self._arrived is not None else []
+        if not content:
+            return None
+        provider = None if self.model is None else self.model.partition(":")[0]
+        return {"role": "assistant", "content": content, "metadata": {"model": self.model, "provider": provider}}
+
+
+class SessionStream:
+    """The events of one answer of a session. Iterate it once; `response` is the whole answer when the stream has ended."""
+
+    def __init__(self, generating: Generating, drafts: Sequence[Message], key: str | None) -> None:
+        self.response: Response | None = None
+        """The answer: whole after `message_complete`, what had arrived after `error`. Its message is as it is stored."""
+        self._generating = generating
+        self._drafts = drafts
+        self._key = key
+        self._stream: Stream | None = None
+        self._stopped: Literal["cancelled", "shutdown"] | None = None
+        self._events = self._run()
+
+    def __aiter__(self) -> AsyncIterator[Event]:
+        return self._events
+
+    async def __anext__(self) -> Event:
+        return await anext(self._events)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Gives up what has not been read; what has arrived is stored as `cancelled`. Any number of times."""
+        await self._events.aclose()
+
+    def cancel(self, reason: Literal["cancelled", "shutdown"] = "cancelled") -> None:
+        """Stops the answer, from any task (`Stream.cancel`). Any number of times."""
+        self._stopped = reason
+        if self._stream is not None:
+            self._stream.cancel(reason)
+
+    async def _run(self) -> AsyncGenerator[Event, None]:
+        held = await self._generating.hold(self._drafts, self._key)
+        if not isinstance(held, Turn):
+            self.response = held
+            yield {"type": "message_complete", "message_id": held["message"]["id"], "response": held}
+            return
+        arrived = Arrived()
+        keeper = Keeper(self._generating, held, arrived)
+        try:
+            async for event in self._answer(held, keeper, arrived):
+                yield event
+        except BaseException as problem:
+            await keeper.stop()
+            if self.response is None:  # else it is stored already
+                await self._broken_off(held, keeper, arrived, problem)
+            raise
+        finally:
+            await keeper.stop()
+
+    async def _answer(self, turn: Turn, keeper: Keeper, arrived: Arrived) -> AsyncGenerator[Event, None]:
+        generating = self._generating
+        choice = await generating.choose(turn)
+        self._stream = generating.sessions.client.stream(
+            choice.request,
+            model=choice.models[0],
+            fallbacks=choice.models[1:],
+            deadline=generating.deadline,
+            routing=choice.record,
+            fail_over_on=choice.fail_over_on,
+            validated=True,
+            message_id=turn.message_id,
+        )
+        async with self._stream as stream:
+            if self._stopped is not None:
+                stream.cancel(self._stopped)
+            while True:
+                try:
+                    event = await keeper.guard(anext(stream))
+                except StopAsyncIteration:
+                    return
+                event = generating.names.event(event)
+                keeper.model = event.get("model") or keeper.model
+                if event["type"] in ("message_complete", "error"):
+                    event = await self._last(turn, keeper, event)
+                else:
+                    arrived.feed(event)
+                yield event
+
+    async def _last(self, turn: Turn, keeper: Keeper, event: Event) -> Event:
+        """The last event: the turn is ended before anybody is told of it, so that what is told is stored."""
+        await keeper.stop()
+        response = event.get("response")
+        category = event["error"]["category"] if event["type"] == "error" else None
+        message = await self._generating.end(turn, None if response is None else response["message"], category)
+        if response is None or message is None:
+            self.response = response
+            return event
+        self.response = {**response, "message": message}
+        return {**event, "response": self.response}
+
+    async def _broken_off(self, turn: Turn, keeper: Keeper, arrived: Arrived, problem: BaseException) -> None:
+        """Ends the turn of an answer that did not come to its last event: its reader went away, or it never began."""
+        message: Message | None = None
+        content = arrived.content()
+        went = isinstance(problem, (GeneratorExit, asyncio.CancelledError))
+        if content:
+            model = keeper.model
+            metadata = {
+                "model": model,
+                "provider": model and model.partition(":")[0],
+                "status": "cancelled" if went else "error",
+            }
+            message = {"role": "assistant", "content": content, "metadata": metadata}
+        if keeper.lost is None:
+            await self._generating.end(turn, message, "cancelled" if went else _category(problem))
+
+
+async def _to_its_end(work: Awaitable[T]) -> T:
+    """What the work gives. It comes to its end also when the caller is cancelled, who is told when it has."""
+    task = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        raise
+
+
+def goes_on(history: Sequence[Message]) -> bool:
+    """Whether the next answer goes on with a turn: calls of it are open, or their results are what it answers."""
+    if not history or history[-1]["role"] != "assistant":
+        return router.turn_model(history) is not None
+    return status_of(history[-1]) == "complete" and any(True for _ in calls.calls_in(history[-1]["content"]))
+
+
+def _asked(message: Message) -> Message:
+    """A message as a request takes it: one of a later version is taken for what is known of it."""
+    if message["schema_version"] <= CURRENT:
+        return message
+    return {name: value for name, value in message.items() if name != "schema_version"}
+
+
+def _category(problem: BaseException) -> str:
+    if isinstance(problem, InterlinguaError):
+        return problem.to_dict()["category"]
+    return "cancelled" if isinstance(problem, (asyncio.CancelledError, GeneratorExit)) else "internal"
+
+
+def _answer_to(rows: Rows, appended: appending.Appended) -> Response | None:
+    """The whole answer that was given to some messages, if there is one."""
+    last = appended.messages[-1]
+    behind = rows.messages(last["session_id"], after=last["id"], limit=1)
+    message = from_row(behind[0]) if behind else None
+    if message is None or message["role"] != "assistant" or status_of(message) != "complete":
+        return None
+    metadata = message["metadata"]
+    called = any(True for _ in calls.calls_in(message["content"]))
+    response: Response = {"message": message, "finish_reason": "tool_calls" if called else "other"}
+    if metadata.get("model"):
+        response["model"] = metadata["model"]
+    if metadata.get("usage"):
+        response["usage"] = metadata["usage"]
+    return response

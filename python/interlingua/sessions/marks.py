@@ -1,0 +1,91 @@
+"""
+Times and ids of sessions. The clock and the chance are arguments; what is made of them is here.
+"""
+
+import secrets
+import threading
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.ids import encode_ulid
+
+_ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_DIGIT: Final = {letter: value for value, letter in enumerate(_ALPHABET)}
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND: Final = timedelta(microseconds=1)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def microseconds(moment: datetime) -> int:
+    """A moment as microseconds since 1970, exactly."""
+    return (moment - _EPOCH) // _MICROSECOND
+
+
+def read_time(text: str) -> int:
+    """A time of a message, which has an offset, as microseconds since 1970. Raises `InvalidRequest` for one that has none."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise InvalidRequest("there is no such day", path="/created_at") from None
+    if moment.tzinfo is None:
+        raise InvalidRequest("a time needs its offset, such as Z", path="/created_at")
+    return microseconds(moment)
+
+
+def write_time(value: int) -> str:
+    """Microseconds since 1970 as a canonical time: UTC with six fractional digits."""
+    return (_EPOCH + timedelta(microseconds=value)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def decode_ulid(text: str) -> int:
+    """The number of a ULID."""
+    value = 0
+    for letter in text:
+        value = value << 5 | _DIGIT[letter]
+    return value
+
+
+class Marks:
+    """Gives times and ids: `now` is the clock, `random_bits` gives that many random bits. Threads may share one."""
+
+    def __init__(
+        self, now: Callable[[], datetime] = _now, random_bits: Callable[[int], int] = secrets.randbits
+    ) -> None:
+        self._now = now
+        self._random_bits = random_bits
+        self._lock = threading.Lock()
+        self._last = 0
+
+    def now(self) -> int:
+        """Microseconds since 1970."""
+        return microseconds(self._now())
+
+    def session_id(self) -> str:
+        """An id of 128 random bits: knowing one helps nobody to another."""
+        with self._lock:
+            return f"sess_{encode_ulid(self._random_bits(128))}"
+
+    def ulid(self) -> str:
+        """A ULID, greater than all before it."""
+        with self._lock:
+            self._last = self._behind(self._last)
+            return encode_ulid(self._last)
+
+    def message_id(self, last: str | None) -> str:
+        """A ULID that is greater than the last one of a session, whatever the clock says."""
+        with self._lock:
+            return encode_ulid(self._behind(0 if last is None else decode_ulid(last)))
+
+    def tool_id(self) -> str:
+        """A canonical id of a tool call."""
+        return f"tu_{self.ulid()}"
+
+    def _behind(self, last: int) -> int:
+        milliseconds = microseconds(self._now()) // 1000
+        fresh = milliseconds << 80 | self._random_bits(80)
+        return fresh if milliseconds > last >> 80 else last + 1

@@ -1,0 +1,78 @@
+"""
+Messages and their rows. What is stored is the canonical message and nothing else: three members as JSON, the others in
+columns, so that reading gives what was written, members that nobody knows included.
+"""
+
+from typing import Any, Final
+
+from interlingua.canonical import json
+from interlingua.canonical.logs import logger
+from interlingua.sessions.marks import read_time, write_time
+from interlingua.sessions.rows import MessageRow
+from interlingua.sessions.versions import CURRENT, migrated
+
+Message = dict[str, Any]
+
+_IN_COLUMNS: Final = frozenset(
+    ("id", "session_id", "role", "content", "metadata", "created_at", "schema_version", "superseded_by")
+)
+_NAMES: Final = ("id", "session_id", "role", "content", "metadata", "created_at", "schema_version")
+_LOG = logger("sessions")
+
+
+def to_row(tenant: str, message: Message, superseded_by: str | None = None) -> MessageRow:
+    """The row of a message that has its whole envelope."""
+    others = {name: value for name, value in message.items() if name not in _IN_COLUMNS}
+    return MessageRow(
+        tenant=tenant,
+        id=message["id"],
+        session_id=message["session_id"],
+        role=message["role"],
+        content_json=json.dumps(message["content"]).decode(),
+        metadata_json=json.dumps(message["metadata"]).decode(),
+        created_at=read_time(message["created_at"]),
+        schema_version=message["schema_version"],
+        superseded_by=superseded_by,
+        members_json=json.dumps(others).decode() if others else None,
+    )
+
+
+def stored(row: MessageRow) -> Message:
+    """The message of a row as it was written, whatever its version."""
+    message: Message = {
+        "id": row.id,
+        "session_id": row.session_id,
+        "role": row.role,
+        "content": json.loads(row.content_json),
+        "metadata": json.loads(row.metadata_json),
+        "created_at": write_time(row.created_at),
+        "schema_version": row.schema_version,
+    }
+    if row.members_json is not None:
+        message |= json.loads(row.members_json)
+    return message
+
+
+def from_row(row: MessageRow) -> Message:
+    """The message of a row, in the present version."""
+    message = stored(row)
+    return message if row.schema_version == CURRENT else migrated(message)
+
+
+def status_of(message: Message) -> str:
+    """Where a message stands: `complete` unless it says otherwise."""
+    return (message.get("metadata") or {}).get("status") or "complete"
+
+
+def capped(message: Message, limit: int | None) -> Message:
+    """The message without `provider_raw` that is longer than `limit` bytes of JSON; the log tells that it was dropped."""
+    raw = message["metadata"].get("provider_raw")
+    if limit is None or raw is None:
+        return message
+    size = len(json.dumps(raw))
+    if size <= limit:
+        return message
+    where = {"session_id": message["session_id"], "message_id": message["id"], "bytes": size, "limit": limit}
+    _LOG.warning("provider_raw of %d bytes is not kept", size, extra=where)
+    metadata = {name: value for name, value in message["metadata"].items() if name != "provider_raw"}
+    return {**message, "metadata": metadata}

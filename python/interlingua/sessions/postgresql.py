@@ -1,0 +1,133 @@
+"""PostgreSQL: several servers share one database. psycopg 3, one connection for each thread that is at work."""
+
+import queue
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager, suppress
+from functools import cache
+from typing import Any, cast
+
+try:
+    import psycopg
+except ImportError as problem:  # pragma: no cover
+    raise ImportError("PostgreSQL needs the extra: pip install 'interlingua[postgresql]'") from problem
+
+from interlingua.sessions import tables
+from interlingua.sessions.errors import StorageFailed
+from interlingua.sessions.sqlite import up_to_date
+from interlingua.sessions.storage import Row, Transaction
+
+Connection = psycopg.Connection[Row]
+
+_SETTING_UP = 0x1_17E_2_11_06A
+"""Any number that two servers have in common: which of them makes the tables."""
+
+
+@cache
+def _placed(statement: str) -> Any:
+    return statement.replace("?", "%s")
+
+
+class _Statements:
+    lock = " FOR UPDATE"
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def ask(self, statement: str, parameters: Sequence[Any] = ()) -> list[Row]:
+        return self._connection.execute(_placed(statement), parameters).fetchall()
+
+    def run(self, statement: str, parameters: Sequence[Any] = ()) -> None:
+        self._connection.execute(_placed(statement), parameters)
+
+    def run_many(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
+        for row in rows:
+            self._connection.execute(_placed(statement), row)
+
+
+class PostgresqlStorage:
+    """A database of a PostgreSQL server, by URL. Statements travel in pipelines: those that give no rows wait for none."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._idle: queue.SimpleQueue[Connection] = queue.SimpleQueue()
+        self._closed = False
+        with _told(), self._connection() as connection, connection.transaction():
+            self._prepare(_Statements(connection))
+
+    @contextmanager
+    def read(self) -> Generator[Transaction]:
+        """A transaction that sees one state of the database and changes nothing."""
+        with self._transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") as statements:
+            yield statements
+
+    @contextmanager
+    def write(self) -> Generator[Transaction]:
+        """A transaction that may change the rows that it locks. What others have locked it waits for."""
+        with self._transaction("BEGIN") as statements:
+            yield statements
+
+    def close(self) -> None:
+        """Closes all connections that are not at work. Any number of times."""
+        self._closed = True
+        with suppress(queue.Empty):
+            while True:
+                self._idle.get_nowait().close()
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Generator[_Statements]:
+        with _told(), self._connection() as connection:
+            try:
+                with connection.pipeline():
+                    connection.execute(cast("Any", begin))
+                    yield _Statements(connection)
+                    connection.execute("COMMIT")
+            except BaseException:
+                with suppress(psycopg.Error):
+                    connection.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _connection(self) -> Generator[Connection]:
+        try:
+            connection = self._idle.get_nowait()
+        except queue.Empty:
+            connection = psycopg.connect(self._url, autocommit=True)
+        try:
+            yield connection
+        finally:
+            if self._closed or connection.broken or connection.info.transaction_status != _IDLE:
+                connection.close()
+            else:
+                self._idle.put(connection)
+
+    def _prepare(self, statements: _Statements) -> None:
+        statements.ask("SELECT pg_advisory_xact_lock(?)", (_SETTING_UP,))
+        statements.run("CREATE TABLE IF NOT EXISTS storage_version (version INTEGER NOT NULL)")
+        if up_to_date(statements.ask("SELECT version FROM storage_version")):
+            return
+        for statement in tables.SEED:
+            statements.run(statement)
+        for table, columns in tables.ADDED_COLUMNS.items():
+            for column in columns:
+                statements.run(f"ALTER TABLE {table} ADD COLUMN IF NOT EXISTS {column}")
+        for statement in tables.ADDED:
+            statements.run(statement)
+        statements.run("INSERT INTO storage_version VALUES (?)", (tables.VERSION,))
+
+
+_IDLE = psycopg.pq.TransactionStatus.IDLE
+
+
+@contextmanager
+def _told() -> Generator[None]:
+    """Failures of the engine as failures of the storage. Their text may quote a value or the URL, so only their kind is
+    told."""
+    try:
+        yield
+    except psycopg.IntegrityError as problem:
+        raise StorageFailed(
+            f"the database refuses a row ({type(problem).__name__}); nothing was written", retryable=False
+        ) from None
+    except psycopg.Error as problem:
+        again = isinstance(problem, psycopg.OperationalError)
+        raise StorageFailed(f"the database failed ({type(problem).__name__})", retryable=again) from None

@@ -1,0 +1,364 @@
+"""
+The rows of one tenant in one transaction: every statement there is, each a plain function.
+
+No statement is without the tenant, so that no call can reach the rows of another; an id of another tenant's is an id that
+is not there.
+"""
+
+from collections.abc import Iterable
+from functools import cache
+from typing import NamedTuple
+
+from interlingua.sessions import tables
+from interlingua.sessions.storage import Transaction
+
+_VALUES_AT_ONCE = 500
+"""How many ids go into one query: SQLite takes 32,766 parameters, older ones 999."""
+
+
+class SessionRow(NamedTuple):
+    """A session. `revision` is the number of its last event, `turn_until` when the lease of its turn ends."""
+
+    tenant: str
+    id: str
+    workspace_path: str
+    active_model: str | None
+    routing_policy_json: str | None
+    schema_version: int
+    created_at: int
+    updated_at: int
+    revision: int = 0
+    last_message_id: str | None = None
+    queued_model: str | None = None
+    turn_id: str | None = None
+    turn_message_id: str | None = None
+    turn_until: int | None = None
+    extra_json: str | None = None
+    parent_session_id: str | None = None
+    parent_message_id: str | None = None
+
+
+class MessageRow(NamedTuple):
+    """A message. `members_json` holds its members that have no column, `superseded_by` the message that stands for it."""
+
+    tenant: str
+    id: str
+    session_id: str
+    role: str
+    content_json: str
+    metadata_json: str
+    created_at: int
+    schema_version: int
+    superseded_by: str | None = None
+    members_json: str | None = None
+
+
+class ToolCallRow(NamedTuple):
+    """A call of a tool: in which message it stands, which one answers it, how it ended."""
+
+    tenant: str
+    id: str
+    session_id: str
+    message_id: str
+    result_message_id: str | None
+    name: str
+    status: str
+    provider_id: str | None
+    provider: str | None
+    created_at: int
+    completed_at: int | None
+
+
+class ToolIdRow(NamedTuple):
+    """What a wire called a call, the n-th of that name in the session, and the canonical id that it has there."""
+
+    tenant: str
+    session_id: str
+    adapter: str
+    provider: str
+    provider_id: str
+    occurrence: int
+    canonical_id: str
+
+
+class KeyRow(NamedTuple):
+    """What was appended under a client key."""
+
+    tenant: str
+    session_id: str
+    client_key: str
+    digest: str
+    first_message_id: str
+    last_message_id: str
+    revision: int
+    created_at: int
+
+
+class EventRow(NamedTuple):
+    """An event of the outbox; its revision is its place in the session."""
+
+    tenant: str
+    session_id: str
+    revision: int
+    id: str
+    type: str
+    event_json: str
+    created_at: int
+
+
+class PriceRow(NamedTuple):
+    """What a message would have cost by another table of prices."""
+
+    tenant: str
+    session_id: str
+    message_id: str
+    pricing_version: str
+    cost_usd: str | None
+    created_at: int
+
+
+_TABLE_OF = {
+    SessionRow: "sessions",
+    MessageRow: "messages",
+    ToolCallRow: "tool_calls",
+    ToolIdRow: "tool_ids",
+    KeyRow: "client_keys",
+    EventRow: "events",
+    PriceRow: "prices",
+}
+AnyRow = SessionRow | MessageRow | ToolCallRow | ToolIdRow | KeyRow | EventRow | PriceRow
+
+
+@cache
+def _insert(kind: type[AnyRow]) -> str:
+    columns = kind._fields
+    return f"INSERT INTO {_TABLE_OF[kind]} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
+
+
+@cache
+def _select(kind: type[AnyRow]) -> str:
+    return f"SELECT {', '.join(kind._fields)} FROM {_TABLE_OF[kind]} WHERE tenant = ?"
+
+
+@cache
+def _update(kind: type[AnyRow]) -> str:
+    changed = [name for name in kind._fields if name not in ("tenant", "id")]
+    return f"UPDATE {_TABLE_OF[kind]} SET {', '.join(f'{name} = ?' for name in changed)} WHERE tenant = ? AND id = ?"
+
+
+class Rows:
+    """The rows of one tenant, in one transaction."""
+
+    def __init__(self, transaction: Transaction, tenant: str) -> None:
+        self._do = transaction
+        self.tenant = tenant
+
+    # ---------------------------------------------------------------------------------------------- all tables
+
+    def insert(self, rows: Iterable[AnyRow]) -> None:
+        """Adds rows, all of one table and of this tenant."""
+        found = list(rows)
+        for row in found:
+            if row.tenant != self.tenant:
+                raise AssertionError("a row of another tenant")
+        if found:
+            self._do.run_many(_insert(type(found[0])), found)
+
+    def update(self, row: SessionRow | MessageRow | ToolCallRow) -> None:
+        """Writes a row again that is there."""
+        changed = [value for name, value in zip(row._fields, row, strict=True) if name not in ("tenant", "id")]
+        self._do.run(_update(type(row)), (*changed, self.tenant, row.id))
+
+    # ---------------------------------------------------------------------------------------------- sessions
+
+    def session(self, session_id: str, *, lock: bool = False) -> SessionRow | None:
+        """A session. Locked, it is this transaction's until its end: who changes a session locks it first."""
+        end = self._do.lock if lock else ""
+        found = self._do.ask(f"{_select(SessionRow)} AND id = ?{end}", (self.tenant, session_id))
+        return SessionRow(*found[0]) if found else None
+
+    def sessions(self, limit: int, before: tuple[int, str] | None = None, prefix: str = "") -> list[SessionRow]:
+        """Sessions, the one that changed last first; those behind a place, those whose ids begin so."""
+        where, values = "", list[str | int]()
+        if before is not None:
+            where += " AND (updated_at < ? OR (updated_at = ? AND id < ?))"
+            values += [before[0], before[0], before[1]]
+        if prefix:
+            where += " AND substr(id, 1, ?) = ?"
+            values += [len(prefix), prefix]
+        found = self._do.ask(
+            f"{_select(SessionRow)}{where} ORDER BY updated_at DESC, id DESC LIMIT ?", (self.tenant, *values, limit)
+        )
+        return [SessionRow(*row) for row in found]
+
+    def stale_sessions(self, before: int, limit: int) -> list[str]:
+        """Ids of sessions that were last changed before a moment."""
+        found = self._do.ask(
+            "SELECT id FROM sessions WHERE tenant = ? AND updated_at < ? ORDER BY updated_at, id LIMIT ?",
+            (self.tenant, before, limit),
+        )
+        return [row[0] for row in found]
+
+    def abandoned_turns(self, now: int, limit: int) -> list[str]:
+        """Ids of sessions whose turn has a lease that has ended."""
+        found = self._do.ask(
+            "SELECT id FROM sessions WHERE tenant = ? AND turn_until < ? ORDER BY id LIMIT ?", (self.tenant, now, limit)
+        )
+        return [row[0] for row in found]
+
+    def delete_session(self, session_id: str) -> None:
+        """Removes a session, with everything that belongs to it."""
+        for table in tables.OF_A_SESSION:
+            self._do.run(f"DELETE FROM {table} WHERE tenant = ? AND session_id = ?", (self.tenant, session_id))
+        self._do.run("DELETE FROM sessions WHERE tenant = ? AND id = ?", (self.tenant, session_id))
+
+    # ---------------------------------------------------------------------------------------------- messages
+
+    def message(self, message_id: str) -> MessageRow | None:
+        """A message, by its id."""
+        found = self._do.ask(f"{_select(MessageRow)} AND id = ?", (self.tenant, message_id))
+        return MessageRow(*found[0]) if found else None
+
+    def messages(
+        self,
+        session_id: str,
+        *,
+        superseded: bool = False,
+        since: str = "",
+        after: str = "",
+        until: str | None = None,
+        limit: int | None = None,
+    ) -> list[MessageRow]:
+        """Messages of a session in their order: from one on, or those behind one, up to one; with `superseded` also those
+        that another stands for."""
+        where = "" if superseded else " AND superseded_by IS NULL"
+        values: list[str | int] = [self.tenant, session_id, after]
+        if since:
+            where += " AND id >= ?"
+            values.append(since)
+        if until is not None:
+            where += " AND id <= ?"
+            values.append(until)
+        end = " ORDER BY id"
+        if limit is not None:
+            end += " LIMIT ?"
+            values.append(limit)
+        found = self._do.ask(f"{_select(MessageRow)} AND session_id = ? AND id > ?{where}{end}", values)
+        return [MessageRow(*row) for row in found]
+
+    def last_message(self, session_id: str) -> MessageRow | None:
+        """The last message of a session that no other stands for."""
+        found = self._do.ask(
+            f"{_select(MessageRow)} AND session_id = ? AND superseded_by IS NULL ORDER BY id DESC LIMIT 1",
+            (self.tenant, session_id),
+        )
+        return MessageRow(*found[0]) if found else None
+
+    def supersede(self, session_id: str, first: str, by: str) -> None:
+        """Another message stands for this one and all behind it."""
+        self._do.run(
+            "UPDATE messages SET superseded_by = ? "
+            "WHERE tenant = ? AND session_id = ? AND id >= ? AND id < ? AND superseded_by IS NULL",
+            (by, self.tenant, session_id, first, by),
+        )
+
+    # ---------------------------------------------------------------------------------------------- tool calls
+
+    def calls(self, session_id: str, status: str | None = None) -> list[ToolCallRow]:
+        """The tool calls of a session in their order; those of a status by the index."""
+        where = "" if status is None else " AND status = ?"
+        values = (self.tenant, session_id) if status is None else (self.tenant, session_id, status)
+        found = self._do.ask(f"{_select(ToolCallRow)} AND session_id = ?{where} ORDER BY message_id, id", values)
+        return [ToolCallRow(*row) for row in found]
+
+    def calls_of(self, session_id: str, ids: Iterable[str]) -> dict[str, ToolCallRow]:
+        """The calls of a session with these ids."""
+        found: dict[str, ToolCallRow] = {}
+        for some in _some(ids):
+            marks = ", ".join("?" * len(some))
+            asked = f"{_select(ToolCallRow)} AND session_id = ? AND id IN ({marks})"
+            for row in self._do.ask(asked, (self.tenant, session_id, *some)):
+                call = ToolCallRow(*row)
+                found[call.id] = call
+        return found
+
+    def taken_calls(self, ids: Iterable[str]) -> set[str]:
+        """Those of these ids that any call has, in any session of anybody: the one question that has no tenant. The answer
+        goes to nobody; a call whose id is taken gets another one."""
+        found: set[str] = set()
+        for some in _some(ids):
+            marks = ", ".join("?" * len(some))
+            found.update(row[0] for row in self._do.ask(f"SELECT id FROM tool_calls WHERE id IN ({marks})", some))
+        return found
+
+    def delete_calls(self, session_id: str) -> None:
+        """Removes the rows of all tool calls of a session, to be written again."""
+        self._do.run("DELETE FROM tool_calls WHERE tenant = ? AND session_id = ?", (self.tenant, session_id))
+
+    def call(self, call_id: str) -> ToolCallRow | None:
+        """A tool call, by its canonical id."""
+        found = self._do.ask(f"{_select(ToolCallRow)} AND id = ?", (self.tenant, call_id))
+        return ToolCallRow(*found[0]) if found else None
+
+    # ---------------------------------------------------------------------------------------------- the id map
+
+    def tool_ids(self, session_id: str) -> list[ToolIdRow]:
+        """The whole id map of a session."""
+        found = self._do.ask(
+            f"{_select(ToolIdRow)} AND session_id = ? ORDER BY canonical_id, adapter, provider",
+            (self.tenant, session_id),
+        )
+        return [ToolIdRow(*row) for row in found]
+
+    def canonical_ids(self, session_id: str, adapter: str, provider: str, provider_id: str) -> list[ToolIdRow]:
+        """What a wire calls so, by occurrence."""
+        found = self._do.ask(
+            f"{_select(ToolIdRow)} AND session_id = ? AND adapter = ? AND provider = ? AND provider_id = ? "
+            "ORDER BY occurrence",
+            (self.tenant, session_id, adapter, provider, provider_id),
+        )
+        return [ToolIdRow(*row) for row in found]
+
+    def provider_ids(self, session_id: str, canonical_id: str) -> list[ToolIdRow]:
+        """What wires call a call."""
+        found = self._do.ask(
+            f"{_select(ToolIdRow)} AND session_id = ? AND canonical_id = ? ORDER BY adapter, provider",
+            (self.tenant, session_id, canonical_id),
+        )
+        return [ToolIdRow(*row) for row in found]
+
+    # ---------------------------------------------------------------------------------------------- keys, events, prices
+
+    def key(self, session_id: str, client_key: str) -> KeyRow | None:
+        """What was appended under a client key."""
+        found = self._do.ask(
+            f"{_select(KeyRow)} AND session_id = ? AND client_key = ?", (self.tenant, session_id, client_key)
+        )
+        return KeyRow(*found[0]) if found else None
+
+    def events(self, session_id: str, after: int, limit: int) -> list[EventRow]:
+        """Events of a session in their order, those behind a revision."""
+        found = self._do.ask(
+            f"{_select(EventRow)} AND session_id = ? AND revision > ? ORDER BY revision LIMIT ?",
+            (self.tenant, session_id, after, limit),
+        )
+        return [EventRow(*row) for row in found]
+
+    def prices(self, session_id: str) -> list[PriceRow]:
+        """What the messages of a session would have cost by other tables."""
+        found = self._do.ask(
+            f"{_select(PriceRow)} AND session_id = ? ORDER BY message_id, pricing_version", (self.tenant, session_id)
+        )
+        return [PriceRow(*row) for row in found]
+
+    def delete_prices(self, session_id: str, pricing_version: str) -> None:
+        """Removes the costs of a session by one table, to be written again."""
+        self._do.run(
+            "DELETE FROM prices WHERE tenant = ? AND session_id = ? AND pricing_version = ?",
+            (self.tenant, session_id, pricing_version),
+        )
+
+
+def _some(ids: Iterable[str]) -> Iterable[list[str]]:
+    found = list(dict.fromkeys(ids))
+    return [found[start : start + _VALUES_AT_ONCE] for start in range(0, len(found), _VALUES_AT_ONCE)]

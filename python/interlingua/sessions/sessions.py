@@ -1,0 +1,406 @@
+"""
+Sessions: conversations that last (spec/12-sessions.md).
+
+    async with Sessions("sqlite:///chats.db", model="anthropic:claude-sonnet-4-6") as sessions:
+        chat = await sessions.create()
+        answer = await chat.say("What is a ULID?")
+
+Everything that is kept is in the database; what stands here between two calls are connections. So any number of servers
+may share a database, and any of them may stop at any moment.
+"""
+
+import asyncio
+import copy
+import os
+import secrets
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final, NamedTuple, Self, TypeVar
+
+from interlingua.canonical import json
+from interlingua.canonical.errors import InvalidRequest
+from interlingua.client import Client
+from interlingua.client.routing import Routing
+from interlingua.events import SESSION_CREATED, Event, Events
+from interlingua.sessions import transfer, turns
+from interlingua.sessions.appending import Rules
+from interlingua.sessions.bus import Bus
+from interlingua.sessions.change import Change
+from interlingua.sessions.chat import Chat
+from interlingua.sessions.errors import SessionNotFound
+from interlingua.sessions.marks import Marks, microseconds, write_time
+from interlingua.sessions.rows import Rows, SessionRow
+from interlingua.sessions.storage import Storage, open_storage
+from interlingua.sessions.versions import CURRENT
+
+T = TypeVar("T")
+
+MODEL: Final = "INTERLINGUA_MODEL"
+"""The variable that names the model of sessions where nothing else does."""
+
+_SOME: Final = 100
+
+
+class SessionInfo(NamedTuple):
+    """What a session is beside its messages. `turn_until` is when the lease of the answer under way ends, if one is."""
+
+    id: str
+    workspace_path: str
+    active_model: str | None
+    queued_model: str | None
+    policy: dict[str, Any] | None
+    extra: dict[str, Any]
+    revision: int
+    created_at: str
+    updated_at: str
+    last_message_id: str | None
+    parent_session_id: str | None
+    parent_message_id: str | None
+    turn_until: str | None
+
+    @classmethod
+    def of(cls, row: SessionRow) -> "SessionInfo":
+        """What a row says."""
+        return cls(
+            id=row.id,
+            workspace_path=row.workspace_path,
+            active_model=row.active_model,
+            queued_model=row.queued_model,
+            policy=json.loads(row.routing_policy_json) if row.routing_policy_json else None,
+            extra=json.loads(row.extra_json) if row.extra_json else {},
+            revision=row.revision,
+            created_at=write_time(row.created_at),
+            updated_at=write_time(row.updated_at),
+            last_message_id=row.last_message_id,
+            parent_session_id=row.parent_session_id,
+            parent_message_id=row.parent_message_id,
+            turn_until=None if row.turn_until is None else write_time(row.turn_until),
+        )
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Sessions:
+    """The sessions of one tenant in one database. Use `async with`, or close it when done.
+
+    `storage` is a URL (`open_storage`) or an engine. `tenant` says whose sessions are seen; `of` gives those of another.
+    `client` calls the providers (default: one of its own), `policy` routes where a session has no policy of its own, and
+    `model` answers where that names none (default: the variable INTERLINGUA_MODEL).
+    `profile` is what stored messages keep to, `raw_limit` the most bytes of `provider_raw` of a message.
+    `lease` is for how many seconds a turn is kept for a holder that says nothing, `checkpoint` how often what has arrived
+    of a stream is written. `events` observes what is committed here. `now` is the clock, `random_bits` gives that many
+    random bits.
+    """
+
+    def __init__(
+        self,
+        storage: str | Storage,
+        *,
+        tenant: str = "",
+        client: Client | None = None,
+        policy: Mapping[str, Any] | Path | None = None,
+        model: str | None = None,
+        profile: str = "core",
+        raw_limit: int | None = None,
+        lease: float = 15.0,
+        checkpoint: float = 1.0,
+        threads: int = 8,
+        events: Events | None = None,
+        now: Callable[[], datetime] = _now,
+        random_bits: Callable[[int], int] = secrets.randbits,
+    ) -> None:
+        self.tenant = tenant
+        self.rules = Rules(profile, raw_limit)
+        """What stored messages keep to."""
+        self.lease = round(lease * 1_000_000)
+        """For how long a turn is kept, in microseconds."""
+        self.checkpoint = checkpoint
+        self.marks = Marks(now, random_bits)
+        """Where times and ids come from."""
+        self.now = now
+        self.bus = Bus()
+        """The committed events, for subscribers in this process."""
+        self.events = events or Events(now=now)
+        self.events.subscribe(self.bus)
+        self._given = storage
+        self._storage: Storage | None = None
+        self._threads = ThreadPoolExecutor(threads, "sessions")
+        self._client = client
+        self._owns_client = client is None
+        self._policy = _policy(policy, model)
+        self._routing: Routing | None = None
+        self._decided: dict[str, list[Event]] = {}
+        self._watchers: dict[str, set[asyncio.Event]] = {}
+
+    async def __aenter__(self) -> Self:
+        try:
+            await self.recover()
+        except BaseException:
+            await self.aclose()
+            raise
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Closes all connections. Any number of times."""
+        if self._client is not None and self._owns_client:
+            await self._client.aclose()
+        storage = self._storage
+        if storage is not None and isinstance(self._given, str):
+            await asyncio.get_running_loop().run_in_executor(None, storage.close)
+        self._threads.shutdown(wait=False)
+
+    def of(self, tenant: str) -> "Sessions":
+        """The same for another tenant: connections, client and subscribers are shared, rows are not."""
+        other = copy.copy(self)
+        other.tenant = tenant
+        return other
+
+    # ---------------------------------------------------------------------------------------------- sessions
+
+    async def create(
+        self,
+        *,
+        model: str | None = None,
+        workspace_path: str = "",
+        policy: Mapping[str, Any] | None = None,
+        extra: Mapping[str, Any] | None = None,
+    ) -> Chat:
+        """A new session. `model` answers until it is swapped; else the policy routes. `extra` is the caller's own data.
+
+        Raises `InvalidRequest` for a model that is not known, and a policy that is not valid.
+        """
+        active = None if model is None else self.one_model(model)
+        if policy is not None:
+            Routing(self.routing.registry, policy).check()
+        moment = self.marks.now()
+        row = SessionRow(
+            tenant=self.tenant,
+            id=self.marks.session_id(),
+            workspace_path=workspace_path,
+            active_model=active,
+            routing_policy_json=None if policy is None else json.dumps(dict(policy)).decode(),
+            schema_version=CURRENT,
+            created_at=moment,
+            updated_at=moment,
+            extra_json=json.dumps(dict(extra)).decode() if extra else None,
+        )
+
+        def created(rows: Rows) -> Change:
+            change = Change(rows, row, self.marks)
+            change.tell(SESSION_CREATED, {"model": active}, "user")
+            rows.insert([change.row])
+            change.tell_all()
+            return change
+
+        self.tell(await self.write(created))
+        return Chat(self, row.id)
+
+    async def open(self, session_id: str) -> Chat:
+        """A session that there is. Raises `SessionNotFound`."""
+        await self.info(session_id)
+        return Chat(self, session_id)
+
+    def chat(self, session_id: str) -> Chat:
+        """A handle of a session, which is not looked at before something is asked of it."""
+        return Chat(self, session_id)
+
+    async def info(self, session_id: str) -> SessionInfo:
+        """What a session is beside its messages. Raises `SessionNotFound`."""
+        row = await self.read(lambda rows: rows.session(session_id))
+        if row is None:
+            raise SessionNotFound("there is no such session")
+        return SessionInfo.of(row)
+
+    async def latest(self, limit: int = 50, *, after: SessionInfo | None = None, prefix: str = "") -> list[SessionInfo]:
+        """Sessions, the one that changed last first: at most `limit`, behind one of them, whose ids begin with `prefix`."""
+        place = None if after is None else (microseconds(datetime.fromisoformat(after.updated_at)), after.id)
+        rows = await self.read(lambda rows: rows.sessions(limit, place, prefix))
+        return [SessionInfo.of(row) for row in rows]
+
+    async def find(self, identity: str) -> str | None:
+        """The id of the session that a session, a message or a tool call of this id belongs to; None when there is none."""
+
+        def found(rows: Rows) -> str | None:
+            if rows.session(identity) is not None:
+                return identity
+            row = rows.message(identity) or rows.call(identity)
+            return None if row is None else row.session_id
+
+        return await self.read(found)
+
+    async def delete(self, session_id: str) -> None:
+        """Removes a session with everything that belongs to it. Raises `SessionNotFound`, and `TurnInProgress`."""
+
+        def deleted(rows: Rows) -> None:
+            Change.of(rows, session_id, self.marks).demand_free()
+            rows.delete_session(session_id)
+
+        await self.write(deleted)
+
+    async def delete_unchanged(self, age: timedelta) -> int:
+        """Removes all sessions that have not changed for so long, a hundred in each transaction; gives their number."""
+        before = microseconds(self.now() - age)
+        total = 0
+
+        def deleted(rows: Rows) -> int:
+            found = rows.stale_sessions(before, _SOME)
+            for session_id in found:
+                rows.delete_session(session_id)
+            return len(found)
+
+        while number := await self.write(deleted):
+            total += number
+        return total
+
+    async def recover(self) -> int:
+        """Ends turns that were left by holders who are gone: what had arrived becomes a message of status `error`. Gives
+        their number. Who opens sessions does this, and so does whoever comes to one of them."""
+        total = 0
+
+        def closed(rows: Rows) -> list[Change]:
+            changes: list[Change] = []
+            for session_id in rows.abandoned_turns(self.marks.now(), _SOME):
+                change = Change.of(rows, session_id, self.marks)
+                if (change.row.turn_until or change.now) < change.now:
+                    turns.close_abandoned(change)
+                    change.finish()
+                    changes.append(change)
+            return changes
+
+        while changes := await self.write(closed):
+            total += len(changes)
+            for change in changes:
+                self.tell(change)
+        return total
+
+    # ---------------------------------------------------------------------------------------------- in and out
+
+    async def export(self, session_id: str) -> AsyncIterator[str]:
+        """A session as lines of JSON: itself first, then its messages in their order, then what else belongs to it."""
+        for line in await self.read(lambda rows: transfer.exported(rows, session_id)):
+            yield line
+
+    async def import_(self, lines: Iterable[str | bytes], *, keep_ids: bool = False) -> Chat:
+        """A session from what `export` gave. It gets ids of its own, unless it is to keep those that it had, which must be
+        free. Raises `InvalidRequest` with the line that is wrong; then nothing is stored."""
+        given = list(lines)
+
+        def imported(rows: Rows) -> Change:
+            return transfer.imported(rows, given, self.marks, self.rules, keep_ids=keep_ids)
+
+        change = await self.write(imported)
+        self.tell(change)
+        return Chat(self, change.row.id)
+
+    # ---------------------------------------------------------------------------------------------- for Chat
+
+    @property
+    def client(self) -> Client:
+        """Who calls the providers."""
+        if self._client is None:
+            self._client = Client(now=self.now)
+        return self._client
+
+    @property
+    def routing(self) -> Routing:
+        """Who chooses the models."""
+        if self._routing is None:
+            observed = Events(self._note, now=self.now)
+            client = self.client
+            self._routing = Routing(
+                client.registry, self._policy, connect=client.connection, missing=client.missing, events=observed
+            )
+        return self._routing
+
+    def one_model(self, model: str) -> str:
+        """The canonical id of a model. Raises `InvalidRequest` for a name that is not known, and for a chain."""
+        targets = self.routing.registry.expand(model, aliases=self.routing.policy.get("aliases"))
+        if len(targets) != 1:
+            raise InvalidRequest(f"{model!r} stands for {len(targets)} models; a session has one", path="/model")
+        return str(targets[0])
+
+    def _note(self, event: Event) -> None:
+        """Keeps what is decided for a turn until the turn is written."""
+        noted = self._decided.get(event["turn_id"] or "")
+        if noted is not None:
+            noted.append(event)
+
+    def noting(self, turn_id: str) -> list[Event]:
+        """The list that the decisions of a turn come into, until `forget`."""
+        return self._decided.setdefault(turn_id, [])
+
+    def forget(self, turn_id: str) -> None:
+        """The turn is over."""
+        self._decided.pop(turn_id, None)
+
+    async def read(self, work: Callable[[Rows], T]) -> T:
+        """What some work gives that reads rows, in one transaction, in a thread."""
+
+        def reading() -> T:
+            with self._opened().read() as transaction:
+                return work(Rows(transaction, self.tenant))
+
+        return await asyncio.get_running_loop().run_in_executor(self._threads, reading)
+
+    async def write(self, work: Callable[[Rows], T]) -> T:
+        """What some work gives that changes rows. It is on the disk when this returns. A caller that is cancelled
+        meanwhile does not know whether it is."""
+
+        def writing() -> T:
+            with self._opened().write() as transaction:
+                return work(Rows(transaction, self.tenant))
+
+        return await asyncio.get_running_loop().run_in_executor(self._threads, writing)
+
+    async def change(self, session_id: str, work: Callable[[Change], T]) -> T:
+        """What some work gives that changes a session, whose events are then given to whoever observes. The work ends
+        with `finish`."""
+
+        def changing(rows: Rows) -> tuple[T, Change]:
+            change = Change.of(rows, session_id, self.marks)
+            return work(change), change
+
+        given, change = await self.write(changing)
+        self.tell(change)
+        return given
+
+    def tell(self, change: Change) -> None:
+        """Gives the events of a change that is committed to those who observe."""
+        for event in change.events:
+            self.events.give(event)
+        if change.events:
+            for watcher in self._watchers.get(change.row.id, ()):
+                watcher.set()
+
+    def watcher(self, session_id: str) -> asyncio.Event:
+        """What is set whenever this process changes a session, until `unwatch`."""
+        watcher = asyncio.Event()
+        self._watchers.setdefault(session_id, set()).add(watcher)
+        return watcher
+
+    def unwatch(self, session_id: str, watcher: asyncio.Event) -> None:
+        """Nobody waits there any more."""
+        found = self._watchers.get(session_id, set())
+        found.discard(watcher)
+        if not found:
+            self._watchers.pop(session_id, None)
+
+    def _opened(self) -> Storage:
+        if self._storage is None:
+            self._storage = open_storage(self._given) if isinstance(self._given, str) else self._given
+        return self._storage
+
+
+def _policy(policy: Mapping[str, Any] | Path | None, model: str | None) -> Mapping[str, Any] | Path | None:
+    """The policy of sessions that have none: with a model as its default, where it has no word for that."""
+    if policy is not None and model is not None:
+        raise InvalidRequest("give a policy or a model: a policy names its default itself")
+    named = model or os.environ.get(MODEL)
+    return {"version": 1, "chains": True, "global": {"default": named}} if policy is None and named else policy

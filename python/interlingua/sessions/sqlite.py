@@ -1,0 +1,135 @@
+"""SQLite: one file, no server. Write-ahead log, so that readers and the writer do not wait for each other."""
+
+import queue
+import sqlite3
+import threading
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from interlingua.sessions import tables
+from interlingua.sessions.errors import StorageFailed
+from interlingua.sessions.storage import Row, Transaction
+
+_BUSY_S = 30.0
+"""How long a transaction waits for one of another process."""
+
+
+class _Statements:
+    lock = ""  # the whole database is the writer's
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def ask(self, statement: str, parameters: Sequence[Any] = ()) -> list[Row]:
+        return self._connection.execute(statement, parameters).fetchall()
+
+    def run(self, statement: str, parameters: Sequence[Any] = ()) -> None:
+        self._connection.execute(statement, parameters)
+
+    def run_many(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
+        self._connection.executemany(statement, rows)
+
+
+class SqliteStorage:
+    """A database in a file, or in memory when there is no path. One writes at a time, any number read."""
+
+    def __init__(self, path: str | None) -> None:
+        self._path = path
+        self._writing = threading.Lock()
+        self._idle: queue.SimpleQueue[sqlite3.Connection] = queue.SimpleQueue()
+        self._opened: list[sqlite3.Connection] = []
+        with _told():
+            self._writer = self._connect()
+            self._prepare(self._writer)
+
+    @contextmanager
+    def read(self) -> Generator[Transaction]:
+        """A transaction that sees one state of the database and changes nothing."""
+        if self._path is None:  # what is in memory has one connection
+            with self._writing, _told(), self._transaction(self._writer, "BEGIN") as statements:
+                yield statements
+            return
+        with _told():
+            try:
+                connection = self._idle.get_nowait()
+            except queue.Empty:
+                connection = self._connect()
+            try:
+                with self._transaction(connection, "BEGIN") as statements:
+                    yield statements
+            finally:
+                self._idle.put(connection)
+
+    @contextmanager
+    def write(self) -> Generator[Transaction]:
+        """A transaction that may change anything. Others of this process wait in turn, those of other processes ask again."""
+        with self._writing, _told(), self._transaction(self._writer, "BEGIN IMMEDIATE") as statements:
+            yield statements
+
+    def close(self) -> None:
+        """Closes all connections. Any number of times."""
+        with self._writing:
+            while self._opened:
+                self._opened.pop().close()
+
+    @contextmanager
+    def _transaction(self, connection: sqlite3.Connection, begin: str) -> Generator[_Statements]:
+        connection.execute(begin)
+        try:
+            yield _Statements(connection)
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+        connection.execute("COMMIT")
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self._path or ":memory:", timeout=_BUSY_S, isolation_level=None, check_same_thread=False
+        )
+        self._opened.append(connection)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")  # what is acknowledged survives a loss of power
+        connection.execute("PRAGMA foreign_keys = ON")
+        return connection
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        with self._transaction(connection, "BEGIN IMMEDIATE") as statements:
+            statements.run("CREATE TABLE IF NOT EXISTS storage_version (version INTEGER NOT NULL)")
+            if not up_to_date(statements.ask("SELECT version FROM storage_version")):
+                for statement in tables.SEED:
+                    statements.run(statement.replace("BIGINT", "INTEGER"))
+                for table, columns in tables.ADDED_COLUMNS.items():
+                    there = {row[1] for row in statements.ask(f"PRAGMA table_info({table})")}
+                    for column in columns:
+                        if column.split()[0] not in there:
+                            statements.run(f"ALTER TABLE {table} ADD COLUMN {column.replace('BIGINT', 'INTEGER')}")
+                for statement in tables.ADDED:
+                    statements.run(statement.replace("BIGINT", "INTEGER"))
+                statements.run("INSERT INTO storage_version VALUES (?)", (tables.VERSION,))
+
+
+def up_to_date(rows: list[Row]) -> bool:
+    """Whether the tables are there, by what `storage_version` holds. Raises `StorageFailed` for those of a later version."""
+    version = max((row[0] for row in rows), default=0)
+    if version > tables.VERSION:
+        raise StorageFailed(
+            f"the database has tables of version {version}, this program knows up to {tables.VERSION}: use a later one",
+            retryable=False,
+        )
+    return version == tables.VERSION
+
+
+@contextmanager
+def _told() -> Generator[None]:
+    """Failures of the engine as failures of the storage. Their text may quote a value, so only their kind is told."""
+    try:
+        yield
+    except sqlite3.IntegrityError as problem:
+        raise StorageFailed(
+            f"the database refuses a row ({problem.sqlite_errorname}); nothing was written", retryable=False
+        ) from None
+    except sqlite3.Error as problem:
+        name = getattr(problem, "sqlite_errorname", type(problem).__name__)
+        raise StorageFailed(f"the database failed ({name})", retryable=name.startswith("SQLITE_BUSY")) from None

@@ -1,0 +1,72 @@
+"""
+What a storage engine is: transactions over the tables of `tables`, and nothing else.
+
+The statements are the same for every engine and stand in `rows`. An engine opens connections, begins and ends
+transactions, and says how a row is locked. All of it blocks: `Sessions` calls it in threads of its own.
+"""
+
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+from interlingua.canonical.errors import InvalidRequest
+
+Row = tuple[Any, ...]
+
+
+class Transaction(Protocol):
+    """The statements of one transaction. They have `?` where a parameter goes."""
+
+    lock: str
+    """What a SELECT ends with so that its rows are this transaction's until its end."""
+
+    def ask(self, statement: str, parameters: Sequence[Any] = ()) -> list[Row]:
+        """The rows that a query gives."""
+        ...
+
+    def run(self, statement: str, parameters: Sequence[Any] = ()) -> None:
+        """Carries a statement out, at the latest when the transaction ends."""
+        ...
+
+    def run_many(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
+        """The same once for each row."""
+        ...
+
+
+class Storage(Protocol):
+    """A database of sessions. Any number of threads may use one; close it when done.
+
+    What `write` gave is on the disk when its block ends well, and not at all when it ends with an error.
+    Both raise `StorageFailed` when the database fails.
+    """
+
+    def read(self) -> AbstractContextManager[Transaction]:
+        """A transaction that sees one state of the database and changes nothing."""
+        ...
+
+    def write(self) -> AbstractContextManager[Transaction]:
+        """A transaction that may change what it locks."""
+        ...
+
+    def close(self) -> None:
+        """Closes all connections. Any number of times."""
+        ...
+
+
+def open_storage(url: str) -> Storage:
+    """The database at a URL, whose tables are made when they are not there.
+
+    `sqlite:///chats.db` is a file beside the program, `sqlite:////var/lib/chats.db` one with an absolute path,
+    `sqlite://` one in memory; `postgresql://user@host/database` needs the extra `postgresql`.
+    Raises `StorageFailed` when it cannot be opened.
+    """
+    scheme, separator, rest = url.partition("://")
+    if separator and scheme == "sqlite":
+        from interlingua.sessions.sqlite import SqliteStorage
+
+        return SqliteStorage(rest.removeprefix("/") or None)
+    if separator and scheme in ("postgresql", "postgres"):
+        from interlingua.sessions.postgresql import PostgresqlStorage
+
+        return PostgresqlStorage(url)
+    raise InvalidRequest("a storage URL begins with sqlite:// or postgresql://, such as sqlite:///chats.db")

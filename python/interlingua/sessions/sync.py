@@ -1,0 +1,210 @@
+"""
+Sessions without `await`: the same calls, carried out by an event loop in a thread of its own.
+
+    with SyncSessions("sqlite:///chats.db") as sessions:
+        chat = sessions.create()
+        chat.say("What is a ULID?")
+"""
+
+import asyncio
+import threading
+from collections.abc import Coroutine, Iterable, Iterator, Mapping
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any, Self, TypeVar
+
+from interlingua.events import Event
+from interlingua.sessions.appending import Appended
+from interlingua.sessions.chat import Chat, Swap
+from interlingua.sessions.generating import SessionStream
+from interlingua.sessions.rows import PriceRow, ToolCallRow
+from interlingua.sessions.sessions import SessionInfo, Sessions
+
+T = TypeVar("T")
+Message = dict[str, Any]
+Response = dict[str, Any]
+
+
+class _Loop:
+    """An event loop in a thread."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="sessions", daemon=True)
+        self._thread.start()
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """What the work gives. Whoever interrupts the wait (Ctrl-C) cancels the work."""
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()
+            raise
+
+    def close(self) -> None:
+        """Ends the thread."""
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+
+class SyncSessions:
+    """The sessions of one tenant in one database; takes what `Sessions` takes. Use `with`, or close it when done."""
+
+    def __init__(self, storage: Any, **options: Any) -> None:
+        self._loop = _Loop()
+        self._sessions = Sessions(storage, **options)
+
+    def __enter__(self) -> Self:
+        try:
+            self._loop.run(self._sessions.__aenter__())
+        except BaseException:
+            self._loop.close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes all connections."""
+        self._loop.run(self._sessions.aclose())
+        self._loop.close()
+
+    def create(
+        self,
+        *,
+        model: str | None = None,
+        workspace_path: str = "",
+        policy: Mapping[str, Any] | None = None,
+        extra: Mapping[str, Any] | None = None,
+    ) -> "SyncChat":
+        """`Sessions.create`."""
+        work = self._sessions.create(model=model, workspace_path=workspace_path, policy=policy, extra=extra)
+        return SyncChat(self._loop, self._loop.run(work))
+
+    def open(self, session_id: str) -> "SyncChat":
+        """`Sessions.open`."""
+        return SyncChat(self._loop, self._loop.run(self._sessions.open(session_id)))
+
+    def latest(self, limit: int = 50, *, after: SessionInfo | None = None, prefix: str = "") -> list[SessionInfo]:
+        """`Sessions.latest`."""
+        return self._loop.run(self._sessions.latest(limit, after=after, prefix=prefix))
+
+    def find(self, identity: str) -> str | None:
+        """`Sessions.find`."""
+        return self._loop.run(self._sessions.find(identity))
+
+    def import_(self, lines: Iterable[str | bytes], *, keep_ids: bool = False) -> "SyncChat":
+        """`Sessions.import_`."""
+        return SyncChat(self._loop, self._loop.run(self._sessions.import_(lines, keep_ids=keep_ids)))
+
+    def delete(self, session_id: str) -> None:
+        """`Sessions.delete`."""
+        self._loop.run(self._sessions.delete(session_id))
+
+    def delete_unchanged(self, age: timedelta) -> int:
+        """`Sessions.delete_unchanged`."""
+        return self._loop.run(self._sessions.delete_unchanged(age))
+
+
+class SyncChat:
+    """One session."""
+
+    def __init__(self, loop: _Loop, chat: Chat) -> None:
+        self._loop = loop
+        self._chat = chat
+        self.id = chat.id
+
+    def __repr__(self) -> str:
+        return repr(self._chat)
+
+    def say(self, message: Any, **options: Any) -> Response:
+        """`Chat.say`."""
+        return self._loop.run(self._chat.say(message, **options))
+
+    def generate(self, **options: Any) -> Response:
+        """`Chat.generate`."""
+        return self._loop.run(self._chat.generate(**options))
+
+    def stream(self, message: Any = None, **options: Any) -> "SyncStream":
+        """`Chat.stream`."""
+        return SyncStream(self._loop, self._chat.stream(message, **options))
+
+    def append(
+        self, messages: Any, *, key: str | None = None, expected: int | None = None, instead_of: str | None = None
+    ) -> Appended:
+        """`Chat.append`."""
+        return self._loop.run(self._chat.append(messages, key=key, expected=expected, instead_of=instead_of))
+
+    def info(self) -> SessionInfo:
+        """`Chat.info`."""
+        return self._loop.run(self._chat.info())
+
+    def history(self, *, superseded: bool = False, after: str = "", limit: int | None = None) -> list[Message]:
+        """`Chat.history`."""
+        return self._loop.run(self._chat.history(superseded=superseded, after=after, limit=limit))
+
+    def calls(self, status: str | None = None) -> list[ToolCallRow]:
+        """`Chat.calls`."""
+        return self._loop.run(self._chat.calls(status))
+
+    def swap(self, argument: str, **members: Any) -> Swap:
+        """`Chat.swap`."""
+        return self._loop.run(self._chat.swap(argument, **members))
+
+    def preview(self, *models: str, **members: Any) -> list[dict[str, Any]]:
+        """`Chat.preview`."""
+        return self._loop.run(self._chat.preview(*models, **members))
+
+    def fork(self, message_id: str | None = None) -> "SyncChat":
+        """`Chat.fork`."""
+        return SyncChat(self._loop, self._loop.run(self._chat.fork(message_id)))
+
+    def export(self) -> list[str]:
+        """`Chat.export`."""
+        return self._loop.run(self._chat.export())
+
+    def save(self, message_id: str | None = None) -> int:
+        """`Chat.save`."""
+        return self._loop.run(self._chat.save(message_id))
+
+    def reprice(self, version: str | None = None) -> list[PriceRow]:
+        """`Chat.reprice`."""
+        return self._loop.run(self._chat.reprice(version))
+
+    def delete(self) -> None:
+        """`Chat.delete`."""
+        self._loop.run(self._chat.delete())
+
+
+class SyncStream:
+    """The events of one answer. Iterate it once; `response` is the whole answer when the stream has ended."""
+
+    def __init__(self, loop: _Loop, stream: SessionStream) -> None:
+        self._loop = loop
+        self._stream = stream
+
+    @property
+    def response(self) -> Response | None:
+        """The answer: whole after `message_complete`, what had arrived after `error`."""
+        return self._stream.response
+
+    def __iter__(self) -> Iterator[Event]:
+        with suppress(StopAsyncIteration):
+            while True:
+                yield self._loop.run(self._next())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Gives up what has not been read."""
+        self._loop.run(self._stream.aclose())
+
+    async def _next(self) -> Event:
+        return await anext(self._stream)

@@ -1,0 +1,126 @@
+"""
+The tables. Those of seed 004 §9.1 are as it has them, with columns and indexes that are only added: each added column has
+a default, so that what was written for the seed's tables works on these.
+
+A time is microseconds since 1970, UTC. `tenant` says whose a row is; the empty text is the only one where there is but one.
+"""
+
+from typing import Final
+
+VERSION: Final = 1
+"""Of the tables. It is in the table `storage_version`; a database with a higher one is not opened."""
+
+SEED: Final = (
+    """CREATE TABLE IF NOT EXISTS sessions (
+  id TEXT PRIMARY KEY,
+  workspace_path TEXT NOT NULL,
+  active_model TEXT,
+  routing_policy_json TEXT,
+  schema_version INTEGER NOT NULL,
+  created_at BIGINT NOT NULL,
+  updated_at BIGINT NOT NULL
+)""",
+    """CREATE TABLE IF NOT EXISTS messages (
+  id TEXT PRIMARY KEY,
+  session_id TEXT NOT NULL,
+  role TEXT NOT NULL,
+  content_json TEXT NOT NULL,
+  metadata_json TEXT NOT NULL,
+  created_at BIGINT NOT NULL,
+  schema_version INTEGER NOT NULL,
+  FOREIGN KEY (session_id) REFERENCES sessions(id)
+)""",
+    "CREATE INDEX IF NOT EXISTS idx_messages_session_created ON messages(session_id, created_at)",
+    """CREATE TABLE IF NOT EXISTS tool_calls (
+  id TEXT PRIMARY KEY,
+  session_id TEXT NOT NULL,
+  message_id TEXT NOT NULL,
+  result_message_id TEXT,
+  name TEXT NOT NULL,
+  status TEXT NOT NULL,
+  provider_id TEXT,
+  provider TEXT,
+  created_at BIGINT NOT NULL,
+  completed_at BIGINT,
+  FOREIGN KEY (session_id) REFERENCES sessions(id),
+  FOREIGN KEY (message_id) REFERENCES messages(id),
+  FOREIGN KEY (result_message_id) REFERENCES messages(id)
+)""",
+    "CREATE INDEX IF NOT EXISTS idx_tool_calls_session_status ON tool_calls(session_id, status)",
+)
+"""As the seed has them; BIGINT, where it says INTEGER, is the same in SQLite and holds microseconds in PostgreSQL."""
+
+ADDED_COLUMNS: Final = {
+    "sessions": (
+        "tenant TEXT NOT NULL DEFAULT ''",
+        "revision BIGINT NOT NULL DEFAULT 0",
+        "last_message_id TEXT",
+        "queued_model TEXT",
+        "turn_id TEXT",
+        "turn_message_id TEXT",
+        "turn_until BIGINT",
+        "extra_json TEXT",
+        "parent_session_id TEXT",
+        "parent_message_id TEXT",
+    ),
+    "messages": ("tenant TEXT NOT NULL DEFAULT ''", "superseded_by TEXT", "members_json TEXT"),
+    "tool_calls": ("tenant TEXT NOT NULL DEFAULT ''",),
+}
+
+ADDED: Final = (
+    "CREATE INDEX IF NOT EXISTS idx_sessions_tenant_updated ON sessions(tenant, updated_at, id)",
+    "CREATE INDEX IF NOT EXISTS idx_messages_session_id ON messages(session_id, id)",
+    # what a wire called a tool call, and the canonical id that it has in the session
+    """CREATE TABLE IF NOT EXISTS tool_ids (
+  tenant TEXT NOT NULL,
+  session_id TEXT NOT NULL,
+  adapter TEXT NOT NULL,
+  provider TEXT NOT NULL,
+  provider_id TEXT NOT NULL,
+  occurrence INTEGER NOT NULL,
+  canonical_id TEXT NOT NULL,
+  PRIMARY KEY (session_id, adapter, provider, provider_id, occurrence),
+  FOREIGN KEY (session_id) REFERENCES sessions(id)
+)""",
+    "CREATE INDEX IF NOT EXISTS idx_tool_ids_canonical ON tool_ids(session_id, canonical_id)",
+    # what a client key stands for
+    """CREATE TABLE IF NOT EXISTS client_keys (
+  tenant TEXT NOT NULL,
+  session_id TEXT NOT NULL,
+  client_key TEXT NOT NULL,
+  digest TEXT NOT NULL,
+  first_message_id TEXT NOT NULL,
+  last_message_id TEXT NOT NULL,
+  revision BIGINT NOT NULL,
+  created_at BIGINT NOT NULL,
+  PRIMARY KEY (session_id, client_key),
+  FOREIGN KEY (session_id) REFERENCES sessions(id)
+)""",
+    # the outbox: what happened, in the order in which it happened
+    """CREATE TABLE IF NOT EXISTS events (
+  tenant TEXT NOT NULL,
+  session_id TEXT NOT NULL,
+  revision BIGINT NOT NULL,
+  id TEXT NOT NULL,
+  type TEXT NOT NULL,
+  event_json TEXT NOT NULL,
+  created_at BIGINT NOT NULL,
+  PRIMARY KEY (session_id, revision),
+  FOREIGN KEY (session_id) REFERENCES sessions(id)
+)""",
+    # what a message would have cost by other price tables; its own cost stays in the message
+    """CREATE TABLE IF NOT EXISTS prices (
+  tenant TEXT NOT NULL,
+  session_id TEXT NOT NULL,
+  message_id TEXT NOT NULL,
+  pricing_version TEXT NOT NULL,
+  cost_usd TEXT,
+  created_at BIGINT NOT NULL,
+  PRIMARY KEY (message_id, pricing_version),
+  FOREIGN KEY (message_id) REFERENCES messages(id)
+)""",
+    "CREATE INDEX IF NOT EXISTS idx_prices_session ON prices(session_id)",
+)
+
+OF_A_SESSION: Final = ("prices", "events", "client_keys", "tool_ids", "tool_calls", "messages")
+"""The tables that hold what belongs to a session, in an order in which they can be emptied."""

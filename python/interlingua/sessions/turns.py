@@ -1,0 +1,155 @@
+"""
+Turns: the rows of an answer while it is generated (spec/12-sessions.md#turns).
+
+Who generates holds the session's one lease. It is renewed while the answer arrives, and each renewal writes what has
+arrived as a message of status `partial`. A holder that dies leaves that message; whoever comes when the lease has ended
+closes it as `error`. A holder whose lease was taken from it writes nothing more.
+"""
+
+from typing import Any, NamedTuple
+
+from interlingua.canonical import json
+from interlingua.canonical.errors import InvalidRequest
+from interlingua.events import SESSION_SWAPPED, TURN_ENDED, TURN_STARTED, Event
+from interlingua.sessions.appending import Rules, told_of, write_calls
+from interlingua.sessions.change import Change
+from interlingua.sessions.errors import Conflict
+from interlingua.sessions.marks import write_time
+from interlingua.sessions.messages import capped, from_row, to_row
+from interlingua.sessions.versions import CURRENT
+
+Message = dict[str, Any]
+
+
+class Turn(NamedTuple):
+    """The lease of an answer that is to be: `message_id` is its id, `queued_model` a swap that waits for this turn."""
+
+    session_id: str
+    turn_id: str
+    message_id: str
+    active_model: str | None
+    queued_model: str | None
+    workspace_path: str
+    policy: dict[str, Any] | None
+
+
+def hold(change: Change, lease: int) -> Turn:
+    """Takes the lease of a session, for some microseconds. Raises `TurnInProgress` while another holds it."""
+    change.demand_free()
+    close_abandoned(change)
+    turn_id = f"turn_{change.marks.ulid()}"
+    message_id = change.marks.message_id(change.row.last_message_id)
+    change.alter(turn_id=turn_id, turn_message_id=message_id, turn_until=change.now + lease)
+    change.tell(TURN_STARTED, {"message_id": message_id})
+    change.finish()
+    row = change.row
+    policy = json.loads(row.routing_policy_json) if row.routing_policy_json else None
+    return Turn(row.id, turn_id, message_id, row.active_model, row.queued_model, row.workspace_path, policy)
+
+
+def renew(change: Change, turn: Turn, lease: int, arrived: Message | None) -> None:
+    """Keeps the lease, and writes what has arrived since. Raises `Conflict` when the lease is another's by now."""
+    _demand_ours(change, turn)
+    change.alter(turn_until=change.now + lease)
+    if arrived is not None:
+        _put(change, _whole(change, turn, arrived, "partial"))
+    change.rows.update(change.row)  # nothing that anybody is told of
+
+
+def end(
+    change: Change,
+    turn: Turn,
+    message: Message | None,
+    rules: Rules,
+    *,
+    told: list[Event],
+    swapped: str | None = None,
+    category: str | None = None,
+) -> tuple[Message | None, int]:
+    """Ends a turn with its answer, or with none when nothing had arrived; gives it as it is stored, and the revision.
+
+    `told` are events that the turn brought, `swapped` says that the queued swap was carried out (a model, or `-` for none)
+    or was refused (empty). `category` is why there is no whole answer. Raises `Conflict` when the lease is another's.
+    """
+    _demand_ours(change, turn)
+    if swapped is not None:
+        _carry_out(change, turn, swapped)
+    for event in told:
+        change.take(event)
+    whole = None
+    if message is not None and message["content"]:
+        whole = _whole(change, turn, message, message["metadata"].get("status") or "complete")
+        whole = capped(whole, rules.raw_limit)
+        _put(change, whole)
+        row = to_row(change.rows.tenant, whole)
+        write_calls(change, [(row, whole)])
+        told_of(change, whole, turn.turn_id)
+    elif (before := change.rows.message(turn.message_id)) is not None:
+        # what was written as partial has turned out to be nothing
+        whole = _closed(change, from_row(before))
+    change.tell(
+        TURN_ENDED, {"message_id": turn.message_id if whole else None, "category": category}, "system", turn.turn_id
+    )
+    change.alter(turn_id=None, turn_message_id=None, turn_until=None)
+    change.finish()
+    return whole, change.row.revision
+
+
+def close_abandoned(change: Change) -> Message | None:
+    """Ends a turn whose holder let its lease end: what had arrived is a message of status `error`."""
+    row = change.row
+    if row.turn_id is None or row.turn_message_id is None:
+        return None
+    found = change.rows.message(row.turn_message_id)
+    message = None if found is None else _closed(change, from_row(found))
+    payload = {"message_id": message["id"] if message else None, "category": "stream_truncated"}
+    change.tell(TURN_ENDED, payload, "system", row.turn_id)
+    change.alter(turn_id=None, turn_message_id=None, turn_until=None)
+    return message
+
+
+def _closed(change: Change, message: Message) -> Message:
+    message = {**message, "metadata": {**message["metadata"], "status": "error"}}
+    row = to_row(change.rows.tenant, message)
+    change.rows.update(row)
+    write_calls(change, [(row, message)])
+    told_of(change, message)
+    return message
+
+
+def _demand_ours(change: Change, turn: Turn) -> None:
+    if change.row.turn_id != turn.turn_id:
+        raise Conflict("the turn was ended by another, for its lease had run out", revision=change.row.revision)
+
+
+def _carry_out(change: Change, turn: Turn, swapped: str) -> None:
+    if swapped:
+        model = None if swapped == "-" else swapped
+        change.alter(active_model=model)
+        change.tell(SESSION_SWAPPED, {"model": model}, "user", turn.turn_id)
+    if change.row.queued_model == turn.queued_model:  # else a later one waits already
+        change.alter(queued_model=None)
+
+
+def _whole(change: Change, turn: Turn, message: Message, status: str) -> Message:
+    """An answer as a message of the session."""
+    if "session_id" in message and message["session_id"] != turn.session_id:
+        raise InvalidRequest("the answer belongs to another session", path="/session_id")
+    return {
+        **message,
+        "id": turn.message_id,
+        "session_id": turn.session_id,
+        "metadata": {**message["metadata"], "status": status},
+        "created_at": message.get("created_at") or write_time(change.now),
+        "schema_version": CURRENT,
+    }
+
+
+def _put(change: Change, message: Message) -> None:
+    """Writes the answer's row, or writes it again."""
+    row = to_row(change.rows.tenant, message)
+    if change.row.last_message_id == row.id:
+        change.rows.update(row)
+    else:
+        change.rows.insert([row])
+        change.alter(last_message_id=row.id)
