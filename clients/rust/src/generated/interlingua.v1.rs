@@ -1410,6 +1410,38 @@ pub struct RoutingConstraintFailurePayload {
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
 }
+/// Payload of the events session.*, message.* and turn.\*: what changed in a session.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SessionChangePayload {
+    /// The message that it is about.
+    #[prost(string, optional, tag = "1")]
+    pub message_id: ::core::option::Option<::prost::alloc::string::String>,
+    /// Who speaks. system and developer hold instructions, tool holds one tool result.
+    #[prost(enumeration = "Role", tag = "2")]
+    pub role: i32,
+    /// complete: finished. partial: a stream is in progress. cancelled: stopped by the user. error: the generation
+    /// failed.
+    #[prost(enumeration = "MessageStatus", tag = "3")]
+    pub status: i32,
+    /// Canonical id of the model that answers, or that the session has from now on; absent when it has none.
+    #[prost(string, optional, tag = "4")]
+    pub model: ::core::option::Option<::prost::alloc::string::String>,
+    /// The message that stands for this one and all that were behind it.
+    #[prost(string, optional, tag = "5")]
+    pub superseded_by: ::core::option::Option<::prost::alloc::string::String>,
+    /// The session that this one was made from.
+    #[prost(string, optional, tag = "6")]
+    pub parent_session_id: ::core::option::Option<::prost::alloc::string::String>,
+    /// The last message of that session that this one began with.
+    #[prost(string, optional, tag = "7")]
+    pub parent_message_id: ::core::option::Option<::prost::alloc::string::String>,
+    /// Whose fault and what kind.
+    #[prost(enumeration = "ErrorCategory", tag = "8")]
+    pub category: i32,
+    /// What has no field of its own, see the head of this file. (x-json: object)
+    #[prost(string, tag = "100")]
+    pub rest_json: ::prost::alloc::string::String,
+}
 /// Who speaks. system and developer hold instructions, tool holds one tool result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
@@ -4365,6 +4397,27 @@ impl crate::json::Rest for RoutingConstraintFailurePayload {
             "active_model" => !self.active_model.is_empty(),
             "failures" => !self.failures.is_empty(),
             "message" => !self.message.is_empty(),
+            _ => false,
+        }
+    }
+}
+impl crate::json::Rest for SessionChangePayload {
+    fn rest_json(&self) -> &str {
+        &self.rest_json
+    }
+    fn rest_json_mut(&mut self) -> &mut String {
+        &mut self.rest_json
+    }
+    fn is_set(&self, member: &str) -> bool {
+        match member {
+            "message_id" => self.message_id.is_some(),
+            "role" => self.role != 0,
+            "status" => self.status != 0,
+            "model" => self.model.is_some(),
+            "superseded_by" => self.superseded_by.is_some(),
+            "parent_session_id" => self.parent_session_id.is_some(),
+            "parent_message_id" => self.parent_message_id.is_some(),
+            "category" => self.category != 0,
             _ => false,
         }
     }
