@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from interlingua.canonical import json as canonical
-from interlingua.service import convert
 from interlingua.v1 import types_pb2
+from interlingua.verbs import convert
 
 CASES = Path(__file__).resolve().parent.parent / "conformance" / "cases"
 KINDS = {"request.canonical.json": "Request", "response.canonical.json": "Response", "request.read.json": "Request"}

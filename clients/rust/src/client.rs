@@ -6,15 +6,10 @@ use tonic::metadata::{Ascii, MetadataValue};
 use tonic::service::Interceptor;
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Channel, ClientTlsConfig, Endpoint};
-use tonic::{IntoRequest, Request, Status, Streaming};
+use tonic::{Request, Status, Streaming};
 
 use crate::Error;
 use crate::v1::interlingua_service_client::InterlinguaServiceClient;
-use crate::v1::{
-    AdaptRequest, AdaptResponse, AdaptStreamRequest, AdaptStreamResponse, CheckRequest, CheckResponse, EstimateRequest,
-    EstimateResponse, GenerateRequest, GenerateResponse, GenerateStreamRequest, GenerateStreamResponse,
-    ListModelsRequest, ListModelsResponse, RouteRequest, RouteResponse,
-};
 
 /// The largest message that a server takes or gives unless it is told otherwise.
 pub const MAX_MESSAGE_BYTES: usize = 64 << 20;
@@ -34,16 +29,7 @@ pub struct Options {
 /// A request is a message, or a [`tonic::Request`] of it with a timeout. A call ends when its future or stream is dropped.
 #[derive(Clone, Debug)]
 pub struct Client {
-    stub: InterlinguaServiceClient<InterceptedService<Channel, Bearer>>,
-}
-
-macro_rules! unary {
-    ($($(#[$about:meta])* $name:ident($request:ty) -> $response:ty;)*) => {$(
-        $(#[$about])*
-        pub async fn $name(&self, request: impl IntoRequest<$request>) -> Result<$response, Error> {
-            Ok(self.stub.clone().$name(request).await?.into_inner())
-        }
-    )*};
+    stub: Stub,
 }
 
 impl Client {
@@ -62,41 +48,23 @@ impl Client {
         Ok(Client { stub })
     }
 
-    unary! {
-        /// Carries one value from any form to any other, with a complete account of what was lost.
-        adapt(AdaptRequest) -> AdaptResponse;
-        /// Tells which model should answer, why, and what each candidate would lose, take and cost.
-        route(RouteRequest) -> RouteResponse;
-        /// Routes unless told the model, asks the provider and gives its answer.
-        generate(GenerateRequest) -> GenerateResponse;
-        /// Tells how many tokens a request will take and what it will cost, or what an answer did cost.
-        estimate(EstimateRequest) -> EstimateResponse;
-        /// Tells which rules of the contract a value breaks.
-        check(CheckRequest) -> CheckResponse;
-        /// Lists the models of the server's registry.
-        list_models(ListModelsRequest) -> ListModelsResponse;
-    }
-
-    /// Does the same as `generate` and gives the answer as it arrives.
-    pub async fn generate_stream(
-        &self,
-        request: impl IntoRequest<GenerateStreamRequest>,
-    ) -> Result<Pieces<GenerateStreamResponse>, Error> {
-        Ok(Pieces(self.stub.clone().generate_stream(request).await?.into_inner()))
-    }
-
-    /// Carries a streamed answer while it arrives.
-    pub async fn adapt_stream(
-        &self,
-        pieces: impl Stream<Item = AdaptStreamRequest> + Send + 'static,
-    ) -> Result<Pieces<AdaptStreamResponse>, Error> {
-        Ok(Pieces(self.stub.clone().adapt_stream(pieces).await?.into_inner()))
+    /// What the methods of the service, which stand beside the messages, are called on.
+    pub(crate) fn stub(&self) -> Stub {
+        self.stub.clone()
     }
 }
+
+type Stub = InterlinguaServiceClient<InterceptedService<Channel, Bearer>>;
 
 /// A streamed answer as it arrives. Dropping it ends the call.
 #[derive(Debug)]
 pub struct Pieces<T>(Streaming<T>);
+
+impl<T> Pieces<T> {
+    pub(crate) fn new(pieces: Streaming<T>) -> Pieces<T> {
+        Pieces(pieces)
+    }
+}
 
 impl<T> Stream for Pieces<T> {
     type Item = Result<T, Error>;
@@ -107,7 +75,7 @@ impl<T> Stream for Pieces<T> {
 }
 
 #[derive(Clone, Debug)]
-struct Bearer(Option<MetadataValue<Ascii>>);
+pub(crate) struct Bearer(Option<MetadataValue<Ascii>>);
 
 impl Interceptor for Bearer {
     fn call(&mut self, mut request: Request<()>) -> Result<Request<()>, Status> {

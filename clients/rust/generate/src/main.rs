@@ -1,5 +1,5 @@
 //! A plugin of buf and protoc: the messages and the client, by prost and tonic, and behind them what prost does not say of
-//! a message: which members are set, and the word of an enum's value.
+//! a message: which members are set, and the word of an enum's value; and the methods of `crate::Client`.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -9,7 +9,10 @@ use prost::Message;
 use prost_types::compiler::code_generator_response::{Feature, File};
 use prost_types::compiler::{CodeGeneratorRequest, CodeGeneratorResponse};
 use prost_types::field_descriptor_proto::{Label, Type};
-use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorSet};
+use prost_types::{
+    DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto, FileDescriptorSet,
+    MethodDescriptorProto,
+};
 
 const PACKAGE: &str = "interlingua.v1";
 
@@ -27,6 +30,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     for file in request.proto_file.iter().filter(|file| file.package() == PACKAGE) {
         file.message_type.iter().filter(|message| has_rest(message)).for_each(|message| content += &rest_of(message));
         file.enum_type.iter().for_each(|item| content += &words_of(item));
+        if !file.service.is_empty() {
+            content += &methods_of(file);
+        }
     }
     let file = File { name: Some(format!("{PACKAGE}.rs")), content: Some(content), ..Default::default() };
     let features = Some(Feature::Proto3Optional as u64);
@@ -92,4 +98,49 @@ fn words_of(item: &EnumDescriptorProto) -> String {
 ",
         prefix.len()
     )
+}
+
+/// The methods of the service, each with its comment in proto/ and with errors of this crate.
+fn methods_of(file: &FileDescriptorProto) -> String {
+    const SERVICE: i32 = 6;
+    const METHOD: i32 = 2;
+    let comment = |number: usize| {
+        let mut places = file.source_code_info.iter().flat_map(|info| &info.location);
+        let found = places.find(|place| place.path == [SERVICE, 0, METHOD, number as i32]);
+        found.map_or("", |place| place.leading_comments())
+    };
+    let methods = file.service[0].method.iter().enumerate();
+    let written: String = methods.map(|(number, method)| method_of(method, comment(number))).collect();
+    format!("impl crate::Client {{\n{written}}}\n")
+}
+
+fn method_of(method: &MethodDescriptorProto, comment: &str) -> String {
+    let kind = |name: &str| name.strip_prefix(&format!(".{PACKAGE}.")).expect("a message of the package").to_owned();
+    let (taken, given) = (kind(method.input_type()), kind(method.output_type()));
+    let name = snake(method.name());
+    let about: String = comment.trim_end().lines().map(|line| format!("    ///{line}\n")).collect();
+    let request = match method.client_streaming() {
+        true => format!("impl tonic::codegen::tokio_stream::Stream<Item = {taken}> + Send + 'static"),
+        false => format!("impl tonic::IntoRequest<{taken}>"),
+    };
+    let (answer, wrapped) = match method.server_streaming() {
+        true => (format!("crate::Pieces<{given}>"), "crate::Pieces::new(answer)"),
+        false => (given, "answer"),
+    };
+    format!(
+        "{about}    pub async fn {name}(&self, request: {request}) -> Result<{answer}, crate::Error> {{
+        let answer = self.stub().{name}(request).await?.into_inner();
+        Ok({wrapped})
+    }}
+"
+    )
+}
+
+fn snake(name: &str) -> String {
+    let letters = name.chars().enumerate();
+    let spelt = letters.map(|(place, letter)| match letter.is_uppercase() {
+        true if place > 0 => format!("_{}", letter.to_lowercase()),
+        _ => letter.to_lowercase().to_string(),
+    });
+    spelt.collect()
 }

@@ -4537,3 +4537,69 @@ impl crate::json::Word for Verdict {
         self.as_str_name()[8..].to_lowercase()
     }
 }
+impl crate::Client {
+    /// Carries one value from any form to any other, with a complete account of what was lost.
+    ///
+    /// A canonical request becomes the HTTP request of a provider, an answer's body a canonical response, a recorded
+    /// stream a list of events, one provider's request another's.
+    ///
+    /// Example: `request` with `target.adapter = "anthropic_messages"` gives `wire_json` and `loss`.
+    /// Example: `error_answer` with `source.adapter = "openai_chat"` and `target.adapter = "anthropic_messages"` gives the
+    /// `error_answer` that Anthropic would have sent.
+    /// Example: `wire_json` with `kind = KIND_REQUEST`, `source.adapter = "openai_chat"` and no target gives `request`.
+    ///
+    /// Fails with INVALID_ARGUMENT when the input breaks its contract, and with FAILED_PRECONDITION when the loss policy
+    /// refuses what would be lost; the whole loss report is then in the error.
+    pub async fn adapt(&self, request: impl tonic::IntoRequest<AdaptRequest>) -> Result<AdaptResponse, crate::Error> {
+        let answer = self.stub().adapt(request).await?.into_inner();
+        Ok(answer)
+    }
+    /// Carries a streamed answer while it arrives: chunks of one wire in, canonical events or chunks of another wire out.
+    ///
+    /// The first message holds `start` alone. Closing the sending side is the end of input: when the answer was not
+    /// complete by then, the last event is an error event of category stream_truncated that holds what had arrived.
+    ///
+    /// The message that ends the answer on the target's wire holds the whole loss report.
+    pub async fn adapt_stream(&self, request: impl tonic::codegen::tokio_stream::Stream<Item = AdaptStreamRequest> + Send + 'static) -> Result<crate::Pieces<AdaptStreamResponse>, crate::Error> {
+        let answer = self.stub().adapt_stream(request).await?.into_inner();
+        Ok(crate::Pieces::new(answer))
+    }
+    /// Tells which model should answer, why, and what each candidate would lose, take and cost. Nothing is sent.
+    ///
+    /// The decision is a pure function of what is given and of the server's registry: give `registry_json`, `health_json`
+    /// and `now` as well, and it can be replayed anywhere. Fails with FAILED_PRECONDITION when no model can answer.
+    pub async fn route(&self, request: impl tonic::IntoRequest<RouteRequest>) -> Result<RouteResponse, crate::Error> {
+        let answer = self.stub().route(request).await?.into_inner();
+        Ok(answer)
+    }
+    /// Routes unless told the model, asks the provider and gives its answer.
+    ///
+    /// Fail-over happens along the chain of targets; `Response.skipped` tells what did not serve the call.
+    /// The deadline of the call is the deadline of the provider's call; cancelling closes it.
+    pub async fn generate(&self, request: impl tonic::IntoRequest<GenerateRequest>) -> Result<GenerateResponse, crate::Error> {
+        let answer = self.stub().generate(request).await?.into_inner();
+        Ok(answer)
+    }
+    /// Does the same as Generate and gives the answer as events, as they arrive.
+    ///
+    /// The last event is message_complete or error. There is no fail-over after the first event.
+    pub async fn generate_stream(&self, request: impl tonic::IntoRequest<GenerateStreamRequest>) -> Result<crate::Pieces<GenerateStreamResponse>, crate::Error> {
+        let answer = self.stub().generate_stream(request).await?.into_inner();
+        Ok(crate::Pieces::new(answer))
+    }
+    /// Tells how many tokens a request will take and what it will cost, or what an answer did cost. Nothing is sent.
+    pub async fn estimate(&self, request: impl tonic::IntoRequest<EstimateRequest>) -> Result<EstimateResponse, crate::Error> {
+        let answer = self.stub().estimate(request).await?.into_inner();
+        Ok(answer)
+    }
+    /// Tells which rules of the contract a value breaks. A value that breaks some is an answer here, not an error.
+    pub async fn check(&self, request: impl tonic::IntoRequest<CheckRequest>) -> Result<CheckResponse, crate::Error> {
+        let answer = self.stub().check(request).await?.into_inner();
+        Ok(answer)
+    }
+    /// Lists the models of the server's registry.
+    pub async fn list_models(&self, request: impl tonic::IntoRequest<ListModelsRequest>) -> Result<ListModelsResponse, crate::Error> {
+        let answer = self.stub().list_models(request).await?.into_inner();
+        Ok(answer)
+    }
+}

@@ -26,6 +26,8 @@ import io.grpc.Metadata;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.MetadataUtils;
 import java.time.Duration;
+import java.util.Iterator;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
@@ -85,38 +87,48 @@ public final class Client implements AutoCloseable {
 
   /** Carries one value from any form to any other, with a complete account of what was lost. */
   public AdaptResponse adapt(AdaptRequest request) {
-    return typed(() -> stub().adapt(request));
+    return call(stub -> stub.adapt(request));
   }
 
   /** Tells which model should answer, why, and what each candidate would lose, take and cost. */
   public RouteResponse route(RouteRequest request) {
-    return typed(() -> stub().route(request));
+    return call(stub -> stub.route(request));
   }
 
   /** Routes unless told the model, asks the provider and gives its answer. */
   public GenerateResponse generate(GenerateRequest request) {
-    return typed(() -> stub().generate(request));
+    return call(stub -> stub.generate(request));
   }
 
   /** Does the same as {@link #generate} and gives the answer as it arrives. Closing the pieces cancels the call. */
   public Pieces<GenerateStreamResponse> generateStream(GenerateStreamRequest request) {
-    Context.CancellableContext call = Context.current().withCancellation();
-    return typed(() -> new Pieces<>(call.wrap(() -> stub().generateStream(request)), call));
+    return stream(stub -> stub.generateStream(request));
   }
 
   /** Tells how many tokens a request will take and what it will cost, or what an answer did cost. */
   public EstimateResponse estimate(EstimateRequest request) {
-    return typed(() -> stub().estimate(request));
+    return call(stub -> stub.estimate(request));
   }
 
   /** Tells which rules of the contract a value breaks. */
   public CheckResponse check(CheckRequest request) {
-    return typed(() -> stub().check(request));
+    return call(stub -> stub.check(request));
   }
 
   /** Lists the models of the server's registry. */
   public ListModelsResponse listModels(ListModelsRequest request) {
-    return typed(() -> stub().listModels(request));
+    return call(stub -> stub.listModels(request));
+  }
+
+  /** Calls any method of the service that gives one answer, e.g. {@code client.call(stub -> stub.check(request))}. */
+  public <T> T call(Function<InterlinguaServiceBlockingStub, T> method) {
+    return typed(() -> method.apply(stub()));
+  }
+
+  /** Calls any method of the service that streams its answer. Closing the pieces cancels the call. */
+  public <T> Pieces<T> stream(Function<InterlinguaServiceBlockingStub, Iterator<T>> method) {
+    Context.CancellableContext call = Context.current().withCancellation();
+    return typed(() -> new Pieces<>(call.wrap(() -> method.apply(stub())), call));
   }
 
   /**
