@@ -337,6 +337,23 @@ def frame(name: str, **members: Any) -> Frame:
     return Frame(name, json.dumps(members))
 
 
+def test_a_picture_that_the_provider_cannot_give_is_left_out_of_a_stream() -> None:
+    """A stream is given as it is, but for pictures, which may come from elsewhere."""
+    source = {"kind": "file_id", "data": "file-1"}
+    picture = {"type": "image", "media_type": "image/png", "source": source}
+    answer = {"message": {"role": "assistant", "content": [picture]}, "finish_reason": "stop"}
+    told = [
+        {"type": "message_start"},
+        {"type": "block_start", "index": 0, "block": picture},
+        {"type": "block_stop", "index": 0, "block": picture},
+        {"type": "message_complete", "response": answer},
+    ]
+
+    frames = frames_of(adapter, told, HERE)
+
+    assert [each.event for each in frames] == ["messageStart", "messageStop", "metadata"]
+
+
 def test_a_damaged_message_is_an_error_with_what_had_arrived() -> None:
     reader = StreamReader(HERE)
     good = [

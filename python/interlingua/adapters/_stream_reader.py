@@ -15,8 +15,8 @@ from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InterlinguaError
 
 Block = dict[str, Any]
-Lane = tuple[int, int]
-"""Where a whole answer has a block: its member, and its number in there."""
+Lane = tuple[int, ...]
+"""Where a whole answer has a block: by its member or item, and its number in there. Those of one lane are one."""
 Decoder = Generator[list[Event], Any, None]
 """Give it frames, and None at the end of input; it gives the events that each frame completes."""
 
@@ -28,17 +28,26 @@ DELTAS: Final = {"text": "text_delta", "thinking": "thinking_delta"}
 # ---------------------------------------------------------------------------------------------------- blocks
 
 
+class Due:
+    """The events that have not been given yet: of an answer, and of the blocks of all its choices."""
+
+    __slots__ = ("events",)
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+
+
 class Blocks:
     """The blocks of one answer in the order in which they are told, and the events that tell them.
 
     `number` is the number of the answer on the wire. Of a block that has not ended `content` holds what began.
     """
 
-    __slots__ = ("content", "events", "lanes", "number")
+    __slots__ = ("content", "due", "lanes", "number")
 
-    def __init__(self, number: int, events: list[Event]) -> None:
+    def __init__(self, number: int, due: Due) -> None:
         self.number = number
-        self.events = events
+        self.due = due
         self.content: list[Block] = []
         self.lanes: list[Lane] = []
 
@@ -46,7 +55,7 @@ class Blocks:
         """An event of this answer."""
         if self.number:
             event["choice"] = self.number
-        self.events.append(event)
+        self.due.events.append(event)
 
     def pause(self) -> None:
         """Ends what cannot be open beside another block, on wires that have such."""
@@ -63,13 +72,19 @@ class Blocks:
 
     def more(self, index: int, kind: str, text: str) -> None:
         """More of a text, of reasoning, or of the arguments of a call."""
-        if text:
-            self.tell({"type": DELTAS[kind], "index": index, "text": text})
+        if text:  # nearly all events are these
+            event: Event = {"type": DELTAS[kind], "index": index, "text": text}
+            if self.number:
+                event["choice"] = self.number
+            self.due.events.append(event)
 
     def more_arguments(self, index: int, identity: str, text: str) -> None:
         """More of the arguments of a call."""
         if text:
-            self.tell({"type": "tool_use_input_delta", "index": index, "id": identity, "text": text})
+            event: Event = {"type": "tool_use_input_delta", "index": index, "id": identity, "text": text}
+            if self.number:
+                event["choice"] = self.number
+            self.due.events.append(event)
 
     def end(self, index: int, block: Block) -> None:
         """A block ends; a call says first what it was."""
@@ -133,8 +148,8 @@ class Answer:
         self.endpoint = endpoint
         self.begun = False
         self.late = False
-        self.events: list[Event] = []
-        self._last: Event | None = None
+        self.due = Due()
+        self.last: Event | None = None
         self._held: list[Event] = []
 
     def patch(self, frame: Any) -> Event | None:
@@ -155,24 +170,6 @@ class Answer:
 
     # -- events
 
-    def take(self, frame: Any) -> list[Event]:
-        """The events that a frame completes; None is the end of input."""
-        if self._last is not None:
-            return []
-        try:
-            if frame is None:
-                self.finish()
-            elif (event := self.patch(frame)) is not None:
-                return [event]
-        except UNREADABLE:
-            self.events.clear()
-            self.unreadable()
-        events = self._placed() if self.late else self.events.copy()
-        self.events.clear()
-        if self._last is not None:
-            events.append(self._last)
-        return events
-
     def start(self, model: Any, identity: Any, number: int = 0) -> None:
         """An answer begins. What is no text is not known."""
         event: Event = {"type": "message_start"}
@@ -184,17 +181,17 @@ class Answer:
             event["choice"] = number
         else:
             self.begun = True
-        self.events.append(event)
+        self.due.events.append(event)
 
     def tell_usage(self, usage: dict[str, Any]) -> None:
         """What the answer has taken so far."""
-        self.events.append({"type": "usage_update", "usage": usage})
+        self.due.events.append({"type": "usage_update", "usage": usage})
 
     def complete(self, response: dict[str, Any], places: list[int] | None = None) -> None:
         """The answer is whole."""
-        self._last = {"type": "message_complete", "response": response}
+        self.last = {"type": "message_complete", "response": response}
         if places is not None:
-            self._last["places"] = places
+            self.last["places"] = places
 
     def unreadable(self) -> None:
         """The stream cannot be read on."""
@@ -208,7 +205,7 @@ class Answer:
 
     def fail(self, error: dict[str, Any]) -> None:
         """The answer failed; what had arrived stands beside the error."""
-        self._last = {"type": "error", "error": error}
+        self.last = {"type": "error", "error": error}
         if self.endpoint.provider is not None:
             error.setdefault("provider", self.endpoint.provider)
         try:
@@ -216,20 +213,20 @@ class Answer:
         except UNREADABLE:  # what made the frame unreadable stands in the answer already
             response = None
         if response is not None:
-            self._last["response"] = response
+            self.last["response"] = response
 
-    def _placed(self) -> list[Event]:
+    def placed(self) -> list[Event]:
         """The events with the places of their answers for numbers, since numbers may have gaps.
 
         Those of an answer wait for all that have lower numbers, at the latest to the end.
         """
-        ended = self._last is not None
+        ended = self.last is not None
         numbers = sorted(self.numbers())
         places = {number: place for place, number in enumerate(numbers) if ended or number == place}
         self.late = len(places) < len(numbers)
         due: list[Event] = []
         held: list[Event] = []
-        for event in [*self._held, *self.events]:
+        for event in [*self._held, *self.due.events]:
             number = event.get("choice", 0)
             of_all = self.begun and number == 0 and "index" not in event
             (due if of_all or number in places else held).append(event)
@@ -265,12 +262,28 @@ def failed(response: dict[str, Any]) -> dict[str, Any]:
 
 def decoded(answer: Answer) -> Decoder:
     """The events of an answer, frame by frame. Never raises: what cannot be read is an error with what had arrived."""
-    told = Told()
+    told, due = Told(), answer.due
     events: list[Event] = []
     frame = yield events
-    while frame is not None:
-        events = answer.take(frame)
+    while answer.last is None:
+        event: Event | None = None
+        try:
+            if frame is None:
+                answer.finish()
+            else:
+                event = answer.patch(frame)
+        except UNREADABLE:
+            due.events = []
+            answer.unreadable()
+        if event is not None:
+            events = [event]
+        else:
+            events = answer.placed() if answer.late else due.events
+            due.events = []
+            if answer.last is not None:
+                events.append(answer.last)
         if len(events) > 1 or told.begun:
             events = told.events(events)
         frame = yield events
-    yield told.events(answer.take(None))
+    while frame is not None:
+        frame = yield []

@@ -20,7 +20,7 @@ TEXT: Final = "\0"
 _QUOTED: Final = json.dumps(TEXT).decode()
 
 
-class Told:
+class OpenBlock:
     """A block that is being told: how it began, what it is by now, and how much of it has gone out.
 
     `kind` is what the wire calls it and `number` its number there; `sent` counts the characters that went out in pieces.
@@ -49,7 +49,7 @@ class Writer:
     def __init__(self, endpoint: Endpoint, *, several: bool = False) -> None:
         self.endpoint = endpoint
         self.frames: list[Any] = []
-        self.told: dict[tuple[int, int], Told] = {}
+        self.told: dict[tuple[int, int], OpenBlock] = {}
         self._several = several
 
     # -- what a wire says
@@ -60,21 +60,21 @@ class Writer:
     def usage(self, usage: dict[str, Any]) -> None:
         """What the answer has taken so far."""
 
-    def begin(self, told: Told) -> None:
+    def begin(self, told: OpenBlock) -> None:
         """A block begins."""
 
-    def delta(self, told: Told) -> tuple[str | None, Wire] | None:
+    def delta(self, told: OpenBlock) -> tuple[str | None, Wire] | None:
         """The frame of a piece of a block, with `TEXT` for what it says; None when it is not told in pieces."""
         raise NotImplementedError
 
-    def unsaid(self, told: Told, call: Wire) -> str:
+    def unsaid(self, told: OpenBlock, call: Wire) -> str:
         """The arguments of a call of which nothing has been said, because its source told it when it was whole."""
         text: str | None = call.get("input_raw")
         if text is None:
             return "" if told.kind == "custom" else arguments_text(call["input"])
         return text
 
-    def end(self, told: Told) -> None:
+    def end(self, told: OpenBlock) -> None:
         """A block ends, and all its text has been said."""
 
     def complete(self, response: dict[str, Any]) -> None:
@@ -112,7 +112,7 @@ class Writer:
                 self.usage(event["usage"])
             case "block_start":
                 index: int = event["index"]
-                told = self.told[choice, index] = Told(choice, index, event["block"])
+                told = self.told[choice, index] = OpenBlock(choice, index, event["block"])
                 self.begin(told)
             case "tool_use_end":
                 self._say_arguments(self.told.get((choice, event["index"])), event)
@@ -128,7 +128,7 @@ class Writer:
             case _:
                 pass  # what a call is says its block; events of later versions
 
-    def _stop(self, told: Told) -> None:
+    def _stop(self, told: OpenBlock) -> None:
         block = told.block
         match block["type"]:
             case "text" | "thinking" if len(block["text"]) > told.sent:
@@ -139,7 +139,7 @@ class Writer:
                 pass
         self.end(told)
 
-    def _say_arguments(self, told: Told | None, call: Wire) -> None:
+    def _say_arguments(self, told: OpenBlock | None, call: Wire) -> None:
         if told is not None and not told.sent:
             self.more(told, self.unsaid(told, call))
 
@@ -147,12 +147,12 @@ class Writer:
         """Writes a frame."""
         self.frames.append(self.frame(name, json.dumps(data).decode()))
 
-    def more(self, told: Told, text: str) -> None:
+    def more(self, told: OpenBlock, text: str) -> None:
         """Writes more of a block."""
         if (frame := self.piece(told, text)) is not None:
             self.frames.append(frame)
 
-    def piece(self, told: Told | None, text: str) -> Any:
+    def piece(self, told: OpenBlock | None, text: str) -> Any:
         """The frame of a piece of a block; None when it says nothing, or is not told in pieces."""
         if told is None or not text:
             return None

@@ -12,14 +12,15 @@ A request that came from this wire is not repaired; one that did not is made val
 The stream decoder puts the provider's own final message together and reads it as the unary answer is read.
 
 Sections: tables · requests and reasoning (members) · turns (messages) · blocks (state, texts, media, items) ·
-tools and schemas · responses · streams · errors · estimates. What Bedrock's wire does alike stands in `_claude`.
+tools and schemas · responses · stream reader and writer · errors · estimates. What Bedrock's wire does alike stands in `_claude`.
 """
 
 from interlingua.adapters.anthropic_messages.errors import error, to_wire_error
 from interlingua.adapters.anthropic_messages.estimates import estimate
 from interlingua.adapters.anthropic_messages.requests import from_wire_request, to_wire, wrong_type
 from interlingua.adapters.anthropic_messages.responses import from_wire_response, to_wire_response
-from interlingua.adapters.anthropic_messages.streams import stream_decoder, stream_encoder, stream_loss
+from interlingua.adapters.anthropic_messages.stream_reader import stream_decoder
+from interlingua.adapters.anthropic_messages.stream_writer import stream_encoder, stream_loss
 from interlingua.adapters.anthropic_messages.tables import FRAMING, NAME
 
 __all__ = [

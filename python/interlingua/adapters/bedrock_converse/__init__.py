@@ -14,14 +14,15 @@ and every repair is reported. The stream decoder puts the provider's own final m
 unary answer is read.
 
 Sections: tables · requests and reasoning (members) · turns (messages) · blocks (state, texts, media) · tools · responses ·
-streams · errors · estimates. What Anthropic's own wire does alike stands in `_claude`.
+stream reader and writer · errors · estimates. What Anthropic's own wire does alike stands in `_claude`.
 """
 
 from interlingua.adapters.bedrock_converse.errors import error, to_wire_error
 from interlingua.adapters.bedrock_converse.estimates import estimate
 from interlingua.adapters.bedrock_converse.requests import from_wire_request, to_wire, wrong_type
 from interlingua.adapters.bedrock_converse.responses import from_wire_response, to_wire_response
-from interlingua.adapters.bedrock_converse.streams import stream_decoder, stream_encoder, stream_loss
+from interlingua.adapters.bedrock_converse.stream_reader import stream_decoder
+from interlingua.adapters.bedrock_converse.stream_writer import stream_encoder, stream_loss
 from interlingua.adapters.bedrock_converse.tables import FRAMING, NAME
 
 __all__ = [

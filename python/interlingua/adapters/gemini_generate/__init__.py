@@ -11,8 +11,8 @@ list): the plain spelling is written, and what differed from it is kept as `form
 says the same. What is odd about a request is noted there as well when it is read; nothing else of it is left unrepaired.
 
 Sections: tables · context · requests (members) · generation and reasoning · proofreading · contents, turns and order
-(messages) · parts (blocks: state, media, calls, results) · tools · schemas · responses and citations · streams · errors ·
-estimates.
+(messages) · parts (blocks: state, media, calls, results) · tools · schemas · responses and citations · stream reader and
+writer · errors · estimates.
 """
 
 from interlingua.adapters.gemini_generate.errors import error, to_wire_error

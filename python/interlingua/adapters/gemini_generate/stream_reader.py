@@ -10,7 +10,7 @@ import re
 from typing import Any, Final
 
 from interlingua.adapters._kit import Event, Wire, arguments_text, within
-from interlingua.adapters._stream_reader import Answer, Blocks, Decoder, decoded, failed
+from interlingua.adapters._stream_reader import Answer, Blocks, Decoder, Due, decoded, failed
 from interlingua.adapters.gemini_generate.citations import cite
 from interlingua.adapters.gemini_generate.context import Reading
 from interlingua.adapters.gemini_generate.errors import error as error_from_wire
@@ -19,6 +19,7 @@ from interlingua.adapters.gemini_generate.responses import assembled, call_prefi
 from interlingua.adapters.gemini_generate.state import MODEL, Block
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.wire.sse import Frame
 
@@ -48,9 +49,12 @@ class _Answer(Answer):
 
     def patch(self, frame: Frame) -> Event | None:
         """Takes a chunk."""
-        if frame.data.strip() == "[DONE]":
-            return None  # no part of this wire, but some gateways send it
-        chunk = json.loads(frame.data)
+        try:
+            chunk = json.loads(frame.data)
+        except InvalidRequest:
+            if frame.data.strip() == "[DONE]":
+                return None  # no part of this wire, but some gateways send it
+            raise
         if type(chunk) is list and len(chunk) == 1:
             chunk = chunk[0]
         if type(chunk) is not dict:
@@ -94,7 +98,7 @@ class _Answer(Answer):
 
     def _open(self, index: int) -> "_Choice":
         reading = Reading(self.endpoint, self.ids, call_prefix(self.body, index))
-        choice = self.choices[index] = _Choice(index, self.events, reading)
+        choice = self.choices[index] = _Choice(index, self.due, reading)
         return choice
 
     # -- the end
@@ -139,8 +143,8 @@ class _Call:
 class _Choice(Blocks):
     """One candidate as far as it has come. What is being told is its last block: a text, reasoning, or a call."""
 
-    def __init__(self, number: int, events: list[Event], reading: Reading) -> None:
-        super().__init__(number, events)
+    def __init__(self, number: int, due: Due, reading: Reading) -> None:
+        super().__init__(number, due)
         self.reading = reading
         self.members: Wire = {}
         self.around: Wire = {}  # the members of the content beside its parts
@@ -151,7 +155,7 @@ class _Choice(Blocks):
 
     def take(self, candidate: Wire) -> None:
         """Takes the candidate of one chunk."""
-        first = len(self.events)
+        first = len(self.due.events)
         # a finish need not be the last: behind that of a tool which the provider ran, the answer itself follows
         for name, value in candidate.items():
             if name == "content" or name == "index":
@@ -167,8 +171,13 @@ class _Choice(Blocks):
             for part in content.get("parts") or ():
                 if None in part.values():
                     part = {name: value for name, value in part.items() if value is not None} or part
-                self._part(part)
-                if self.finished and part.get("text") != "":
+                text = part.get("text")
+                if self.kind == "text" and len(part) == 1 and type(text) is str and text:
+                    self.texts.append(text)  # most parts are these
+                    self.more(len(self.content) - 1, "text", text)
+                else:
+                    self._part(part)
+                if self.finished and text != "":
                     self.finished = False
         if candidate.get("finishReason") is not None:
             self.finished = True
@@ -225,7 +234,7 @@ class _Choice(Blocks):
         """Puts the sources on the last text, if it has not ended before they were named."""
         blocks = list(self.content)
         last = cite(blocks, self.members, self.reading.endpoint)
-        for event in self.events[first:]:
+        for event in self.due.events[first:]:
             if event["type"] == "block_stop" and event["index"] == last:
                 self.content[last] = event["block"] = blocks[last]
 

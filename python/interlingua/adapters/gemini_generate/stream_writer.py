@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from interlingua.adapters._answers import ending, joined
 from interlingua.adapters._kit import Encoder, Event, Wire, encoded_in_turn
-from interlingua.adapters._stream_writer import TEXT, Told, Writer
+from interlingua.adapters._stream_writer import TEXT, OpenBlock, Writer
 from interlingua.adapters.gemini_generate.context import Writing
 from interlingua.adapters.gemini_generate.errors import error_in_stream
 from interlingua.adapters.gemini_generate.responses import answer_part, to_wire_response
@@ -62,23 +62,23 @@ class _Writer(Writer):
 
     # -- blocks
 
-    def begin(self, told: Told) -> None:
+    def begin(self, told: OpenBlock) -> None:
         """A text begins with its first piece."""
         if not _in_pieces(told.block, self.endpoint):
             told.kind = ""
 
-    def delta(self, told: Told) -> tuple[str | None, Wire] | None:
+    def delta(self, told: OpenBlock) -> tuple[str | None, Wire] | None:
         """The chunk of a piece; calls go out whole."""
         return (None, self._parts(told.choice, [_text(told, TEXT)])) if told.kind else None
 
-    def piece(self, told: Told | None, text: str) -> Any:
+    def piece(self, told: OpenBlock | None, text: str) -> Any:
         """The chunk of a piece, behind a part that waited for it."""
         if told is None or not text or not told.kind or told.choice not in self.held:
             return super().piece(told, text)
         told.sent += len(text)
         return self.frame(None, json.dumps(self._chunk(told.choice, _text(told, text))).decode())
 
-    def end(self, told: Told) -> None:
+    def end(self, told: OpenBlock) -> None:
         """What went out in pieces has been said, but for a signature that came late: that stands on an empty part."""
         block = told.block
         if told.kind and block["type"] in _PROSE:
@@ -133,7 +133,7 @@ class _Writer(Writer):
         self.put(None, error_in_stream(error, self.endpoint))
 
 
-def _text(told: Told, text: str) -> Wire:
+def _text(told: OpenBlock, text: str) -> Wire:
     return {"text": text, "thought": True} if told.kind == "thinking" else {"text": text}
 
 

@@ -9,7 +9,8 @@ it, and no order among them, so blocks are read in the order in which the server
 images, text, calls. Blocks in another order are moved and several texts become one, both reported. Calls and results
 find each other by id, by name or by position, whatever the client and the age of the server left of it.
 
-The sections: tables · schemas · blocks · images · tools · messages · requests · responses · streams · errors · estimates.
+The sections: tables · schemas · blocks · images · tools · messages · requests · responses · stream reader and writer ·
+errors · estimates.
 """
 
 from typing import Final

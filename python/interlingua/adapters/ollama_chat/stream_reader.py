@@ -44,8 +44,9 @@ class _Answer(Answer):
         self.body: Wire = {}
         self.message: Wire = {}
         self.logprobs: list[Any] = []
-        self.blocks = Blocks(0, self.events)
+        self.blocks = Blocks(0, self.due)
         self.kind = ""
+        self.open = -1
         self.pieces: list[str] = []
 
     def patch(self, frame: Frame) -> Event | None:
@@ -92,14 +93,14 @@ class _Answer(Answer):
             self._close()
             self.kind, self.pieces = kind, []
             state = {"provider_state": self.endpoint.state()} if kind == "thinking" else {}
-            self.blocks.begin({"type": kind, "text": "", **state}, _LANES[kind])
+            self.open = self.blocks.begin({"type": kind, "text": "", **state}, _LANES[kind])
         self.pieces.append(text)
-        self.blocks.more(len(self.blocks.content) - 1, kind, text)
+        self.blocks.more(self.open, kind, text)
 
     def _close(self) -> None:
         """The text or reasoning that is being told ends."""
         if self.kind:
-            self.blocks.end(len(self.blocks.content) - 1, self._settled())
+            self.blocks.end(self.open, self._settled())
             self.kind = ""
 
     def _settled(self) -> dict[str, Any]:

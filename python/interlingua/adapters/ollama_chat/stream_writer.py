@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from interlingua.adapters._kit import NOTHING, Encoder, Event, Wire, encoded_in_turn
 from interlingua.adapters._order import longest_rising, moves_to
-from interlingua.adapters._stream_writer import TEXT, Told, Writer
+from interlingua.adapters._stream_writer import TEXT, OpenBlock, Writer
 from interlingua.adapters.ollama_chat.blocks import Block
 from interlingua.adapters.ollama_chat.errors import error_in_stream
 from interlingua.adapters.ollama_chat.messages import message_to_wire
@@ -51,11 +51,11 @@ class _Writer(Writer):
         message = {"role": "assistant", **said}
         return {**line, "created_at": self.created_at, "message": message, "done": False}
 
-    def begin(self, told: Told) -> None:
+    def begin(self, told: OpenBlock) -> None:
         """A text may begin with words."""
         self.more(told, told.block.get("text", ""))
 
-    def delta(self, told: Told) -> tuple[str | None, Wire] | None:
+    def delta(self, told: OpenBlock) -> tuple[str | None, Wire] | None:
         """The line of a piece; calls are told when they are whole."""
         match told.kind:
             case "text":
@@ -65,7 +65,13 @@ class _Writer(Writer):
             case _:
                 return None
 
-    def end(self, told: Told) -> None:
+    def piece(self, told: OpenBlock | None, text: str) -> Any:
+        """The line of a piece. A block that has not begun cannot go on."""
+        if told is None:
+            raise KeyError("index")
+        return super().piece(told, text)
+
+    def end(self, told: OpenBlock) -> None:
         """What is no text is told whole."""
         block = told.block
         if block["type"] in _PROSE:

@@ -8,7 +8,7 @@ index under which it was told; where a whole answer has it, its lane says.
 from typing import Any, Final
 
 from interlingua.adapters._kit import Event, Wire
-from interlingua.adapters._stream_reader import Blocks, Lane, failed
+from interlingua.adapters._stream_reader import Blocks, Due, Lane, failed
 from interlingua.adapters.openai_chat.citations import annotations_from_wire
 from interlingua.adapters.openai_chat.context import Reading
 from interlingua.adapters.openai_chat.parts import ASSISTANT, Block, note_oddities, part_from_wire
@@ -53,8 +53,8 @@ class Choice(Blocks):
         "reading", "rest", "texts", "worded",
     )  # fmt: skip
 
-    def __init__(self, number: int, events: list[Event], reading: Reading) -> None:
-        super().__init__(number, events)
+    def __init__(self, number: int, due: Due, reading: Reading) -> None:
+        super().__init__(number, due)
         self.reading = reading
         self.finish: str | None = None
         self.logprobs: Wire | None = None

@@ -120,7 +120,7 @@ class _Answer(Answer):
         if choice is None:
             reading = self.reading if number == 0 else Reading(self.endpoint, self.ids)
             self.late = self.late or number != len(self.choices)
-            choice = self.choices[number] = Choice(number, self.events, reading)
+            choice = self.choices[number] = Choice(number, self.due, reading)
             self.start(self.body.get("model"), self.body.get("id"), number)
         choice.take(wire)
         if choice.finish is not None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._kit import NOTHING, Encoder, Event, Wire, encoded_in_turn, own_state
-from interlingua.adapters._stream_writer import TEXT, Told, Writer
+from interlingua.adapters._stream_writer import TEXT, OpenBlock, Writer
 from interlingua.adapters.openai_chat.citations import annotations_to_wire
 from interlingua.adapters.openai_chat.context import Writing
 from interlingua.adapters.openai_chat.errors import error_in_stream
@@ -143,7 +143,7 @@ class _Writer(Writer):
 
     # -- blocks
 
-    def begin(self, told: Told) -> None:
+    def begin(self, told: OpenBlock) -> None:
         """A text begins with its words, a call with its name."""
         block = told.block
         told.kind = self._kind(block)
@@ -192,7 +192,7 @@ class _Writer(Writer):
         self.calls[choice] = number + 1
         return number
 
-    def delta(self, told: Told) -> tuple[str | None, Wire] | None:
+    def delta(self, told: OpenBlock) -> tuple[str | None, Wire] | None:
         """The chunk of a piece."""
         match told.kind:
             case "text":
@@ -209,7 +209,7 @@ class _Writer(Writer):
                 return None
         return None, self._chunk(told.choice, delta)
 
-    def _thinking(self, told: Told) -> Wire:
+    def _thinking(self, told: OpenBlock) -> Wire:
         kind = self._form(told.block).get("type")
         match self._place(told.block):
             case "reasoning_details":
@@ -225,7 +225,7 @@ class _Writer(Writer):
             case member:
                 return {str(member): TEXT}
 
-    def end(self, told: Told) -> None:
+    def end(self, told: OpenBlock) -> None:
         """What the pieces of a block did not tell."""
         block = told.block
         if block["type"] == "thinking" and self._place(told.begun) == DETAILS:
@@ -233,7 +233,7 @@ class _Writer(Writer):
         if delta := self._rest(told, block):
             self._put(told.choice, delta)
 
-    def _rest(self, told: Told, block: Block) -> Wire:
+    def _rest(self, told: OpenBlock, block: Block) -> Wire:
         state = self.writing.owned(block)
         match block["type"]:
             case "text" if told.kind == "part":

@@ -10,18 +10,18 @@ and how it was spelt stands in the form of its first block, so the list comes ba
 canonical meaning, or that cannot be read in full, is an opaque block in its place. The stream decoder reads the same
 items when they are done, so both ways give the same.
 
-The sections: tables · context · parts · items · messages · tools · requests · responses · streams · encoding ·
+The sections: tables · context · parts · items · messages · tools · requests · responses · stream reader and writer ·
 estimates. Errors are those of all wires of OpenAI.
 """
 
 from typing import Final
 
 from interlingua.adapters._openai_errors import error, to_wire_error
-from interlingua.adapters.openai_responses.encoding import stream_encoder
 from interlingua.adapters.openai_responses.estimates import estimate
 from interlingua.adapters.openai_responses.requests import from_wire_request, to_wire, wrong_type
 from interlingua.adapters.openai_responses.responses import from_wire_response, to_wire_response
-from interlingua.adapters.openai_responses.streams import stream_decoder
+from interlingua.adapters.openai_responses.stream_reader import stream_decoder
+from interlingua.adapters.openai_responses.stream_writer import stream_encoder
 from interlingua.adapters.openai_responses.tables import NAME
 
 FRAMING: Final = "sse"

@@ -1,0 +1,198 @@
+"""Streams to the wire: a block ends before the next begins."""
+
+import hashlib
+from typing import Any, Final
+
+from interlingua.adapters._answers import ending
+from interlingua.adapters._claude.stream_writer import FREE, ClaudeWriter, audible, not_in_pieces, report_unsaid
+from interlingua.adapters._claude.values import ASSISTANT, wire_model
+from interlingua.adapters._kit import Encoder, Event, Wire, arguments_text, encoded_in_turn
+from interlingua.adapters._stream_writer import TEXT, OpenBlock
+from interlingua.adapters.anthropic_messages.blocks import block_to_wire
+from interlingua.adapters.anthropic_messages.errors import error_in_stream
+from interlingua.adapters.anthropic_messages.responses import to_wire_response, usage_begun
+from interlingua.adapters.anthropic_messages.tables import Writing
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.loss import Entry, Loss, Path, pointer
+from interlingua.wire.sse import Frame
+
+
+def stream_encoder(endpoint: Endpoint) -> Encoder[Frame]:
+    """Streams an answer as this provider would, whatever its origin. Only the first of several answers is written."""
+    return encoded_in_turn(_Writer(endpoint).event, "all")
+
+
+def stream_loss(response: Wire, endpoint: Endpoint) -> list[Entry]:
+    """What a stream of this answer does not say. Its pieces say what the whole answer cannot: arguments as they were cut,
+    and texts that are blank."""
+    answer = audible(response)
+    _, loss = to_wire_response(answer, endpoint)
+    told = {entry["path"] for entry in loss}
+    found = Loss()
+    for position, block in enumerate(answer["message"]["content"]):
+        where: Path = ("message", "content", position)
+        if pointer(where) in told:
+            continue
+        if block["type"] not in _STREAMED:
+            found.drop(where, "unsupported_block", "lost", "a stream has no form for this block")
+        elif block["type"] == "thinking" and not block.get("signature") and pointer((*where, "signature")) not in told:
+            if block.get("signature") is None:
+                message = "a stream begins reasoning with an empty signature"
+                found.replace((*where, "signature"), "", "unsigned_thinking", "shape", message)
+    unsaid = report_unsaid(answer, loss, ("text", "thinking"), endpoint)
+    return [*not_in_pieces(loss, answer), *found.entries, *unsaid]
+
+
+_LATE: Final = frozenset(("opaque", "redacted_thinking"))
+"""Blocks that are written when they are complete."""
+_STREAMED: Final = frozenset(("text", "thinking", "tool_use", *_LATE))
+_DELTA: Final = ("stop_reason", "stop_sequence", "stop_details", "container")
+_NOT_IN_MESSAGE_DELTA: Final = frozenset((*_DELTA, "id", "type", "role", "model", "content", "usage"))
+
+
+class _Writer(ClaudeWriter):
+    """The message as it begins, which is held back until its usage is known or a block begins."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        super().__init__(endpoint)
+        self.message: Wire | None = None
+        self.open = -1  # the block of the wire that has begun and not ended
+        self.writing = Writing({}, endpoint, Loss())
+        self.writing.own = True
+        self.writing.take_as_read()  # an answer is given as it is; only requests are repaired
+
+    def _put(self, kind: str, **members: Any) -> None:
+        self.put(kind, {"type": kind, **members})
+
+    # ------------------------------------------------------------------------------------------ message
+
+    def start(self, event: Event) -> None:
+        """The message, but for its usage."""
+        model = event.get("model")
+        identity = event.get("response_id")
+        if identity is None:
+            seed = f"{event.get('message_id', '')}\0{model or ''}".encode()
+            identity = "msg_" + hashlib.sha256(seed).hexdigest()[:24]
+        self.message = {
+            "id": identity,
+            "type": "message",
+            "role": "assistant",
+            "model": (wire_model(model) or "") if model else self.endpoint.model or "unknown",
+            "content": [],
+            "stop_reason": None,
+            "stop_sequence": None,
+            "usage": {"input_tokens": 0, "output_tokens": 0},
+        }
+
+    def usage(self, usage: dict[str, Any]) -> None:
+        """What is known of the usage when the answer begins."""
+        if self.message is not None:
+            self.message["usage"] = usage_begun(usage)
+            self._start()
+
+    def _start(self) -> None:
+        if self.begun:
+            return
+        self.begun = True
+        if self.message is None:
+            self.start({})
+        self._put("message_start", message=self.message)
+        self.message = None
+
+    # ------------------------------------------------------------------------------------------ blocks
+
+    def begin(self, told: OpenBlock) -> None:
+        """The beginning of a block that comes in pieces; another one is written when it is complete."""
+        self._start()
+        block = told.block
+        match told.kind:
+            case "text":
+                cited: Wire = {"citations": []} if "citations" in block else {}
+                self._open(told, {"type": "text", "text": "", **cited})
+            case "thinking":
+                self._open(told, {"type": "thinking", "thinking": "", "signature": ""})
+            case "tool_use":
+                wire = block_to_wire({**block, "input": {}}, ASSISTANT, self.writing, ())
+                self._open(told, {**(wire or {}), "input": {}})
+                if block.get("kind", "function") != "function":
+                    told.kind = FREE
+            case _:
+                told.number = -1
+
+    def _open(self, told: OpenBlock, begun: Wire) -> None:
+        if self.open >= 0:  # it was cut off, and another waited for its end
+            self._put("content_block_stop", index=self.open)
+        self.open = self.opened(told)
+        self._put("content_block_start", index=told.number, content_block=begun)
+
+    def delta(self, told: OpenBlock) -> tuple[str | None, Wire] | None:
+        """The event of a piece."""
+        match told.kind:
+            case "text":
+                delta = {"type": "text_delta", "text": TEXT}
+            case "thinking":
+                delta = {"type": "thinking_delta", "thinking": TEXT}
+            case "tool_use" | "arguments":
+                delta = {"type": "input_json_delta", "partial_json": TEXT}
+            case _:
+                return None
+        return "content_block_delta", {"type": "content_block_delta", "index": told.number, "delta": delta}
+
+    def end(self, told: OpenBlock) -> None:
+        """What no piece said, and the end of the block."""
+        block = told.block
+        match block["type"]:
+            case _ if told.number < 0:
+                if told.kind in _LATE and block["type"] in _LATE:
+                    self._whole(told)
+                return
+            case "text" if block.get("citations"):
+                wire = block_to_wire(block, ASSISTANT, self.writing, ()) or {}
+                for citation in wire.get("citations") or ():
+                    self._put_delta(told, {"type": "citations_delta", "citation": citation})
+            case "thinking":
+                # only a signature of this wire: another provider's would come back as ours
+                state, signature = block.get("provider_state"), block.get("signature")
+                if signature and (state is None or self.endpoint.owns(state)):
+                    self._put_delta(told, {"type": "signature_delta", "signature": signature})
+            case _:
+                pass
+        self._close(told)
+
+    def _put_delta(self, told: OpenBlock, delta: Wire) -> None:
+        self._put("content_block_delta", index=told.number, delta=delta)
+
+    def _close(self, told: OpenBlock) -> None:
+        self.open = -1
+        self._put("content_block_stop", index=told.number)
+
+    def _whole(self, told: OpenBlock) -> None:
+        """A block that is written when it is complete; one that this wire cannot say is left out."""
+        bare = {name: value for name, value in told.block.items() if name != "cache"}
+        wire = block_to_wire(bare, ASSISTANT, self.writing, ())
+        if wire is None:
+            return
+        arguments = wire.get("input") if wire["type"].endswith("_use") else None
+        self._open(told, {**wire, "input": {}} if arguments else wire)
+        if arguments:
+            self._put_delta(told, {"type": "input_json_delta", "partial_json": arguments_text(arguments)})
+        self._close(told)
+
+    # ------------------------------------------------------------------------------------------ the end
+
+    def complete(self, response: Wire) -> None:
+        """Why the answer ended, and what it took."""
+        self._start()
+        body, _ = to_wire_response(ending(response), self.endpoint)
+        delta = {name: body[name] for name in _DELTA if name in body}
+        members = {name: value for name, value in body.items() if name not in _NOT_IN_MESSAGE_DELTA}
+        self._put("message_delta", delta=delta, usage=body.get("usage") or {"output_tokens": 0}, **members)
+        form = (response.get("provider_state") or {}).get("form") or {}
+        own = "provider_state" in response and self.endpoint.owns(response["provider_state"])
+        self._put("message_stop", **((form.get("message_stop") or {}) if own else {}))
+
+    def fail(self, error: dict[str, Any]) -> None:
+        """The error."""
+        if self.message is not None:
+            self._start()
+        self._put("error", error=error_in_stream(error, self.endpoint)["error"])

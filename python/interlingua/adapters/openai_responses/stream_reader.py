@@ -1,0 +1,469 @@
+"""
+Streams from the wire: events are patches on the items of the answer.
+
+Every item is read once more when it is done, as an answer that came whole has it: `response.output_item.done` is the
+authority, because some servers leave the output of the last event empty. Status and usage come from the last event.
+"""
+
+from typing import Any, Final
+
+from interlingua.adapters._kit import Event, Wire, arguments_text
+from interlingua.adapters._openai_calls import read_arguments
+from interlingua.adapters._openai_errors import error_from_body
+from interlingua.adapters._stream_reader import Answer, Blocks, Decoder, decoded, partial
+from interlingua.adapters.openai_responses.context import Reading
+from interlingua.adapters.openai_responses.items import call_from_wire, is_message
+from interlingua.adapters.openai_responses.parts import Block
+from interlingua.adapters.openai_responses.responses import answer_item, read_response, says, usage_from_wire
+from interlingua.adapters.openai_responses.tables import BETWEEN
+from interlingua.canonical import json
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.ids import DERIVED_IDS, IdSource
+from interlingua.wire.sse import Frame
+
+DONE: Final = "[DONE]"
+_TEXT: Final = "response.output_text.delta"
+_CALLS: Final = {"function_call": "arguments", "custom_tool_call": "input"}
+_NAMES: Final = ("id", "call_id")
+_PROSE: Final = ("text", "thinking")
+
+
+def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Decoder:
+    """Give it frames, and None at the end of input; it gives the events that each frame completes.
+
+    The last event is `message_complete` or `error`. An answer that breaks off is an `error` event with what had arrived.
+    """
+    return decoded(_Answer(endpoint, ids))
+
+
+class _Item:
+    """An item that is being told: how it began, the indices of its blocks by part, and what their deltas have said."""
+
+    __slots__ = (
+        "announced", "before", "blocks", "canonical", "done", "kind", "last", "number", "refused", "says", "told", "veiled", "wire",
+    )  # fmt: skip
+
+    def __init__(self, number: int, wire: Wire, before: "_Item | None") -> None:
+        self.number = number
+        self.wire = wire
+        self.before = before
+        self.announced: set[Any] = set()
+        self.kind = _kind(wire)
+        self.blocks: dict[int, int] = {}
+        self.told: dict[int, list[str]] = {}
+        self.canonical = ""
+        self.last: Any = None
+        self.refused: set[int] = set()
+        self.says = self.kind == "message"
+        self.done = False
+        self.veiled = False
+
+    def is_of(self, wire: Wire) -> bool:
+        """Whether an item could be this one: its id is not told again by all, and not the same by some."""
+        return _kind(wire) == self.kind
+
+    def said(self, part: int) -> str:
+        """What the deltas of a part have said."""
+        return "".join(self.told.get(part, ()))
+
+    def renumber(self, parts: int) -> None:
+        """Gives parts whose numbers are none of the item the free numbers of it, in their order."""
+        beyond = [number for number in self.blocks if not 0 <= number < parts]
+        free = [number for number in range(parts) if number not in self.blocks]
+        for number, free_number in zip(sorted(beyond), free, strict=False):
+            self.blocks[free_number] = self.blocks.pop(number)
+            self.told[free_number] = self.told.pop(number)
+
+    def so_far(self) -> Wire:
+        """The item as far as it has been told."""
+        match self.kind:
+            case "message":
+                return {**self.wire, "content": [self._part(number) for number in sorted(self.told)]}
+            case "reasoning":
+                summary = [{"type": "summary_text", "text": self.said(number)} for number in self.told]
+                return {**self.wire, "summary": summary}
+            case "function_call" | "custom_tool_call":
+                return {**self.wire, _CALLS[self.kind]: self.said(0)}
+            case _:
+                return self.wire
+
+    def _part(self, number: int) -> Wire:
+        text = self.said(number)
+        refused = number in self.refused
+        return {"type": "refusal", "refusal": text} if refused else {"type": "output_text", "text": text}
+
+
+class _Answer(Answer):
+    """The answer around its items, and the items by their numbers and ids."""
+
+    def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
+        super().__init__(endpoint)
+        self.reading = Reading(endpoint, ids)
+        self.blocks = Blocks(0, self.due)
+        self.head: Wire = {}
+        self.items: dict[int, _Item] = {}
+        self.named: dict[str, _Item] = {}
+        self.crossed = False  # whether several items that are not done have one number
+        self.usage: Wire | None = None
+
+    def patch(self, frame: Frame) -> Event | None:
+        """Takes an event."""
+        text = frame.data.strip()
+        if not text:
+            return None
+        if text == DONE:
+            self.cut_off()
+            return None
+        data = json.loads(text)
+        kind = data.get("type")
+        if kind == _TEXT and (event := self._word(data)) is not None:
+            return event
+        if frame.event == "error" or kind == "error" or (kind is None and "type" not in data and data.get("error")):
+            told = {name: value for name, value in data.items() if name not in ("type", "sequence_number")}
+            self.fail(error_from_body(None, {}, told, self.endpoint))
+        else:
+            self._event(frame.event if "type" not in data else kind, data)
+        return None
+
+    def _word(self, data: Wire) -> Event | None:
+        """The one event of the frame that most are: more of a text that has begun."""
+        item = self.items.get(data.get("output_index", -1))
+        text = data.get("delta")
+        if item is None or type(text) is not str or not text or "error" in data or self.crossed:
+            return None
+        told = item.told.get(number := data.get("content_index", 0))
+        if told is None or item.kind != "message" or item.done:
+            return None
+        told.append(text)
+        return {"type": "text_delta", "index": item.blocks[number], "text": text}
+
+    def _event(self, kind: Any, data: Wire) -> None:
+        match kind:
+            case "response.output_text.delta" | "response.refusal.delta":
+                self._said(kind.split(".")[1], data)
+            case "response.function_call_arguments.delta" | "response.custom_tool_call_input.delta":
+                self._more_arguments(data)
+            case "response.function_call_arguments.done" | "response.custom_tool_call_input.done":
+                self._all_arguments(data)
+            case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta":
+                self._thought(kind, data)
+            case "response.output_item.added":
+                self._added(data)
+            case "response.output_item.done":
+                self._done(data)
+            case "response.content_part.added" | "response.reasoning_part.added":
+                self._begin_part(data)
+            case "response.completed" | "response.incomplete" | "response.cancelled":
+                self._complete(data["response"])
+            case "response.failed":
+                self._fail(data["response"])
+            case "response.created" | "response.in_progress" | "response.queued":
+                self._start(data["response"])
+            case _:
+                pass  # what is told of the provider's own tools stands in their items; and what later versions add
+
+    # -- the answer
+
+    def _start(self, response: Any) -> None:
+        if type(response) is not dict:
+            raise TypeError("response")
+        self.head = response
+        if not self.begun:
+            self.start(response.get("model") or None, response.get("id"))
+
+    def _complete(self, response: Wire) -> None:
+        self._start(response)
+        output = response.get("output")
+        self._finish_all(output if isinstance(output, list) else [])
+        self._tell_usage(response)
+        self.complete(read_response(response, self.blocks.in_places(), self.endpoint), self.blocks.places())
+
+    def _finish_all(self, output: list[Wire]) -> None:
+        """Ends what is still open, and tells the items of the whole answer that no event has told."""
+        open_items = sorted(self.items.values(), key=_place)
+        for number, wire in enumerate(output):
+            known = self._known(wire)
+            if known not in open_items:
+                known = next((item for item in open_items if item.is_of(wire)), None)
+            if known is None:
+                known = self._begin(number if number not in self.items else len(self.items), wire)
+            else:
+                open_items.remove(known)
+            self._finish(known, wire)
+        for item in open_items:
+            self._finish(item, item.so_far())
+
+    def _tell_usage(self, response: Wire) -> None:
+        if isinstance(usage := response.get("usage"), dict):
+            self.usage = usage
+            self.tell_usage(usage_from_wire(usage))
+
+    def _fail(self, response: Any) -> None:
+        if type(response) is not dict:
+            raise TypeError("response")
+        self.head = response
+        self._tell_usage(response)
+        told = {"error": response.get("error") or {"code": "server_error"}}
+        self.fail(error_from_body(None, {}, told, self.endpoint))
+
+    def arrived(self) -> dict[str, Any]:
+        """What had arrived: a call that is not whole keeps its argument text and is not one to run."""
+        content = self.blocks.content
+        for item in self.items.values():
+            for part, index in item.blocks.items() if not item.done else ():
+                begun, text = content[index], item.said(part)
+                if begun["type"] in _PROSE:
+                    content[index] = {**begun, "text": text}
+                elif begun["type"] == "tool_use":
+                    content[index] = {**begun, "input": {}, "input_raw": text}
+        response = partial(content, self.endpoint, self.head.get("model"), self.head.get("id"))
+        if self.usage is not None:
+            response["usage"] = usage_from_wire(self.usage)
+        return response
+
+    # -- items
+
+    def _item(self, data: Wire) -> _Item | None:
+        """The item that an event belongs to: by its id, by its number, and the last one where a server tells neither."""
+        number, identity = data.get("output_index"), data.get("item_id") or data.get("call_id")
+        named = self.named.get(identity) if isinstance(identity, str) else None
+        if number is not None and not (self.crossed and named is not None):
+            return self.items.get(number)
+        return named or max(self.items.values(), key=_place, default=None)
+
+    def _known(self, wire: Wire) -> _Item | None:
+        """The item that began with this id, or as this call."""
+        for name in _NAMES:
+            if isinstance(identity := wire.get(name), str) and (item := self.named.get(identity)) is not None:
+                return item if item.is_of(wire) else None
+        return None
+
+    def _added(self, data: Wire) -> None:
+        wire: Wire = data["item"]
+        number = data.get("output_index", len(self.items))
+        known = self.items.get(number)
+        if known is not None and not known.done and (identity := wire.get("id")) and known.wire.get("id") == identity:
+            return  # it was told to begin already
+        self._begin(number, wire)
+
+    def _done(self, data: Wire) -> None:
+        wire: Wire = data["item"]
+        item = self._known(wire)
+        if item is None or item.done:  # its id may be that of an item before it
+            item = self._item(data)
+            if item is not None and not item.is_of(wire) and (self.crossed or item.done):
+                item = next((other for other in self.items.values() if not other.done and other.is_of(wire)), None)
+        if item is None:
+            item = self._begin(data.get("output_index", len(self.items)), wire)
+        self._finish(item, wire)
+
+    def _begin(self, number: int, wire: Wire) -> _Item:
+        known = self.items.get(number)
+        if type(number) is not int or number < 0:
+            raise TypeError("output_index")
+        if not self.begun:
+            self._start({})
+        place = number
+        if known is not None:  # the server does not count its items: the number is that of the last one
+            place = len(self.items)
+            self.items[-1 - place] = known
+            self.crossed = self.crossed or not known.done
+        before = self.items.get(number - 1) if known is None else known
+        item = self.items[number] = _Item(place, wire, before)
+        for name in _NAMES:
+            if isinstance(identity := wire.get(name), str) and identity:
+                self.named[identity] = item
+        match item.kind:
+            case "message":
+                pass  # its parts are the blocks
+            case "reasoning":
+                self._open(item, 0, {"type": "thinking", "text": "", **self._named(wire)})
+            case "function_call" | "custom_tool_call":
+                self._begin_call(item)
+            case str():
+                self._open(item, 0, answer_item(wire, self.reading, starts=False)[0])
+            case _:
+                pass  # what it is can only be told when it is done
+        return item
+
+    def _named(self, wire: Wire) -> Wire:
+        identity = wire.get("id")
+        return {"provider_state": self.reading.state(id=identity)} if isinstance(identity, str) else {}
+
+    def _open(self, item: _Item, part: int, block: Block) -> None:
+        item.told[part] = []
+        item.blocks[part] = self.blocks.begin(block, (item.number, part, len(self.blocks.content)))
+
+    def _begin_call(self, item: _Item) -> None:
+        block = call_from_wire({**item.wire, _CALLS[item.kind]: ""}, self.reading)
+        if block is None:
+            return  # it can only be read when it is done
+        item.canonical = block["id"]
+        state = self.reading.state(id=block["provider_state"]["id"])
+        if "item_id" in block["provider_state"].get("form", {}):
+            state["form"] = {"item_id": block["provider_state"]["form"]["item_id"]}
+        self._open(item, 0, {**block, "provider_state": state})
+
+    def _begin_part(self, data: Wire) -> None:
+        item = self._item(data)
+        number, kind = data.get("content_index", 0), data["part"].get("type")
+        if item is None:
+            return
+        item.announced.add(number)
+        if item.kind == "message" and number not in item.blocks and kind in ("output_text", "refusal"):
+            self._open_part(item, number, kind)  # any other is read when it is done
+
+    def _open_part(self, item: _Item, number: int, kind: str) -> None:
+        block: Block = {"type": "text", "text": ""}
+        if kind == "refusal":
+            block["refusal"] = True
+            item.refused.add(number)
+        self._open(item, number, block if item.blocks else {**block, **self._named(item.wire)})
+
+    # -- deltas
+
+    def _said(self, kind: str, data: Wire) -> None:
+        number, text = data.get("content_index", 0), data["delta"]
+        item = self._spoken(data, {"type": "message", "role": "assistant", "content": []})
+        if number not in item.blocks:
+            last = next(reversed(item.blocks), None)
+            if last is not None and (last in item.refused) == (kind == "refusal"):
+                number = last  # some count the deltas, where the parts are to be counted
+            else:
+                self._open_part(item, number, kind)
+        if text:
+            self._more(item, number, "text", text)
+
+    def _more(self, item: _Item, part: int, kind: str, text: Any) -> None:
+        """More of a text, of reasoning or of a call."""
+        item.told[part].append(_text(text))
+        if kind == "tool_use":
+            self.blocks.more_arguments(item.blocks[part], item.canonical, text)
+        else:
+            self.blocks.more(item.blocks[part], kind, text)
+
+    def _spoken(self, data: Wire, wire: Wire) -> _Item:
+        """The item of a delta; one that was not told to begin begins with its first words."""
+        item = self._item(data)
+        if item is not None and not item.done and item.is_of(wire):
+            return item
+        if isinstance(identity := data.get("item_id"), str):
+            wire = {"id": identity, **wire}
+        return self._begin(data.get("output_index", len(self.items)), wire)
+
+    def _more_arguments(self, data: Wire) -> None:
+        item, text = self._item(data), data["delta"]
+        if item is None or item.done or not text or 0 not in item.blocks:
+            return  # it is read when it is done
+        if not item.told[0] and item.kind == "function_call" and _text(text).lstrip()[:1] not in ("", "{"):
+            item.veiled = True  # no JSON: some hide the pieces, and tell the arguments when they are whole
+        if not item.veiled:
+            self._more(item, 0, "tool_use", text)
+
+    def _all_arguments(self, data: Wire) -> None:
+        """What of the arguments no piece has told: all of them, where a server has no pieces or hides them."""
+        item = self._item(data)
+        if item is None or item.done or 0 not in item.blocks or item.kind not in _CALLS:
+            return
+        whole, told = data.get(_CALLS[item.kind]), item.said(0)
+        if isinstance(whole, str) and len(whole) > len(told) and whole.startswith(told):
+            self._more(item, 0, "tool_use", whole[len(told) :])
+
+    def _thought(self, kind: str, data: Wire) -> None:
+        if not (text := data["delta"]):
+            return
+        item = self._spoken(data, {"type": "reasoning", "summary": []})
+        content = data.get("content_index")
+        if item.last is not None and content not in item.announced:
+            content = item.last[2]  # some count the deltas, where the parts are to be counted
+        part = (kind, data.get("summary_index"), content)
+        if item.last is not None and item.last != part:
+            text = BETWEEN + _text(text)
+        item.last = part
+        self._more(item, 0, "thinking", text)
+
+    # -- the end of an item
+
+    def _finish(self, item: _Item, wire: Wire) -> None:
+        if item.done:
+            return
+        item.done = True
+        if item.blocks and not item.is_of(wire):
+            wire = item.so_far()  # what was told of it cannot be taken back
+        item.kind = _kind(wire)
+        blocks = self._read(item, wire)
+        if item.kind == "message":
+            item.renumber(len(blocks))
+        for part, block in enumerate(blocks):
+            if part not in item.blocks:
+                self._open_late(item, part, block)
+            self._stop(item, part, block)
+        for part, index in item.blocks.items():
+            if part >= len(blocks):  # it was told, and the item that is done does not have it
+                self._stop(item, part, {**self.blocks.content[index], "text": item.said(part)})
+
+    def _open_late(self, item: _Item, part: int, block: Block) -> None:
+        """The start of a block of which nothing had been told."""
+        match block["type"]:
+            case "text":
+                self._open_part(item, part, "refusal" if block.get("refusal") else "output_text")
+            case "tool_use":
+                item.canonical = block["id"]
+                self._open(item, part, {**block, "input": {}})
+            case _:
+                self._open(item, part, block)
+
+    def _read(self, item: _Item, wire: Wire) -> list[Block]:
+        if item.canonical and (call := call_from_wire(wire, self.reading, item.canonical)) is not None:
+            return [call]
+        blocks = answer_item(wire, self.reading, starts=item.before is not None and item.before.says)
+        item.says = says(wire, blocks)
+        return blocks
+
+    def _stop(self, item: _Item, part: int, block: Block) -> None:
+        index, told = item.blocks[part], item.said(part)
+        if told and block["type"] == "opaque":
+            block = _as_told(self.blocks.content[index], told)  # it cannot be read, and its words have been told
+        kind: str = block["type"]
+        if kind in _PROSE:
+            text: str = block["text"]
+            if not text.startswith(told):
+                block = {**block, "text": told}  # what was said cannot be taken back
+            else:
+                self.blocks.more(index, kind, text[len(told) :])
+            if kind == "thinking" and (signature := block.get("signature")) is not None:
+                event: Event = {"type": "thinking_delta", "index": index, "text": "", "signature": signature}
+                self.blocks.tell(event)
+        elif kind == "tool_use":
+            text = block["input_raw"] if "input_raw" in block else _argument_text(block)
+            if text.startswith(told):
+                self.blocks.more_arguments(index, block["id"], text[len(told) :])
+        self.blocks.end(index, block)
+
+
+def _kind(wire: Wire) -> Any:
+    return "message" if is_message(wire) else wire.get("type")
+
+
+def _place(item: _Item) -> int:
+    return item.number
+
+
+def _as_told(begun: Block, text: str) -> Block:
+    """A block that has no more than what was told of it."""
+    if begun["type"] == "tool_use":
+        call = {**begun}
+        read_arguments(text, call, {})
+        return call
+    return {**begun, "text": text} if begun["type"] in _PROSE else begun
+
+
+def _argument_text(block: Block) -> str:
+    spelt = block["provider_state"].get("form", {}).get("arguments")
+    return spelt if spelt is not None else arguments_text(block["input"])
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(value)
+    return value
