@@ -72,6 +72,11 @@ def check(value: Any, profile: str = "core") -> list[Violation]:
         raise too_deep() from None
 
 
+def broken_rules(value: Any, profile: str = "core") -> list[Violation]:
+    """The same of plain data that is known to fit the schema."""
+    return _found(value, profiles()[profile])
+
+
 def _unfit(value: Any) -> list[Violation]:
     """Where a value does not fit the schema."""
     if isinstance(value, list):

@@ -14,6 +14,7 @@ from interlingua.canonical.ids import encode_ulid
 _ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _DIGIT: Final = {letter: value for value, letter in enumerate(_ALPHABET)}
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_ORIGIN: Final = datetime(1970, 1, 1)  # noqa: DTZ001 without a zone it is printed without one, and Z stands for it
 _MICROSECOND: Final = timedelta(microseconds=1)
 
 
@@ -39,7 +40,7 @@ def read_time(text: str) -> int:
 
 def write_time(value: int) -> str:
     """Microseconds since 1970 as a canonical time: UTC with six fractional digits."""
-    return (_EPOCH + timedelta(microseconds=value)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return f"{(_ORIGIN + timedelta(microseconds=value)).isoformat(timespec='microseconds')}Z"
 
 
 def decode_ulid(text: str) -> int:
@@ -87,5 +88,4 @@ class Marks:
 
     def _behind(self, last: int) -> int:
         milliseconds = microseconds(self._now()) // 1000
-        fresh = milliseconds << 80 | self._random_bits(80)
-        return fresh if milliseconds > last >> 80 else last + 1
+        return milliseconds << 80 | self._random_bits(80) if milliseconds > last >> 80 else last + 1

@@ -39,17 +39,19 @@ def to_row(tenant: str, message: Message, superseded_by: str | None = None) -> M
 
 def stored(row: MessageRow) -> Message:
     """The message of a row as it was written, whatever its version."""
+    _, identity, session_id, role, content, metadata, created_at, version, _, members = row
+    held = json.loads(f"[{content},{metadata}]")  # one call for both
     message: Message = {
-        "id": row.id,
-        "session_id": row.session_id,
-        "role": row.role,
-        "content": json.loads(row.content_json),
-        "metadata": json.loads(row.metadata_json),
-        "created_at": write_time(row.created_at),
-        "schema_version": row.schema_version,
+        "id": identity,
+        "session_id": session_id,
+        "role": role,
+        "content": held[0],
+        "metadata": held[1],
+        "created_at": write_time(created_at),
+        "schema_version": version,
     }
-    if row.members_json is not None:
-        message |= json.loads(row.members_json)
+    if members is not None:
+        message |= json.loads(members)
     return message
 
 

@@ -244,7 +244,7 @@ class Rows:
             end += " LIMIT ?"
             values.append(limit)
         found = self._do.ask(f"{_select(MessageRow)} AND session_id = ? AND id > ?{where}{end}", values)
-        return [MessageRow(*row) for row in found]
+        return [MessageRow._make(row) for row in found]
 
     def last_message(self, session_id: str) -> MessageRow | None:
         """The last message of a session that no other stands for."""
