@@ -32,9 +32,13 @@ class Tally:
     kills: int = 0
     acknowledged: int = 0
     sessions: int = 0
-    closed: int = 0
-    partial: int = 0
+    broken_off: dict[str, int] = field(default_factory=dict)
     told: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+
+    @property
+    def closed(self) -> int:
+        """How many answers were closed that a killed process had begun."""
+        return sum(self.broken_off.values())
 
 
 def campaign(url: str, kills: int, seed: int, *, every: int = 5) -> Tally:
@@ -42,7 +46,7 @@ def campaign(url: str, kills: int, seed: int, *, every: int = 5) -> Tally:
     chance = random.Random(seed)
     tally = Tally()
     for number in range(kills):
-        new = _killed(url, chance.randrange(1 << 30), f"k{number}", chance.uniform(0.02, 0.6))
+        new = _killed(url, chance.randrange(1 << 30), f"k{number}", chance.uniform(0.05, 1.5))
         for session_id, message_id, key in new:
             tally.told.setdefault(session_id, []).append((message_id, key))
         tally.kills += 1
@@ -56,7 +60,8 @@ def campaign(url: str, kills: int, seed: int, *, every: int = 5) -> Tally:
 def _killed(url: str, seed: int, name: str, after: float) -> list[tuple[str, str, str]]:
     """What one process told before it was killed, so many seconds after it was ready."""
     command = [sys.executable, "-m", "crash.load", url, str(seed), name]
-    environment = {**os.environ, "PYTHONPATH": str(TESTS)}
+    paths = [str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
     process = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment)
     assert process.stdout is not None
     first = process.stdout.readline()
@@ -92,7 +97,7 @@ async def _demand_sound(chat: Chat, told: list[tuple[str, str]], tally: Tally) -
     assert not broken, broken
     statuses = Counter(message["metadata"]["status"] for message in history)
     assert not statuses["partial"], "a partial answer was left open"
-    tally.closed = max(tally.closed, statuses["error"])
+    tally.broken_off[chat.id] = statuses["error"]
     revision = (await chat.info()).revision
     seen = 0
     async for one in chat.watch():

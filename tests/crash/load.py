@@ -10,6 +10,7 @@ import random
 import sys
 from typing import Any
 
+from interlingua.canonical.errors import InvalidRequest
 from interlingua.client import Client, FakeTransport, Say
 from interlingua.client.replay import open_registry
 from interlingua.sessions import Conflict, Sessions
@@ -55,15 +56,16 @@ async def act(chat: Any, message: dict[str, Any], key: str, chance: random.Rando
         given = {"role": "tool", "content": [block], "metadata": {"parent_tool_use_id": call}}
         try:
             done = await chat.append(given, expected=(await chat.info()).revision)
-        except ValueError:
-            return
+        except InvalidRequest:
+            return  # another writer has answered it
         tell(chat.id, done.messages[0]["id"], "")
     elif chance.random() < 0.5:
         done = await chat.append([message, {**message, "role": "system"}], key=key)
         for stored in done.messages:
             tell(chat.id, stored["id"], key)
     else:
-        async with chat.stream(message, key=key) as stream:
+        # what another writer's answer has just called need not be answered yet
+        async with chat.stream(message, key=key, loss_policy={"unanswered": "placeholder"}) as stream:
             async for _ in stream:
                 pass
         tell(chat.id, stream.response["message"]["id"], "")
