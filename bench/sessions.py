@@ -214,7 +214,10 @@ async def measured(engine: Engine, rounds: int) -> bool:
             ratio = statistics.median(ratios)
             good = good and ratio <= budget
             verdict = "over budget" if ratio > budget else ""
-            print(f"{engine.name + ': ' + name:72} {ratio:6.2f}x {min(ratios):6.2f}x {budget:6.2f}x  {verdict}", flush=True)
+            print(
+                f"{engine.name + ': ' + name:72} {ratio:6.2f}x {min(ratios):6.2f}x {budget:6.2f}x  {verdict}",
+                flush=True,
+            )
     return good
 
 

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-
 from sessions import cluster
 
 from crash.killing import campaign

@@ -95,7 +95,10 @@ async def test_six_providers_alternate_and_a_seventh_goes_on(url: str) -> None:
     sent: dict[str, Sent] = {}
     for number, model in zip(range(TURNS + 1), itertools.chain(SIX * (TURNS // len(SIX)), [SEVENTH]), strict=True):
         transport = Recorded()
-        async with Client(transport, registry=registry(), retry="none") as client, Sessions(url, client=client) as sessions:
+        async with (
+            Client(transport, registry=registry(), retry="none") as client,
+            Sessions(url, client=client) as sessions,
+        ):
             chat = await sessions.open(session_id) if session_id else await sessions.create(model=SIX[0])
             session_id = chat.id
             await turn(chat, model, number)
@@ -135,7 +138,9 @@ async def demand_own_state(chat: Chat, one: Sent, history: list[dict[str, Any]])
         if message["role"] == "assistant" and message["metadata"]["provider"] == "anthropic"
         for block in message["content"]
     ]
-    there = [block for message in one.json["messages"] if message["role"] == "assistant" for block in message["content"]]
+    there = [
+        block for message in one.json["messages"] if message["role"] == "assistant" for block in message["content"]
+    ]
     signed = [(block["thinking"], block["signature"]) for block in there if block["type"] == "thinking"]
     kept = [(block["text"], block["signature"]) for block in ours if block["type"] == "thinking"]
     assert signed
@@ -147,4 +152,4 @@ async def demand_own_state(chat: Chat, one: Sent, history: list[dict[str, Any]])
         if block["type"] == "tool_use":
             provider_ids = await chat.provider_ids(block["id"])
             assert provider_ids[("anthropic_messages", "anthropic")] in named
-    assert len(set(json.dumps(block) for block in kept)) == 1
+    assert len({json.dumps(block) for block in kept}) == 1
