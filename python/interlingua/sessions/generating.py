@@ -8,6 +8,7 @@ Whatever happens, the turn is ended with what there is; only a process that dies
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
@@ -113,9 +114,10 @@ class Generating:
             found = await asyncio.shield(work)
         except asyncio.CancelledError:
             # the turn may have been taken all the same
-            given = await work
-            if isinstance(given, Turn):
-                await self.end(given, None, "cancelled")
+            with suppress(InterlinguaError):
+                given = await work
+                if isinstance(given, Turn):
+                    await self.end(given, None, "cancelled")
             raise
         if isinstance(found, Turn):
             self.told = sessions.noting(found.turn_id)
@@ -389,6 +391,8 @@ async def _to_its_end(work: Awaitable[T]) -> T:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
         await asyncio.wait([task])
+        if not task.cancelled():
+            task.exception()  # the caller has gone: nobody is to be told
         raise
 
 

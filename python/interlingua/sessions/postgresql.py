@@ -1,6 +1,7 @@
 """PostgreSQL: several servers share one database. psycopg 3, one connection for each thread that is at work."""
 
 import queue
+import select
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -88,10 +89,7 @@ class PostgresqlStorage:
 
     @contextmanager
     def _connection(self) -> Generator[Connection]:
-        try:
-            connection = self._idle.get_nowait()
-        except queue.Empty:
-            connection = psycopg.connect(self._url, autocommit=True)
+        connection = self._living() or psycopg.connect(self._url, autocommit=True)
         try:
             yield connection
         finally:
@@ -99,6 +97,16 @@ class PostgresqlStorage:
                 connection.close()
             else:
                 self._idle.put(connection)
+
+    def _living(self) -> Connection | None:
+        """A connection that is not at work. A server that has gone has said so: there is something to read."""
+        with suppress(queue.Empty):
+            while True:
+                connection = self._idle.get_nowait()
+                if not select.select([connection.fileno()], [], [], 0)[0]:
+                    return connection
+                connection.close()
+        return None
 
     def _prepare(self, statements: _Statements) -> None:
         statements.ask("SELECT pg_advisory_xact_lock(?)", (_SETTING_UP,))
