@@ -148,19 +148,6 @@ class Bench:
             ratios.append(await timed(_each(chat, batches)) / floor)
         return ratios
 
-    async def together(self, writers: int) -> list[float]:
-        """The same of many sessions at a time, each of which waits for its own."""
-        chats = [await self._sessions.create() for _ in range(writers)]
-        ratios: list[float] = []
-        for _ in range(self._rounds):
-            begun = time.perf_counter()
-            for number in range(20 * writers):
-                self._engine.insert(self._rows([plain(number)]))
-            floor = time.perf_counter() - begun
-            work = asyncio.gather(*(_each(chat, [[plain(number)] for number in range(20)]) for chat in chats))
-            ratios.append(await timed(work) / floor)
-        return ratios
-
     async def history(self, count: int) -> list[float]:
         """How long reading and checking takes, in selects and JSON decodings of the same bytes."""
         chat = await self._sessions.create()
@@ -205,7 +192,6 @@ async def measured(engine: Engine, rounds: int) -> bool:
         bench = Bench(engine, sessions, rounds)
         for name, work, budget in (
             ("an append, to a bare insert", bench.append(1), 1 / 0.7),
-            ("32 sessions appending, to bare inserts in turn", bench.together(32), 1 / 0.7),
             ("an append of 100, to a bare insert of 100", bench.append(100), 1 / 0.7),
             ("1,000 messages read and validated, to SELECT and decode", bench.history(1000), 8),
             ("an append at 100,000 messages, to one at 100", bench.growth(100, 100_000), 1.2),

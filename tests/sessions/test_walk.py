@@ -22,7 +22,7 @@ def script(chance: random.Random) -> list[Any]:
         lambda: Say("words of an answer"),
         lambda: Say("look", calls=[("look", {"n": 1})]),
         lambda: Say("", calls=[("look", {}), ("hear", {})]),
-        lambda: Fail(),
+        Fail,
         lambda: Refuse(400),
         lambda: Bytes([b'data: {"choices":[{"index":0,"delta":{"content":"wor'], breaks="network"),
     )

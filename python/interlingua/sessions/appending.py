@@ -126,7 +126,7 @@ def told_of(change: Change, messages: Sequence[Message], turn_id: str | None = N
 
 def _bound(change: Change, drafts: Sequence[Message], rules: Rules) -> list[Message]:
     """Drafts as messages of the session: with ids behind the last one, whatever ids they came with."""
-    last = change.row.last_message_id
+    ids = change.marks.message_ids(change.row.last_message_id, len(drafts))
     now = write_time(change.now)
     messages: list[Message] = []
     for position, draft in enumerate(drafts):
@@ -135,17 +135,16 @@ def _bound(change: Change, drafts: Sequence[Message], rules: Rules) -> list[Mess
         metadata = {"status": "complete", **(draft.get("metadata") or {})}
         if metadata["status"] == "partial":
             raise _refused("partial", f"/{position}/metadata/status", "an unfinished message belongs to a turn")
-        last = change.marks.message_id(last)
         message: Message = {
             **draft,
-            "id": last,
+            "id": ids[position],
             "session_id": change.row.id,
             "metadata": metadata,
             "created_at": write_time(read_time(draft["created_at"])) if draft.get("created_at") else now,
             "schema_version": CURRENT,
         }
         messages.append(capped(message, rules.raw_limit))
-    change.alter(last_message_id=last)
+    change.alter(last_message_id=ids[-1])
     return messages
 
 
@@ -178,7 +177,8 @@ def _store(change: Change, messages: list[Message], rules: Rules) -> None:
         demand_sound(message, position, rules)
     rows = [to_row(change.rows.tenant, message) for message in messages]
     change.rows.insert(rows)
-    write_calls(change, [*zip(rows, messages, strict=True)], calls_of_ours)
+    if calls_of_ours is not None:
+        write_calls(change, [*zip(rows, messages, strict=True)], calls_of_ours)
 
 
 def write_calls(
@@ -217,15 +217,16 @@ def _names(change: Change, messages: list[Message]) -> list[ToolIdRow]:
     return found
 
 
-def _calls(change: Change, messages: list[Message]) -> dict[str, ToolCallRow]:
-    """The calls of the session that these messages answer. Messages whose ids are not free get others, in place.
+def _calls(change: Change, messages: list[Message]) -> dict[str, ToolCallRow] | None:
+    """The calls of the session that these messages answer; None when no message calls or answers. Messages whose ids are
+    not free get others, in place.
 
     Raises `InvalidRequest` when a call has an id twice, or a result answers no call, or one that has its answer.
     """
     asked = [block["id"] for message in messages for block in calls.calls_in(message["content"])]
     results = [block["tool_use_id"] for message in messages if (block := calls.result_in(message["content"]))]
     if not asked and not results:
-        return {}
+        return None
     names = _fresh_names(change, asked) if asked else {}
     known = change.rows.calls_of(change.row.id, results) if results else {}
     for identity in results:

@@ -79,8 +79,13 @@ class Marks:
 
     def message_id(self, last: str | None) -> str:
         """A ULID that is greater than the last one of a session, whatever the clock says."""
+        return self.message_ids(last, 1)[0]
+
+    def message_ids(self, last: str | None, count: int) -> list[str]:
+        """That many of them, in order."""
         with self._lock:
-            return encode_ulid(self._behind(0 if last is None else decode_ulid(last)))
+            first = self._behind(0 if last is None else decode_ulid(last))
+        return [encode_ulid(number) for number in range(first, first + count)]
 
     def tool_id(self) -> str:
         """A canonical id of a tool call."""

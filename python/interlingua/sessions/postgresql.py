@@ -33,16 +33,20 @@ class _Statements:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
+        self._cursor = connection.cursor()  # for what gives no rows: nobody waits for its results
 
     def ask(self, statement: str, parameters: Sequence[Any] = ()) -> list[Row]:
         return self._connection.execute(_placed(statement), parameters).fetchall()
 
     def run(self, statement: str, parameters: Sequence[Any] = ()) -> None:
-        self._connection.execute(_placed(statement), parameters)
+        self._cursor.execute(_placed(statement), parameters)
 
     def run_many(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
-        for row in rows:
-            self._connection.execute(_placed(statement), row)
+        found = list(rows)
+        if len(found) == 1:
+            self._cursor.execute(_placed(statement), found[0])
+        else:
+            self._cursor.executemany(_placed(statement), found)
 
 
 class PostgresqlStorage:
@@ -119,7 +123,7 @@ class PostgresqlStorage:
             for column in columns:
                 statements.run(f"ALTER TABLE {table} ADD COLUMN IF NOT EXISTS {column}")
         for statement in tables.ADDED:
-            statements.run(statement)
+            statements.run(tables.for_postgresql(statement))
         statements.run("INSERT INTO storage_version VALUES (?)", (tables.VERSION,))
 
 

@@ -178,24 +178,24 @@ class Rows:
         return SessionRow(*found[0]) if found else None
 
     def sessions(self, limit: int, before: tuple[int, str] | None = None, prefix: str = "") -> list[SessionRow]:
-        """Sessions, the one that changed last first; those behind a place, those whose ids begin so."""
+        """Sessions, the newest first; those behind a place, those whose ids begin so."""
         where, values = "", list[str | int]()
         if before is not None:
-            where += " AND (updated_at < ? OR (updated_at = ? AND id < ?))"
+            where += " AND (created_at < ? OR (created_at = ? AND id < ?))"
             values += [before[0], before[0], before[1]]
         if prefix:
             where += " AND substr(id, 1, ?) = ?"
             values += [len(prefix), prefix]
         found = self._do.ask(
-            f"{_select(SessionRow)}{where} ORDER BY updated_at DESC, id DESC LIMIT ?", (self.tenant, *values, limit)
+            f"{_select(SessionRow)}{where} ORDER BY created_at DESC, id DESC LIMIT ?", (self.tenant, *values, limit)
         )
         return [SessionRow(*row) for row in found]
 
     def stale_sessions(self, before: int, limit: int) -> list[str]:
         """Ids of sessions that were last changed before a moment."""
         found = self._do.ask(
-            "SELECT id FROM sessions WHERE tenant = ? AND updated_at < ? ORDER BY updated_at, id LIMIT ?",
-            (self.tenant, before, limit),
+            "SELECT id FROM sessions WHERE tenant = ? AND created_at < ? AND updated_at < ? ORDER BY id LIMIT ?",
+            (self.tenant, before, before, limit),
         )
         return [row[0] for row in found]
 

@@ -219,8 +219,8 @@ class Sessions:
         return SessionInfo.of(row)
 
     async def latest(self, limit: int = 50, *, after: SessionInfo | None = None, prefix: str = "") -> list[SessionInfo]:
-        """Sessions, the one that changed last first: at most `limit`, behind one of them, whose ids begin with `prefix`."""
-        place = None if after is None else (microseconds(datetime.fromisoformat(after.updated_at)), after.id)
+        """Sessions, the newest first: at most `limit`, behind one of them, whose ids begin with `prefix`."""
+        place = None if after is None else (microseconds(datetime.fromisoformat(after.created_at)), after.id)
         rows = await self.read(lambda rows: rows.sessions(limit, place, prefix))
         return [SessionInfo.of(row) for row in rows]
 

@@ -99,14 +99,14 @@ class SqliteStorage:
             statements.run("CREATE TABLE IF NOT EXISTS storage_version (version INTEGER NOT NULL)")
             if not up_to_date(statements.ask("SELECT version FROM storage_version")):
                 for statement in tables.SEED:
-                    statements.run(statement.replace("BIGINT", "INTEGER"))
+                    statements.run(tables.for_sqlite(statement))
                 for table, columns in tables.ADDED_COLUMNS.items():
                     there = {row[1] for row in statements.ask(f"PRAGMA table_info({table})")}
                     for column in columns:
                         if column.split()[0] not in there:
-                            statements.run(f"ALTER TABLE {table} ADD COLUMN {column.replace('BIGINT', 'INTEGER')}")
+                            statements.run(tables.for_sqlite(f"ALTER TABLE {table} ADD COLUMN {column}"))
                 for statement in tables.ADDED:
-                    statements.run(statement.replace("BIGINT", "INTEGER"))
+                    statements.run(tables.for_sqlite(statement))
                 statements.run("INSERT INTO storage_version VALUES (?)", (tables.VERSION,))
 
 
