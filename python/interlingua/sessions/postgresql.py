@@ -2,7 +2,7 @@
 
 import queue
 import select
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from typing import Any, cast
@@ -24,40 +24,68 @@ _SETTING_UP = 0x1_17E_2_11_06A
 
 
 @cache
-def _placed(statement: str) -> Any:
+def _placed(statement: str) -> str:
     return statement.replace("?", "%s")
 
 
+_MANY = 8
+"""From how many rows on they are copied and not inserted one by one."""
+
+
 class _Statements:
+    """Statements that give no rows wait for the next one that does, or for the end, and travel with it in one message."""
+
     lock = " FOR UPDATE"
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, begin: str = "") -> None:
         self._connection = connection
-        self._cursor = connection.cursor()  # for what gives no rows: nobody waits for its results
+        self._waiting = [begin] if begin else []
+        self._parameters: list[Any] = []
 
     def ask(self, statement: str, parameters: Sequence[Any] = ()) -> list[Row]:
-        return self._connection.execute(_placed(statement), parameters).fetchall()
+        self.run(statement, parameters)
+        return self._send().fetchall()
 
     def run(self, statement: str, parameters: Sequence[Any] = ()) -> None:
-        self._cursor.execute(_placed(statement), parameters)
+        self._waiting.append(_placed(statement))
+        self._parameters += parameters
 
-    def run_many(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
-        found = list(rows)
-        if len(found) == 1:
-            self._cursor.execute(_placed(statement), found[0])
-        else:
-            self._cursor.executemany(_placed(statement), found)
+    def insert(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+        names = ", ".join(columns)
+        if len(rows) < _MANY:
+            for row in rows:
+                self.run(f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * len(columns))})", row)
+            return
+        cursor = self._send()
+        with cursor.copy(cast("Any", f"COPY {table} ({names}) FROM STDIN")) as copy:
+            for row in rows:
+                copy.write_row(row)
+
+    def end(self) -> None:
+        """The last of them, and COMMIT."""
+        self.run("COMMIT")
+        self._send()
+
+    def _send(self) -> psycopg.ClientCursor[Row]:
+        """Sends what waits; the cursor stands at what the last of it gave."""
+        cursor: psycopg.ClientCursor[Row] = psycopg.ClientCursor(self._connection)
+        if self._waiting:
+            cursor.execute(cast("Any", "; ".join(self._waiting)), self._parameters)
+            for _ in self._waiting[1:]:
+                cursor.nextset()
+        self._waiting, self._parameters = [], []
+        return cursor
 
 
 class PostgresqlStorage:
-    """A database of a PostgreSQL server, by URL. Statements travel in pipelines: those that give no rows wait for none."""
+    """A database of a PostgreSQL server, by URL."""
 
     def __init__(self, url: str) -> None:
         self._url = url
         self._idle: queue.SimpleQueue[Connection] = queue.SimpleQueue()
         self._closed = False
-        with _told(), self._connection() as connection, connection.transaction():
-            self._prepare(_Statements(connection))
+        with self._transaction("BEGIN") as statements:
+            self._prepare(statements)
 
     @contextmanager
     def read(self) -> Generator[Transaction]:
@@ -81,11 +109,10 @@ class PostgresqlStorage:
     @contextmanager
     def _transaction(self, begin: str) -> Generator[_Statements]:
         with _told(), self._connection() as connection:
+            statements = _Statements(connection, begin)
             try:
-                with connection.pipeline():
-                    connection.execute(cast("Any", begin))
-                    yield _Statements(connection)
-                    connection.execute("COMMIT")
+                yield statements
+                statements.end()
             except BaseException:
                 with suppress(psycopg.Error):
                     connection.execute("ROLLBACK")

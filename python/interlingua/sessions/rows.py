@@ -130,12 +130,6 @@ AnyRow = SessionRow | MessageRow | ToolCallRow | ToolIdRow | KeyRow | EventRow |
 
 
 @cache
-def _insert(kind: type[AnyRow]) -> str:
-    columns = kind._fields
-    return f"INSERT INTO {_TABLE_OF[kind]} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
-
-
-@cache
 def _select(kind: type[AnyRow]) -> str:
     return f"SELECT {', '.join(kind._fields)} FROM {_TABLE_OF[kind]} WHERE tenant = ?"
 
@@ -162,7 +156,8 @@ class Rows:
             if row.tenant != self.tenant:
                 raise AssertionError("a row of another tenant")
         if found:
-            self._do.run_many(_insert(type(found[0])), found)
+            kind = type(found[0])
+            self._do.insert(_TABLE_OF[kind], kind._fields, found)
 
     def update(self, row: SessionRow | MessageRow | ToolCallRow) -> None:
         """Writes a row again that is there."""

@@ -3,7 +3,7 @@
 import queue
 import sqlite3
 import threading
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -27,7 +27,8 @@ class _Statements:
     def run(self, statement: str, parameters: Sequence[Any] = ()) -> None:
         self._connection.execute(statement, parameters)
 
-    def run_many(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
+    def insert(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+        statement = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
         self._connection.executemany(statement, rows)
 
 

@@ -123,6 +123,7 @@ ADDED: Final = (
     "CREATE INDEX IF NOT EXISTS idx_prices_session ON prices(session_id)",
 )
 
+
 def for_sqlite(statement: str) -> str:
     """A statement as SQLite takes it: its INTEGER has 64 bits."""
     return statement.replace("BIGINT", "INTEGER")
