@@ -13,6 +13,7 @@ ARGS ?=
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 ORACLES := .venv-oracles/.installed
+PAGE := .venv/.page
 COMPILED := .venv-compiled/.installed
 WHEEL := dist/.built
 SOURCES := $(shell find python/interlingua -name '*.py')
@@ -41,6 +42,10 @@ $(INSTALLED): python/pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable 'python[server,cli,images,postgresql]' \
 	    --group python/pyproject.toml:gen --group python/pyproject.toml:test --group python/pyproject.toml:lint
+	touch $@
+
+$(PAGE): $(INSTALLED)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group python/pyproject.toml:page
 	touch $@
 
 $(ORACLES): python/pyproject.toml
@@ -110,6 +115,10 @@ suite-grpc: $(INSTALLED) ## run the suite over gRPC against the server that ship
 	$(CONFORMANCE) run $(ARGS) --policy .cache/policy.json --serve -- \
 	    $(BIN)/python -m interlingua serve --port 0 --retry none --log-level error --policy .cache/policy.json
 
+.PHONY: clients
+clients: $(INSTALLED) ## build and prove the clients of those languages whose toolchain is here; ARGS="go --no-suite"
+	$(BIN)/python clients/run.py $(ARGS)
+
 .PHONY: oracles
 oracles: $(ORACLES) ## let the providers' own SDKs judge what we write; ARGS="-k PATTERN"
 	.venv-oracles/bin/python -m pytest -q -c oracles/pytest.ini oracles $(ARGS)
@@ -121,6 +130,10 @@ sdks: $(ORACLES) ## let the providers' own SDKs be clients of a gateway, each wi
 .PHONY: agents
 agents: $(ORACLES) ## lead coding agents through a task over a gateway, each with each wire behind; needs npm; ARGS="--agents claude"
 	.venv-oracles/bin/python -m oracles.agents $(ARGS)
+
+.PHONY: page
+page: $(PAGE) ## drive the inspector page with a browser, Debian's chromium; ARGS="-k PATTERN"
+	BROWSER=$$(command -v chromium || true) $(BIN)/python -m pytest -q -rs tests/page $(ARGS)
 
 .PHONY: fuzz
 fuzz: $(INSTALLED) ## run the property tests at length
@@ -171,6 +184,7 @@ check-proto: $(INSTALLED)
 .PHONY: check-generated
 check-generated: $(INSTALLED)
 	$(BIN)/python tools/generate.py --check
+	$(BIN)/python tools/generate_clients.py --check
 
 .PHONY: check-suite
 check-suite: $(INSTALLED)
@@ -180,8 +194,9 @@ check-suite: $(INSTALLED)
 # ------------------------------------------------------------------------------------------------ changing it
 
 .PHONY: generate
-generate: $(INSTALLED) ## make all generated code again: schema to types, models, Protobuf, converter, gRPC
+generate: $(INSTALLED) ## make all generated code again: schema to types, models, Protobuf, converter, gRPC, clients
 	$(BIN)/python tools/generate.py
+	$(BIN)/python tools/generate_clients.py
 
 .PHONY: format
 format: $(INSTALLED) ## bring all files into form
@@ -199,5 +214,5 @@ freeze: $(INSTALLED) ## take the present must-checks as what a release demands (
 
 .PHONY: clean
 clean: ## remove everything that can be made again, the virtual environment included
-	rm -rf .venv .venv-oracles .venv-compiled .pytest_cache .ruff_cache .hypothesis .cache report.jsonl dist python/build python/dist python/*.egg-info
+	rm -rf .venv .venv-oracles .venv-compiled .pytest_cache .ruff_cache .hypothesis .cache report.jsonl dist python/build python/dist python/*.egg-info clients/typescript/{dist,node_modules}
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -20,11 +20,11 @@ import httpx
 from workload import anthropic_stream, conversation
 
 from interlingua.client import Client
-from interlingua.service import convert
 from interlingua.service.server import CLIENT_OPTIONS, MAX_MESSAGE_BYTES, server_options
 from interlingua.service.servicer import Servicer
 from interlingua.v1 import service_pb2, service_pb2_grpc
 from interlingua.v1 import types_pb2 as types
+from interlingua.verbs import convert
 
 DELTAS = 2_000
 EMPTY, RELAY = "/bench.Bare/Empty", "/bench.Bare/Relay"

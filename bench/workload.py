@@ -159,7 +159,7 @@ def agent_request(tools: int = 30, messages: int = 20) -> Data:
             {"type": "text", "text": text(98, 400), "cache_control": mark},
         ],
         "messages": said,
-        "tools": [{name: value for name, value in tool(number).items()} for number in range(tools)],
+        "tools": [tool(number) for number in range(tools)],
         "metadata": {"user_id": "user_7f3a_account__session_19"},
         "stream": True,
     }

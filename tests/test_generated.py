@@ -17,8 +17,8 @@ from schema_values import DEFS, SCHEMA, values
 
 from interlingua.canonical import json, models
 from interlingua.canonical.errors import InvalidRequest
-from interlingua.service.convert import from_proto, to_proto
 from interlingua.v1 import types_pb2 as pb
+from interlingua.verbs.convert import from_proto, to_proto
 
 ROOT = Path(__file__).resolve().parent.parent
 WHOLE = ["Request", "Response", "StreamEvent", "Error", "WireRequest", "TokenEstimate"]

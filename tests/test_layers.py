@@ -31,8 +31,9 @@ ALLOWED: dict[str, list[str]] = {
     "client": [*PURE, "events"],
     "sessions": [*PURE, "client", "events"],
     "media": ["canonical"],
-    "service": [*BELOW_SERVICE, "v1"],
-    "gateway": [*BELOW_SERVICE, "__init__"],
+    "verbs": [*BELOW_SERVICE, "v1"],
+    "service": [*BELOW_SERVICE, "verbs", "v1"],
+    "gateway": [*BELOW_SERVICE, "verbs", "v1", "__init__"],
     # the ways in: the public names, the command line, the conformance plug, the demonstration
     "__init__": [*BELOW_SERVICE, *APART],
     "plug": [*BELOW_SERVICE, "__init__"],

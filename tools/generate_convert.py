@@ -1,5 +1,5 @@
 """
-Schema to `service/convert.py`: plain data to Protobuf messages and back, field by field. `--check` only compares.
+Schema to `verbs/convert.py`: plain data to Protobuf messages and back, field by field. `--check` only compares.
 
 Generated code, because protobuf's own JSON mapping is six times slower and has another JSON in mind.
 """
@@ -23,7 +23,7 @@ from _schema import (
 )
 from generate_proto import field_name, fields, oneof_name, value_name
 
-OUTPUT = PACKAGE / "service" / "convert.py"
+OUTPUT = PACKAGE / "verbs" / "convert.py"
 
 HEADER = '''\
 # GENERATED from spec/schema/interlingua.schema.json by tools/generate_convert.py: do not edit.
@@ -41,7 +41,7 @@ from typing import Any, TypeVar
 from google.protobuf.message import Message as ProtoMessage
 
 from interlingua.canonical.errors import InvalidRequest
-from interlingua.service.convert_base import (
+from interlingua.verbs.convert_base import (
     Data, are_int32, is_double, is_int32, is_int64, is_text, is_text_map, is_texts, missing, no_arm, read_each, read_enum, read_json,
     read_number, read_object, read_one, read_rest, read_time, read_unknown, write_each, write_enum, write_json, write_one,
     write_rest, write_time, write_unknown,

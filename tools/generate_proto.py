@@ -50,7 +50,7 @@ package interlingua.v1;
 TIMESTAMP = 'import "google/protobuf/timestamp.proto";\n'
 OPTIONS = """\
 option csharp_namespace = "Interlingua.V1";
-option go_package = "interlingua/v1;interlinguav1";
+option go_package = "github.com/interlingua/interlingua/clients/go/interlinguav1";
 option java_multiple_files = true;
 option java_outer_classname = "TypesProto";
 option java_package = "interlingua.v1";

@@ -42,11 +42,12 @@ from interlingua.client.routing import Routing
 from interlingua.events import Events, log_event
 from interlingua.router import Health
 from interlingua.router.health import Backoff
-from interlingua.service import convert, server
-from interlingua.service.status import CODES
+from interlingua.service import server
 from interlingua.v1 import service_pb2 as service
 from interlingua.v1 import types_pb2 as types
 from interlingua.v1.service_pb2_grpc import InterlinguaServiceStub
+from interlingua.verbs import convert
+from interlingua.verbs.failures import CODES
 
 TARGETS = (
     "anthropic:claude-sonnet-4-6",
@@ -269,7 +270,7 @@ def _typed(run: Run, last: dict[str, Any] | None) -> str:
         wrong("details without ErrorInfo or Error")
         return "untyped"
     category = info.reason
-    if convert.from_proto(canonical)["category"] != category or CODES.get(category) is not code:
+    if convert.from_proto(canonical)["category"] != category or CODES.get(category) != code.name:
         wrong(f"{category} with {code.name}")
     if last is not None:
         if last["type"] != "error":

@@ -45,11 +45,11 @@ class Served:
     clock: Clock
 
 
-def _gateway(steps: Any, policy: Any, keys: Any, limits: Any, transport: Any, clock: Clock) -> Gateway:
+def _gateway(steps: Any, policy: Any, keys: Any, limits: Any, transport: Any, clock: Clock, inspect: int) -> Gateway:
     registry = open_registry()
     client = Client(transport, registry=registry, retry="none", now=clock.now)
     access = Access(keys or (), clock=clock, now=clock.now)
-    return Gateway(client, Routing(registry, policy or POLICY), access, limits, clock=clock)
+    return Gateway(client, Routing(registry, policy or POLICY), access, limits, clock=clock, inspect=inspect)
 
 
 @asynccontextmanager
@@ -61,10 +61,11 @@ async def gateway(
     transport: Any = None,
     names: frozenset[str] | None = LOOPBACK,
     connected: bool = False,
+    inspect: int = 0,
 ) -> AsyncIterator[Served]:
     """A gateway whose provider follows a script; `connected` puts a real connection between it and its client."""
     fake, clock = FakeTransport(*steps), Clock()
-    made = _gateway(steps, policy, keys, limits, transport or fake, clock)
+    made = _gateway(steps, policy, keys, limits, transport or fake, clock, inspect)
     if not connected:
         inside = httpx.ASGITransport(application(made, names))
         async with httpx.AsyncClient(transport=inside, base_url="http://localhost") as http:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from interlingua.service import adapting, estimating, routing, servicer
 from interlingua.v1 import service_pb2 as service
+from interlingua.verbs import adapting, checking, estimating, routing
 
 pytestmark = pytest.mark.asyncio
 
@@ -36,7 +36,7 @@ DEAR = {
 
 CALLS: list[tuple[Any, str, str, Any]] = [
     (estimating, "estimate", "Estimate", service.EstimateRequest(request_json=conversation(TEXT))),
-    (servicer, "_checked", "Check", service.CheckRequest(value_json=many(5_000), type="Request")),
+    (checking, "check", "Check", service.CheckRequest(value_json=many(5_000), type="Request")),
     (
         adapting,
         "adapt",

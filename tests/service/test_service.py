@@ -18,10 +18,10 @@ from interlingua.canonical import json
 from interlingua.canonical.fold import fold
 from interlingua.client import Bytes, Fail, Refuse, Say
 from interlingua.client.httpx_transport import HttpxTransport
-from interlingua.service import convert
 from interlingua.service.server import SERVICE
 from interlingua.v1 import service_pb2 as service
 from interlingua.v1 import types_pb2 as types
+from interlingua.verbs import convert
 
 pytestmark = pytest.mark.asyncio
 

@@ -1,12 +1,23 @@
 """Members of a request that both wires of OpenAI have and mean alike: what is written, and above all what is not."""
 
-from collections.abc import Callable, Container, Iterable, Mapping
-from decimal import Decimal
-from typing import Any, Final, Generic, TypeVar
+from collections.abc import Container, Iterable, Mapping
+from typing import Any, Final
 
 from interlingua.adapters._as_read import imprint, note_member
 from interlingua.adapters._kit import NOTHING, Wire, gravity, is_plain_name, plain_name, report_unknown
-from interlingua.adapters._member_types import whole
+from interlingua.adapters._members import (
+    COUNT,
+    NUMBER,
+    OBJECT,
+    SEVERITY,
+    SWITCH,
+    TEXT,
+    Row,
+    Rows,
+    read_model,
+    scalar,
+    within,
+)
 from interlingua.adapters._openai_writing import LONGEST_TOOL_NAME, Target, can_be_enforced, fits_name
 from interlingua.adapters._results import note
 from interlingua.canonical.endpoint import Endpoint
@@ -31,51 +42,36 @@ def model_to_wire(request: Request, endpoint: Endpoint) -> str | None:
     return model.partition(":")[2] or model if model is not None else None
 
 
-def unknown_member(name: str, value: Any, request: Request, body: Wire, writing: Target) -> None:
-    """A member that came with a later version."""
-    writing.loss.drop((name,), "unknown_field", "lost", "a member that this version does not know")
+def sampling(name: str, value: Any, body: Wire, writing: Target, *, reasons: bool | None = None) -> None:
+    """A setting that is brought into the range of the wire; some models take none while they reason.
 
-
-def scalar(name: str, value: Any, request: Request, body: Wire, writing: Target) -> None:
-    """A member that is the same on the wire."""
-    if writing.refuses(name):
-        writing.report_refused(name, value)
-    else:
-        body[name] = value
-
-
-def sampling(name: str, value: Any, request: Request, body: Wire, writing: Target) -> None:
-    """A setting that is brought into the range of the wire; some models take none while they reason."""
+    `reasons` says whether the model will reason, where that is known.
+    """
     lowest, highest = writing.dialect.get("ranges", NOTHING).get(name) or _RANGES[name]
-    if not (lowest <= value <= highest or writing.same(name) or writing.refuses(name)):
-        value = max(lowest, min(value, highest))
-        message = f"the wire takes {lowest} to {highest}"
-        writing.loss.replace((name,), value, "unsupported_value", "weakened", message)
+    if not writing.refuses(name):
+        value = within(name, value, lowest, highest, writing)
     taken = writing.capabilities.get("sampling_with_reasoning") is not False or writing.verbatim(name, "reasoning")
-    if not taken and _reasons(request, writing):
+    if not taken and (_reasons(writing) if reasons is None else reasons):
         message = "the model samples by these settings only without reasoning"
         writing.loss.drop((name,), "combination", "weakened", message)
     else:
-        scalar(name, value, request, body, writing)
+        scalar(name, value, body, writing)
 
 
-def _reasons(request: Request, writing: Target) -> bool:
+def _reasons(writing: Target) -> bool:
     """Whether the model will reason: as it is asked, else as it does unasked. One of which nothing is known reasons."""
-    asked = effort(request.get("reasoning") or NOTHING, writing)
+    asked = effort(writing.source.get("reasoning") or NOTHING, writing)
     return (asked or writing.capabilities.get("default_reasoning_effort")) != "none"
 
 
-def top_logprobs(name: str, value: int, request: Request, body: Wire, writing: Target) -> None:
+def top_logprobs(name: str, value: int, body: Wire, writing: Target) -> None:
     """How many alternatives are given beside each token."""
     if writing.refuses("logprobs", name) or writing.refuses(name):
         code = "unsupported_field" if name in writing.dialect.get("unsupported", ()) else "unsupported_model"
-        severity = gravity(name, value, "weakened")
+        severity = gravity(name, value, SEVERITY[name])
         writing.loss.drop((name,), code, severity, "the target gives no log probabilities")
-        return
-    if value > _MOST_LOGPROBS and not writing.same(name):
-        value = _MOST_LOGPROBS
-        writing.loss.replace((name,), value, "limit_exceeded", "weakened", f"the wire gives {value} of them")
-    body[name] = value
+    else:
+        body[name] = within(name, value, 0, _MOST_LOGPROBS, writing, "limit_exceeded")
 
 
 def word(name: str, value: str, words: tuple[str, ...] | list[str], body: Wire, writing: Target) -> None:
@@ -88,12 +84,12 @@ def word(name: str, value: str, words: tuple[str, ...] | list[str], body: Wire, 
         writing.loss.drop((name,), "unsupported_value", "weakened", "the wire has no such word")
 
 
-def verbosity(name: str, value: str, request: Request, body: Wire, writing: Target) -> None:
+def verbosity(name: str, value: str, body: Wire, writing: Target) -> None:
     """How long the answer should be."""
     word(name, value, _VERBOSITIES, body, writing)
 
 
-def metadata(name: str, value: dict[str, Any], request: Request, body: Wire, writing: Target) -> None:
+def metadata(name: str, value: dict[str, Any], body: Wire, writing: Target) -> None:
     """Texts that the provider keeps with the answer."""
     if writing.same(name) or (writing.own and not value):
         body[name] = value
@@ -139,15 +135,6 @@ def effort(value: Mapping[str, Any], writing: Target) -> str | None:
     wanted = EFFORTS.index(asked)
     known = [word for word in accepted if word in EFFORTS] or list(accepted)
     return min(known, key=lambda word: abs(EFFORTS.index(word) - wanted) if word in EFFORTS else len(EFFORTS))
-
-
-def token_limit(name: str, value: int, writing: Target) -> int:
-    """The limit of the answer, or the most that the model gives."""
-    highest = writing.capabilities.get("max_output_tokens")
-    if highest is None or value <= highest or writing.verbatim(name):
-        return value
-    writing.loss.replace((name,), highest, "limit_exceeded", "weakened", "the model gives fewer tokens")
-    return highest
 
 
 def takes_reasoning(name: str, writing: Target) -> bool:
@@ -231,96 +218,16 @@ def schema_to_wire(value: dict[str, Any], writing: Target) -> Wire:
 
 # ---------------------------------------------------------------------------------------------------- from the wire
 
-R = TypeVar("R")
-
-
-class Members(Generic[R]):
-    """What has been read of a request beside its messages: its members, how they were spelt, and what stays an option."""
-
-    __slots__ = ("body", "endpoint", "form", "options", "reading", "request")
-
-    def __init__(self, body: Wire, endpoint: Endpoint, reading: R) -> None:
-        self.body = body
-        self.endpoint = endpoint
-        self.reading = reading
-        self.request: Request = {}
-        self.form: dict[str, Any] = {}
-        self.options: dict[str, Any] = {}
-
-    def empty(self, name: str, value: Any) -> None:
-        """Notes a member that was there without saying anything."""
-        self.form.setdefault("empty", {})[name] = value
-
-
-def read_model(name: str, value: Any, members: Members[Any]) -> bool:
-    """A reader takes a member into the request. Whether it could: a member of an unexpected type stays an option."""
-    if not isinstance(value, str) or not value:
-        return False
-    members.request["model"] = members.endpoint.model_id(value)
-    return True
-
-
-def read_number(name: str, value: Any, members: Members[Any]) -> bool:
-    """A member that holds a number."""
-    if not is_number(value):
-        return False
-    members.request[name] = value
-    return True
-
-
-_NUMBER: Final = (int, float, Decimal)
-
-
-def is_number(value: Any) -> bool:
-    """A JSON number; true and false are none."""
-    return type(value) in _NUMBER
-
-
-def read_text(name: str, value: Any, members: Members[Any]) -> bool:
-    """A member that holds a text."""
-    if not isinstance(value, str):
-        return False
-    members.request[name] = value
-    return True
-
-
-def read_switch(name: str, value: Any, members: Members[Any]) -> bool:
-    """A member that is true or false."""
-    if not isinstance(value, bool):
-        return False
-    members.request[name] = value
-    return True
-
-
-def read_count(name: str, value: Any, members: Members[Any]) -> bool:
-    """A member that counts; of answers there is at least one."""
-    count = whole(value)
-    if count is None or count < (1 if name == "n" else 0):
-        return False
-    members.request[name] = count
-    return True
-
-
-def read_metadata(name: str, value: Any, members: Members[Any]) -> bool:
-    """A member that holds an object."""
-    if not isinstance(value, dict):
-        return False
-    members.request[name] = value
-    return True
-
-
-Reader = Callable[[str, Any, Members[Any]], bool]
-
-READERS: Final[dict[str, Reader]] = {
-    "model": read_model,
-    "temperature": read_number,
-    "top_p": read_number,
-    "top_logprobs": read_count,
-    "stream": read_switch,
-    "parallel_tool_calls": read_switch,
-    "service_tier": read_text,
-    "user": read_text,
-    "metadata": read_metadata,
+SHARED_ROWS: Final[Rows] = {
+    "model": Row(TEXT, read=read_model),
+    "temperature": Row(NUMBER, "temperature"),
+    "top_p": Row(NUMBER, "top_p"),
+    "top_logprobs": Row(COUNT, "top_logprobs"),
+    "stream": Row(SWITCH, "stream"),
+    "parallel_tool_calls": Row(SWITCH, "parallel_tool_calls"),
+    "service_tier": Row(TEXT, "service_tier"),
+    "user": Row(TEXT, "user"),
+    "metadata": Row(OBJECT, "metadata"),
 }
 """The members that both wires spell alike."""
 

@@ -222,13 +222,23 @@ _ROWS: Final = {"request": _REQUESTS, "response": _RESPONSES, "stream": _STREAMS
 def recognised(body: Any, kind: str) -> list[str]:
     """The wires that a `request`, a `response` or the first event of a `stream` looks like, `canonical` among them;
     several when nothing tells them apart, none when nothing is distinctive."""
-    if not isinstance(body, dict):
-        return []
+    found = scores(body, kind)
+    most = max(found.values())
+    return [wire for wire, score in found.items() if score == most] if most else []
+
+
+def scores(body: Any, kind: str) -> dict[str, int]:
+    """How many marks of each wire a `request`, a `response` or the first event of a `stream` has."""
+    marks = marks_of(body)
+    return {wire: len(row & marks) for wire, row in _ROWS[kind].items()}
+
+
+def marks_of(body: Any) -> set[str]:
+    """The paths of all members of a body, and the values of those that name a kind."""
     marks: set[str] = set()
-    _mark(body, "", marks, _DEEPEST)
-    scores = {wire: len(row & marks) for wire, row in _ROWS[kind].items()}
-    most = max(scores.values())
-    return [wire for wire, score in scores.items() if score == most] if most else []
+    if isinstance(body, dict):
+        _mark(body, "", marks, _DEEPEST)
+    return marks
 
 
 def _mark(value: Any, path: str, marks: set[str], depth: int) -> None:

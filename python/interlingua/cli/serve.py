@@ -61,6 +61,13 @@ def serve(
         int, typer.Option(min=1, help="How many calls run at a time; more are refused and told when to come again.")
     ] = 500,
     grace: Annotated[float, typer.Option(min=0, help="Seconds that running calls get when the server ends.")] = 10,
+    inspect: Annotated[
+        bool,
+        typer.Option("--inspect", help="Keep the content of the last calls in memory, for the inspector page."),
+    ] = False,
+    inspect_calls: Annotated[
+        int, typer.Option(min=1, max=1000, help="With --inspect: of how many calls content is kept.")
+    ] = 50,
     log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
     as_json: AsJson = False,
 ) -> None:
@@ -72,7 +79,7 @@ def serve(
 
     one_of("--log-level", log_level, ("debug", "info", "warning", "error"))
     one_of("--health", health, ("backoff", "windows"))
-    if no_http and (no_grpc or http_port is not None or keys is not None or anyone):
+    if no_http and (no_grpc or http_port is not None or keys is not None or anyone or inspect):
         raise InvalidRequest("--no-http leaves gRPC alone: it goes with no other option of HTTP, nor with --no-grpc")
     if (tls_cert is None) != (tls_key is None) or (tls_client_ca is not None and tls_cert is None):
         raise InvalidRequest("TLS takes --tls-cert and --tls-key together, and --tls-client-ca beside them")
@@ -95,7 +102,7 @@ def serve(
         }
     http: Data | None = None
     if not no_http and (unix is None or http_port is not None or no_grpc):
-        http = _http(client, routing, keys, max_message_mb << 20, max_calls)
+        http = _http(client, routing, keys, max_message_mb << 20, max_calls, inspect_calls if inspect else 0)
         http |= {"host": host, "port": (8080 if port else 0) if http_port is None else http_port}
         http |= {"names": frozenset(name or ()), "anyone": anyone, "tls": (tls_cert, tls_key)}
     about = {"host": host} if unix is None else {"unix": str(unix)}
@@ -103,7 +110,7 @@ def serve(
     run_async(_serve(address, client, grpc, http, about, grace, as_json=as_json))
 
 
-def _http(client: Any, routing: Any, keys: Path | None, max_body: int, max_calls: int) -> Data:
+def _http(client: Any, routing: Any, keys: Path | None, max_body: int, max_calls: int, inspect: int) -> Data:
     """The gateway, with the keys of a file."""
     import time
 
@@ -111,7 +118,7 @@ def _http(client: Any, routing: Any, keys: Path | None, max_body: int, max_calls
     from interlingua.gateway.gateway import Gateway, Limits
 
     access = Access(read_keys(keys) if keys is not None else (), clock=time.monotonic, now=client.now)
-    return {"gateway": Gateway(client, routing, access, Limits(max_body, max_calls))}
+    return {"gateway": Gateway(client, routing, access, Limits(max_body, max_calls), inspect=inspect)}
 
 
 def _limits(written: Sequence[str]) -> int | dict[str, int] | None:

@@ -30,7 +30,7 @@ class Answered:
     """Who answers a call, known when its answer begins.
 
     `model` is the canonical id, `headers` are those of the provider's answer, names in lower case; `loss` is the report
-    of the request.
+    of the request, `wire` the request as it was sent, without what authorizes it.
     """
 
     model: str
@@ -38,6 +38,7 @@ class Answered:
     status: int
     headers: Mapping[str, str]
     loss: list[dict[str, Any]]
+    wire: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,4 +102,6 @@ class Call:
     def begun(self, status: int, headers: Mapping[str, str]) -> None:
         """Tells whoever asked that this call is the one that answers."""
         if self.plan.on_answer is not None:
-            self.plan.on_answer(Answered(self.model, self.endpoint, status, headers, self.projection.loss))
+            self.plan.on_answer(
+                Answered(self.model, self.endpoint, status, headers, self.projection.loss, self.projection.wire)
+            )

@@ -13,11 +13,12 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp
 
 from interlingua.canonical import json
-from interlingua.gateway import faces
+from interlingua.gateway import connect, faces
 from interlingua.gateway.access import Key
 from interlingua.gateway.clients import key_of
 from interlingua.gateway.gateway import Gateway
 from interlingua.gateway.guard import Guard
+from interlingua.gateway.inspector import paths
 from interlingua.gateway.metrics import CONTENT_TYPE
 from interlingua.gateway.refusals import Refused, not_found
 
@@ -26,6 +27,8 @@ def application(gateway: Gateway, names: frozenset[str] | None = None) -> ASGIAp
     """The application. `names` are those that the header `Host` may have; None where any is taken."""
 
     def refused(request: Request, problem: Refused) -> Response:
+        if request.url.path.startswith(connect.PREFIX):
+            return connect.failed(request, problem)
         return gateway.failed(request, faces.of(request), problem)
 
     async def elsewhere(request: Request, problem: Exception) -> Response:
@@ -34,7 +37,7 @@ def application(gateway: Gateway, names: frozenset[str] | None = None) -> ASGIAp
 
     routes = faces.routes(gateway)
     app = Starlette(
-        routes=[*_own(gateway), *routes, Mount("/{provider}", routes=routes)],
+        routes=[*connect.routes(gateway), *_own(gateway), *routes, Mount("/{provider}", routes=routes)],
         exception_handlers={HTTPException: elsewhere},
     )
     app.router.redirect_slashes = False
@@ -64,6 +67,9 @@ def _own(gateway: Gateway) -> list[BaseRoute]:
         gateway.access.key(key_of(request))
         return Response(gateway.metrics.text(), headers={"content-type": CONTENT_TYPE})
 
+    async def begin(request: Request) -> Response:
+        return paths.page() if "text/html" in request.headers.get("accept", "") else await alive(request)
+
     async def alive(_: Request) -> Response:
         return Response(json.dumps({"status": "serving"}), media_type="application/json")
 
@@ -72,5 +78,6 @@ def _own(gateway: Gateway) -> list[BaseRoute]:
         Route("/v1/interlingua/calls", gateway.operation("openai_chat", calls), methods=["GET"]),
         Route("/metrics", gateway.guarded("openai_chat", metrics), methods=["GET"]),
         Route("/healthz", alive, methods=["GET"]),
-        Route("/", alive, methods=["GET", "HEAD"]),
+        Route("/", begin, methods=["GET", "HEAD"]),
+        *paths.routes(gateway),
     ]

@@ -7,7 +7,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from interlingua.client.routing import Choice
+from interlingua.gateway.contents import Content
+
 KEPT = 1000
+_TOLD = ("model", "category", "status", "reason", "retry_after")
 _SEVERITIES = ("lost", "weakened", "shape")
 
 
@@ -28,8 +32,27 @@ class Call:
     first: float | None = None
     took: float | None = None
     usage: dict[str, Any] | None = None
+    route: dict[str, Any] | None = None
+    attempts: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    content: Content | None = None
+    version: int = 0
+    """The number of the news that told its last change (`watching.News`)."""
     request_loss: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     answer_loss: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+
+    def decided(self, choice: Choice) -> None:
+        """Whom the call goes to, and what each slot of routing said."""
+        record = choice.record
+        self.route = {
+            "mode": record["mode"],
+            "reason": record["reason"],
+            "models": list(choice.models),
+            "slots": [dict(verdict) for verdict in choice.chain],
+        }
+
+    def tried(self, attempts: Iterable[Mapping[str, Any]], skipped: Iterable[Mapping[str, Any]]) -> None:
+        """What was tried before an answer came, and which models were passed over: without the words of providers."""
+        self.attempts = [{name: one[name] for name in _TOLD if name in one} for one in (*attempts, *skipped)]
 
     def shown(self) -> dict[str, Any]:
         """The record as JSON, for the tenant that made the call."""
@@ -46,6 +69,9 @@ class Call:
             "seconds_to_first_event": self.first,
             "seconds": self.took,
             "usage": self.usage,
+            "route": self.route,
+            "attempts": self.attempts,
+            "inspected": self.content is not None,
             "request_loss": without_values(self.request_loss),
             "answer_loss": without_values(self.answer_loss),
         }
@@ -68,6 +94,10 @@ class Calls:
         """A call of a tenant; None when there is none, whoever else may have made one of this id."""
         call = self._calls.get(id)
         return call if call is not None and call.tenant == tenant else None
+
+    def since(self, version: int, tenant: str) -> list[Call]:
+        """The calls of a tenant that have changed since a number of the news, the oldest first."""
+        return [call for call in self._calls.values() if call.version > version and call.tenant == tenant]
 
     def of(self, tenant: str) -> list[Call]:
         """The calls of a tenant, the newest first."""

@@ -19,7 +19,14 @@ from starlette.types import Receive, Scope, Send
 
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import Cancelled, InterlinguaError, InvalidRequest, InvalidWire, too_deep
+from interlingua.canonical.errors import (
+    Cancelled,
+    InterlinguaError,
+    InvalidRequest,
+    InvalidWire,
+    ProviderError,
+    too_deep,
+)
 from interlingua.canonical.ids import UlidSource
 from interlingua.client import Client
 from interlingua.client.routing import Routing
@@ -28,8 +35,11 @@ from interlingua.gateway.access import Access, Key
 from interlingua.gateway.bodies import read_body
 from interlingua.gateway.calls import Call, Calls, counted
 from interlingua.gateway.clients import key_of, sdk_of
+from interlingua.gateway.contents import Content, Contents
 from interlingua.gateway.generating import Asked, Generator, Prepared, Streamed, failure
 from interlingua.gateway.metrics import Metrics
+from interlingua.gateway.watching import News
+from interlingua.verbs.verbs import Verbs
 
 _LOG = logging.getLogger("interlingua.gateway")
 
@@ -54,7 +64,7 @@ class Limits:
 class Gateway:
     """The state of a gateway: keys and what they used, the records of calls, whom it asks.
 
-    `clock` gives seconds, `ulids` numbers the calls.
+    `clock` gives seconds, `ulids` numbers the calls, `inspect` says of how many calls the content is kept, in memory.
     """
 
     def __init__(
@@ -66,13 +76,18 @@ class Gateway:
         *,
         clock: Callable[[], float] = time.monotonic,
         ulids: UlidSource | None = None,
+        inspect: int = 0,
     ) -> None:
         self.routing = routing or Routing(connect=client.connection)
         self.registry = self.routing.registry
         self.generator = Generator(client, self.routing)
+        self.verbs = Verbs(client, self.routing)
         self.access = access or Access(clock=clock, now=client.now)
         self.limits = limits or Limits()
         self.calls = Calls()
+        self.news = News()
+        self.contents = Contents(inspect) if inspect else None
+        """What the last calls carried; None where nothing is kept of it."""
         self.metrics = Metrics()
         self._now = client.now
         self._clock = clock
@@ -84,17 +99,18 @@ class Gateway:
         """The operation that generates on a wire. `reframed` says when a stream has another frame than the wire's own."""
 
         async def generate(request: Request) -> Response:
-            running: _Running | None = None
+            running: Running | None = None
             try:
                 key = self.access.key(key_of(request))
                 self.access.admit(key)
-                running = self._begin(key, adapter)
+                running = self.begin(key, adapter)
                 prepared = await self._prepare(request, adapter, key, running.call)
+                running.changed()
                 if not prepared.streamed:
-                    body, headers = await _unless_gone(request, self.generator.whole(prepared, running.call))
+                    body, headers = await unless_gone(request, self.generator.whole(prepared, running.call))
                     running.end(200)
                     return Response(body, 200, {**headers, **running.headers(), "content-type": _JSON})
-                stream = await _unless_gone(request, self.generator.begin(prepared, running.call))
+                stream = await unless_gone(request, self.generator.begin(prepared, running.call))
                 running.first_event()
                 return _StreamResponse(stream, running, reframed(request))
             except Exception as problem:  # noqa: BLE001 each is written in the words of the wire
@@ -135,11 +151,17 @@ class Gateway:
 
     # ------------------------------------------------------------------------------------------------ one call
 
-    def _begin(self, key: Key, adapter: str) -> "_Running":
+    def begin(self, key: Key, adapter: str) -> "Running":
+        """A call begins: it has a record from now on."""
         call = Call(self._ulids.next(), key.tenant, key.name, adapter, self.now())
+        running = Running(call, key, self.access, self.metrics, self._clock, self.news)
+        if self.contents is not None:
+            call.content = Content(self._clock, running.began, news=self.news)
+            self.contents.open(call.id, call.content)
         self.calls.add(call)
         self.metrics.begin()
-        return _Running(call, key, self.access, self.metrics, self._clock)
+        running.changed()
+        return running
 
     def now(self) -> str:
         """The time, as records and lists give it."""
@@ -151,22 +173,39 @@ class Gateway:
         if strict is not None and strict not in _STRICT:
             raise InvalidRequest(f"the header interlingua-strict is one of {', '.join(_STRICT)}, not {strict[:40]!r}")
 
+        if call.content is not None:
+            call.content.client(_wire(request, _as_far_as_read(body)))
+
         def prepare() -> Callable[[], Prepared]:
             wire = _wire(request, _object(body))
             provider = request.path_params.get("provider")
             return self.generator.prepare(Asked(adapter, wire, provider, sdk_of(request, adapter), strict), key, call)
 
-        prepared = await done(len(body), prepare)
-        return prepared()
+        prepared = (await done(len(body), prepare))()
+        if call.content is not None:
+            call.content.canonical(prepared.choice.request)
+        return prepared
 
-    def failed(self, request: Request, adapter: str, problem: Exception, running: "_Running | None" = None) -> Response:
+    def failed(self, request: Request, adapter: str, problem: Exception, running: "Running | None" = None) -> Response:
         """A failure, as a provider of the wire would have told it."""
-        problem = _ours(problem)
+        problem = self.own(problem)
         status, headers, body = failure(problem, self._spoken(request, adapter))
         if running is not None:
             running.end(status, problem)
             headers |= running.headers()
         return Response(body, status, headers | {"content-type": headers.get("content-type", _JSON)})
+
+    def own(self, problem: Exception) -> InterlinguaError:
+        """A failure as one of ours. What is none is a defect: it is logged without its text, which may quote content."""
+        if isinstance(problem, RecursionError):
+            return too_deep()
+        if isinstance(problem, ClientDisconnect):
+            return Cancelled("the client went away")
+        if not isinstance(problem, InterlinguaError):
+            where = "".join(traceback.format_tb(problem.__traceback__))
+            _LOG.error("%s in the gateway\n%s", type(problem).__name__, where)
+            return InterlinguaError("a defect of the gateway; its log tells where")
+        return problem
 
     def _spoken(self, request: Request, adapter: str) -> Endpoint:
         try:
@@ -176,7 +215,7 @@ class Gateway:
 
 
 @dataclass(slots=True)
-class _Running:
+class Running:
     """A call that has begun: its record, and whom its usage counts for."""
 
     call: Call
@@ -184,10 +223,15 @@ class _Running:
     access: Access
     metrics: Metrics
     clock: Callable[[], float]
+    news: News
     began: float = 0.0
 
     def __post_init__(self) -> None:
         self.began = self.clock()
+
+    def changed(self) -> None:
+        """Tells whoever watches that the record has changed."""
+        self.call.version = self.news.publish()
 
     def headers(self) -> dict[str, str]:
         """What the answer says of the call, as far as it is known now."""
@@ -201,6 +245,7 @@ class _Running:
     def first_event(self) -> None:
         """The first event of a stream has come."""
         self.call.first = round(self.clock() - self.began, 6)
+        self.changed()
 
     def end(self, status: int, problem: Exception | None = None) -> None:
         """Completes the record and counts what the call took."""
@@ -208,7 +253,14 @@ class _Running:
         call.status = status
         call.took = round(self.clock() - self.began, 6)
         if isinstance(problem, InterlinguaError):
-            call.category = problem.to_dict()["category"]
+            error = problem.to_dict()
+            call.category = error["category"]
+            call.tried(error.get("attempts", ()), error.get("skipped", ()))
+            if call.content is not None:
+                call.content.error(problem.error if isinstance(problem, ProviderError) else error)
+        if call.content is not None:
+            call.content.ended = True
+        self.changed()
         self.access.record(self.key, call.usage)
         self.metrics.end(call)
         _LOG.info(
@@ -234,7 +286,7 @@ class Reframed:
 class _StreamResponse(Response):
     """A stream that is sent while it arrives. The client is listened to meanwhile: when it goes away, the call ends."""
 
-    def __init__(self, stream: Streamed, running: _Running, reframed: Reframed | None) -> None:
+    def __init__(self, stream: Streamed, running: Running, reframed: Reframed | None) -> None:
         self._stream = stream
         self._running = running
         self._reframed = reframed
@@ -272,13 +324,21 @@ class _StreamResponse(Response):
 # ---------------------------------------------------------------------------------------------------- requests
 
 
-def _wire(request: Request, body: Data) -> Data:
+def _wire(request: Request, body: Any) -> Data:
     """A request of a wire, as its adapter reads it: the path as it was sent, without the name of a provider and a key."""
     scope = request.scope
     path: str = scope.get("raw_path", scope["path"].encode()).decode("latin-1")
     query = [(name, value) for name, value in request.query_params.multi_items() if name != "key"]
     path = path.removeprefix(scope.get("root_path", "")) + (f"?{urlencode(query)}" if query else "")
     return {"method": "POST", "path": path, "headers": dict(request.headers), "body": body}
+
+
+def _as_far_as_read(body: bytes) -> Any:
+    """A body for the inspector, also one that cannot be read."""
+    try:
+        return json.loads(body)
+    except InvalidRequest:
+        return body.decode("utf-8", "replace")
 
 
 def _object(body: bytes) -> Data:
@@ -291,7 +351,7 @@ def _object(body: bytes) -> Data:
     return value
 
 
-async def _unless_gone(request: Request, work: Coroutine[Any, Any, T]) -> T:
+async def unless_gone(request: Request, work: Coroutine[Any, Any, T]) -> T:
     """What a piece of work gives; it is cancelled when the client goes away. Raises `Cancelled` then."""
     working = asyncio.ensure_future(work)
     gone = asyncio.ensure_future(request.receive())
@@ -306,16 +366,3 @@ async def _unless_gone(request: Request, work: Coroutine[Any, Any, T]) -> T:
             working.cancel()
             with suppress(asyncio.CancelledError, Exception):
                 await working
-
-
-def _ours(problem: Exception) -> Exception:
-    """A failure as one of ours. What is none is a defect: it is logged without its text, which may quote content."""
-    if isinstance(problem, RecursionError):
-        return too_deep()
-    if isinstance(problem, ClientDisconnect):
-        return Cancelled("the client went away")
-    if not isinstance(problem, InterlinguaError):
-        where = "".join(traceback.format_tb(problem.__traceback__))
-        _LOG.error("%s in the gateway\n%s", type(problem).__name__, where)
-        return InterlinguaError("a defect of the gateway; its log tells where")
-    return problem

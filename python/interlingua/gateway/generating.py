@@ -97,7 +97,8 @@ class Generator:
         shown = speaks.model_id(name) if mapped else None
 
         def prepared() -> Prepared:
-            choice = _allowed(decide(), key)
+            choice = allowed(decide(), key)
+            call.decided(choice)
             over = asked.adapter if all(self.registry.speaks(m, asked.adapter) for m in choice.models) else None
             return Prepared(choice.request, choice, over, _face(speaks), loss, shown)
 
@@ -155,10 +156,13 @@ class Generator:
             validated=True,
             on_answer=begun.append,
         )
-        call.model, call.usage = begun[0].model, response.get("usage")
+        answered(call, begun[0], response)
         call.request_loss = [*prepared.loss, *begun[0].loss]
         body, call.answer_loss = translate.to_wire_response(_named(response, prepared, call), prepared.client)
-        return json.dumps(body), returned(begun[0], prepared.client)
+        sent = json.dumps(body)
+        if call.content is not None:
+            call.content.event({"type": "response", "response": response}, sent.decode())
+        return sent, returned(begun[0], prepared.client)
 
     # ------------------------------------------------------------------------------------------------ streams
 
@@ -179,7 +183,7 @@ class Generator:
         except BaseException:
             await stream.aclose()
             raise
-        call.model = begun[0].model
+        answered(call, begun[0])
         call.request_loss = [*prepared.loss, *begun[0].loss]
         return Streamed(stream, first, prepared, call, returned(begun[0], prepared.client))
 
@@ -211,6 +215,7 @@ class Streamed:
         await self._stream.aclose()
         if self._stream.response is not None:
             self._call.usage = self._stream.response.get("usage")
+            self._call.tried(self._stream.response.get("attempts", ()), self._stream.response.get("skipped", ()))
 
     async def chunks(self, framing: str | None = None) -> AsyncIterator[bytes]:
         """The stream, a chunk for each event that says something, in the wire's own frame or another one.
@@ -221,8 +226,12 @@ class Streamed:
         if framing is not None:
             client = replace(client, dialect={**client.dialect, "framing": framing})
         writer = translate.StreamWriter(client)
+        content = self._call.content
         async for event in self._events():
-            if chunk := b"".join(writer.feed(event)):
+            chunk = b"".join(writer.feed(event))
+            if content is not None:
+                content.event(event, _text(chunk))
+            if chunk:
                 yield chunk
         chunk = b"".join(writer.end())
         self._call.answer_loss = writer.loss
@@ -243,7 +252,22 @@ class Streamed:
             self.problem = problem  # the last event told it already
 
 
-def _allowed(choice: Choice, key: Key) -> Choice:
+def answered(call: Call, begun: Answered, response: Data | None = None) -> None:
+    """Tells the record who answers, and with the whole answer what it took."""
+    call.model = begun.model
+    if response is not None:
+        call.usage = response.get("usage")
+        call.tried(response.get("attempts", ()), response.get("skipped", ()))
+    if call.content is not None:
+        call.content.provider(begun.model, begun.wire)
+
+
+def _text(chunk: bytes) -> str | None:
+    """What a client was sent, where it is text; AWS frames its streams in binary."""
+    return None if chunk[:1] == b"\0" else chunk.decode("utf-8", "replace")
+
+
+def allowed(choice: Choice, key: Key) -> Choice:
     """The choice without the models that a key may not use. Raises `Refused` when none is left."""
     models = tuple(model for model in choice.models if key.may_use(model))
     if not models:

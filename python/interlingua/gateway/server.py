@@ -48,9 +48,11 @@ class Running:
     server: uvicorn.Server
     task: "asyncio.Task[None]"
     port: int
+    gateway: Gateway
 
     async def stop(self, grace: float = 10.0) -> None:
         """Takes no new connections, lets running calls finish for `grace` seconds, and ends."""
+        self.gateway.news.end()
         self.server.config.timeout_graceful_shutdown = max(1, round(grace)) if grace else None
         self.server.should_exit = True
         self.server.force_exit = grace == 0
@@ -105,7 +107,7 @@ async def start(
         task.result()
     taken: int = bound.getsockname()[1]
     _LOG.info("listening on %s port %d (HTTP)", host, taken)
-    return Running(server, task, taken)
+    return Running(server, task, taken, gateway)
 
 
 class _Server(uvicorn.Server):

@@ -11,7 +11,6 @@ import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC
 from functools import wraps
 from typing import Any, NoReturn, TypeVar
 
@@ -19,23 +18,21 @@ import grpc
 import grpc.aio
 from google.protobuf.message import DecodeError, Message
 
-from interlingua import adapters
 from interlingua.canonical import json
-from interlingua.canonical.check import check
 from interlingua.canonical.errors import InterlinguaError, InvalidRequest, too_deep
 from interlingua.canonical.fold import buffered
-from interlingua.canonical.validate import schema, violations
 from interlingua.client import Client
 from interlingua.client.answers import shut_down
 from interlingua.client.interrupt import Interrupt
-from interlingua.client.routing import Choice, Routing
-from interlingua.client.threads import LARGE, done
-from interlingua.registry import Registry
-from interlingua.service import adapting, convert, estimating, routing
+from interlingua.client.routing import Routing
+from interlingua.client.threads import done
 from interlingua.service.calls import Calls, until
-from interlingua.service.status import MessageTooLarge, shown, status_of
+from interlingua.service.status import trailed
 from interlingua.v1 import service_pb2 as service
 from interlingua.v1 import types_pb2 as types
+from interlingua.verbs import adapting, convert, routing
+from interlingua.verbs.failures import MessageTooLarge, shown, status_of
+from interlingua.verbs.verbs import Verbs, size
 
 _LOG = logging.getLogger("interlingua.service")
 
@@ -99,7 +96,7 @@ async def _fail(context: Context, problem: Exception, request: Any) -> NoReturn:
         where = "".join(traceback.format_tb(problem.__traceback__))
         _LOG.error("%s in a method of the service\n%s", type(problem).__name__, where)
         problem = InterlinguaError("a defect of the server; its log tells where")
-    code, message, trailer = status_of(problem, include_raw=getattr(request, "include_raw", False))
+    code, message, trailer = trailed(status_of(problem, include_raw=getattr(request, "include_raw", False)))
     try:
         await context.abort(code, message, trailer)
     except grpc.aio.InternalError:
@@ -139,11 +136,6 @@ def _stream(method: Callable[[S, I, Context], AsyncIterator[O]]) -> Callable[[S,
     return guarded
 
 
-def _size(request: Any) -> int:
-    """How large an input is, in bytes. A policy that comes with a call may hold expressions that take long on any text."""
-    return request.ByteSize() + (LARGE if getattr(request, "policy_json", "") else 0)
-
-
 _PAUSE_S = 0.05
 _PATIENCE_S = 2.0
 
@@ -169,8 +161,7 @@ class Servicer:
         self.calls = calls or Calls()
         self._limit = limit
         self._client = client
-        self._routing = chooser or Routing(connect=client.connection, events=client.events)
-        self._registry = self._routing.registry
+        self._verbs = Verbs(client, chooser)
 
     def fitting(self, answer: O, remedy: str = "", usage: dict[str, Any] | None = None) -> O:
         """An answer that is no larger than a message may be. Raises `MessageTooLarge`, which gRPC would say too late and in
@@ -182,7 +173,7 @@ class Servicer:
     @_unary
     async def Adapt(self, request: service.AdaptRequest, context: Context) -> service.AdaptResponse:  # noqa: ARG002
         """Carries one value from any form to any other."""
-        return await done(_size(request), adapting.adapt, request)
+        return await self._verbs.adapt(request)
 
     @_stream
     async def AdaptStream(
@@ -205,7 +196,7 @@ class Servicer:
                 async for message in pieces:
                     if isinstance(message, Malformed):
                         raise message.error()
-                    if (response := await done(_size(message), carried.piece, message)) is not None:
+                    if (response := await done(size(message), carried.piece, message)) is not None:
                         yield response
             if (response := carried.end()) is not None:
                 yield response
@@ -218,30 +209,13 @@ class Servicer:
     @_unary
     async def Route(self, request: service.RouteRequest, context: Context) -> service.RouteResponse:  # noqa: ARG002
         """Tells which model should answer, and why."""
-        return await done(_size(request), routing.route, request, self._routing, self._client.health.snapshot())
+        return await self._verbs.route(request)
 
     @_unary
     async def Generate(self, request: service.GenerateRequest, context: Context) -> service.GenerateResponse:
         """Routes unless told the model, asks the provider and gives its answer."""
-        choice = (await done(_size(request), self._weigh, request, self._client.health.snapshot()))()
-        response = await self._client.generate(
-            choice.request,
-            model=choice.models[0],
-            adapter=adapting.wire(request.adapter),
-            fallbacks=choice.models[1:],
-            deadline=context.time_remaining(),
-            routing=choice.record,
-            fail_over_on=choice.fail_over_on,
-            raw=request.include_raw,
-            validated=True,
-        )
-        answer = service.GenerateResponse()
-        if choice.decision is not None:
-            answer.decision.CopyFrom(routing.decision_message(choice.decision))
-        if request.json_output:
-            answer.response_json = json.dumps(response).decode()
-        else:
-            answer.response.CopyFrom(convert.to_proto(types.Response, response))
+        choice = await self._verbs.choose(request)
+        answer, response = await self._verbs.generate(request, choice, context.time_remaining())
         return self.fitting(answer, _AS_STREAM, response.get("usage"))
 
     @_stream
@@ -249,7 +223,7 @@ class Servicer:
         self, request: service.GenerateStreamRequest, context: Context
     ) -> AsyncIterator[service.GenerateStreamResponse]:
         """Does the same as Generate and gives the answer as events."""
-        choice = (await done(_size(request), self._weigh, request, self._client.health.snapshot()))()
+        choice = await self._verbs.choose(request)
         if choice.decision is not None:
             yield service.GenerateStreamResponse(decision=routing.decision_message(choice.decision))
         stream = self._client.stream(
@@ -283,29 +257,15 @@ class Servicer:
         finally:
             await stream.aclose()
 
-    def _weigh(
-        self, request: service.GenerateRequest | service.GenerateStreamRequest, health: dict[str, Any]
-    ) -> Callable[[], Choice]:
-        conversation = adapting.conversation(request)
-        with adapting.field_of_call("target" if request.target else "model"):
-            return self._routing.weigh(
-                conversation,
-                request.target or None,
-                routing.optional_object(request.policy_json, "policy_json"),
-                self._client.now().astimezone(UTC).isoformat().replace("+00:00", "Z"),
-                health,
-                routing.optional_object(request.context_json, "context_json"),
-            )
-
     @_unary
     async def Estimate(self, request: service.EstimateRequest, context: Context) -> service.EstimateResponse:  # noqa: ARG002
         """Tells what a request will take and cost, or what an answer did cost."""
-        return await done(_size(request), estimating.estimate, request, self._registry)
+        return await self._verbs.estimate(request)
 
     @_unary
     async def Check(self, request: service.CheckRequest, context: Context) -> service.CheckResponse:  # noqa: ARG002
         """Tells which rules of the contract a value breaks."""
-        return await done(_size(request), _checked, request)
+        return await self._verbs.check(request)
 
     @_unary
     async def ListModels(
@@ -314,14 +274,7 @@ class Servicer:
         context: Context,  # noqa: ARG002
     ) -> service.ListModelsResponse:
         """Lists the models of the registry."""
-        if request.provider:
-            with adapting.field_of_call("provider"):
-                self._registry.provider(request.provider)
-        rows = self._registry.models(provider=request.provider or None)
-        return service.ListModelsResponse(
-            models=[_model(row, self._registry) for row in sorted(rows, key=lambda row: row["id"])],
-            adapters=adapters.names(),
-        )
+        return self._verbs.list_models(request)
 
 
 _LAST = frozenset(("message_complete", "error"))
@@ -346,44 +299,3 @@ def _without_content(event: dict[str, Any], problem: MessageTooLarge) -> dict[st
         rest = {name: value for name, value in event["response"].items() if name not in ("message", "raw")}
         ended["response"] = {**rest, "message": {**message, "content": [], "metadata": metadata}}
     return ended
-
-
-def _checked(request: service.CheckRequest) -> service.CheckResponse:
-    value, name = _value(request)
-    found = violations(value, name)
-    if not found and name in ("Request", "Message", "Response"):
-        with adapting.field_of_call("profile"):
-            found = check(value, request.profile or "core")
-    return service.CheckResponse(violations=[convert.to_proto(types.Violation, one) for one in found])
-
-
-def _value(request: service.CheckRequest) -> tuple[Any, str]:
-    match request.WhichOneof("value"):
-        case "request":
-            return convert.from_proto(request.request), "Request"
-        case "message":
-            return convert.from_proto(request.message), "Message"
-        case "value_json":
-            name = request.type or "Request"
-            if name not in schema()["$defs"]:
-                raise InvalidRequest(f"the schema has no type {name!r}", path="/type")
-            with adapting.field_of_call("value_json"):
-                return json.loads(request.value_json), name
-        case _:
-            raise InvalidRequest("there is no value; set one of the oneof", path="")
-
-
-def _model(row: dict[str, Any], models: Registry) -> service.Model:
-    capabilities = row["capabilities"]
-    price = models.price(row["id"])
-    return service.Model(
-        id=row["id"],
-        provider=row["provider"],
-        adapter=row["adapter"],
-        name=row["name"],
-        aliases=sorted(alias for alias, spec in models.aliases.items() if spec == row["id"]),
-        context_window=capabilities.get("max_context_tokens"),
-        max_output_tokens=capabilities.get("max_output_tokens"),
-        capabilities_json=json.dumps(capabilities).decode(),
-        price_json="" if price is None else json.dumps(dict(price)).decode(),
-    )

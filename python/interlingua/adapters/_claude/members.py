@@ -1,59 +1,19 @@
 """Members of a request, in the direction of the wire."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from interlingua.adapters._claude.values import Item
 from interlingua.adapters._claude.writing import Writing
 from interlingua.adapters._kit import (
-    gravity,
     is_stored,
     report_foreign_option,
     report_foreign_options,
-    report_unknown,
     stored_elsewhere,
-    within,
 )
+from interlingua.adapters._members import within
 from interlingua.canonical.errors import InvalidWire
-from interlingua.canonical.loss import Loss, Path
-
-_UNSUPPORTED: Final = {
-    "frequency_penalty": "weakened",
-    "presence_penalty": "weakened",
-    "seed": "weakened",
-    "n": "weakened",
-    "logprobs": "lost",
-    "top_logprobs": "lost",
-    "verbosity": "weakened",
-}
-"""Members of a request that no such wire has, with the severity of going without."""
-_REQUEST: Final = frozenset(
-    (
-        "model",
-        "system",
-        "messages",
-        "tools",
-        "tool_choice",
-        "parallel_tool_calls",
-        "response_format",
-        "max_output_tokens",
-        "temperature",
-        "top_p",
-        "top_k",
-        "stop",
-        "reasoning",
-        "service_tier",
-        "user",
-        "metadata",
-        "cache",
-        "stream",
-        "options",
-        "loss_policy",
-        "provider_state",
-    )
-)
-"""The members of a request that are written."""
-_ACCOUNTED_FOR: Final = frozenset((*_REQUEST, *_UNSUPPORTED))
+from interlingua.canonical.loss import Path
 
 
 def kept_stops(stop: list[str], writing: Writing) -> list[str]:
@@ -85,20 +45,9 @@ def wanted_schema(wanted: Item, writing: Writing) -> Item | None:
     return None
 
 
-def report_unsupported(request: Item, loss: Loss) -> None:
-    """Reports the members of a request that no such wire has, and those that this version does not know."""
-    if within(request, _REQUEST):
-        return
-    for name, severity in _UNSUPPORTED.items():
-        if request.get(name) is not None:
-            found = gravity(name, request[name], severity)
-            loss.drop((name,), "unsupported_field", found, f"the wire has no {name}")
-    report_unknown(request, _ACCOUNTED_FOR, loss, ())
-
-
 # ---------------------------------------------------------------------------------------------- options
 
-Read = Callable[[Item], tuple[Item, Item, Item]]
+Read = Callable[[Item], tuple[Item, Item, Mapping[str, Any]]]
 """Reads members of a wire: what of them is canonical, what is an option, how they were spelt."""
 
 
@@ -154,11 +103,12 @@ def sampling(name: str, value: Any, budgeted: bool, tempered: bool, writing: Wri
     if problem is not None:
         writing.loss.drop((name,), problem[0], "weakened", problem[1])
         return None
-    if writing.same(name):
+    if name != "top_k":
+        return within(name, value, 0, 1, writing)
+    fitted = max(int(value), 0)
+    if fitted == value or writing.same(name):
         return value
-    fitted = max(int(value), 0) if name == "top_k" else min(max(value, 0), 1)
-    if fitted != value:
-        writing.loss.replace((name,), fitted, "unsupported_value", "weakened", "the target's range is narrower")
+    writing.loss.replace((name,), fitted, "unsupported_value", "weakened", "the target takes a whole number")
     return fitted
 
 

@@ -90,6 +90,13 @@ def note_members(
     if choice is not None and "name" in choice and not any(tool["name"] == choice["name"] for tool in tools):
         note_member(request, form, "tool_choice", "tool_choice", endpoint.adapter)
     reasoning: Item | None = request.get("reasoning")
+    options: Item = (request.get("options") or {}).get(endpoint.adapter) or {}
+    if "thinking" in options and (reasoning is None or reasoning.keys() == {"effort"}):
+        note_member(request, form, "options/thinking", "combination", endpoint.adapter)
+    if "tool_choice" in options and choice is None and "parallel_tool_calls" not in request:
+        note_member(request, form, "options/tool_choice", "combination", endpoint.adapter)
+    if "toolConfig" in options and choice is None and not tools:
+        note_member(request, form, "options/toolConfig", "combination", endpoint.adapter)
     if reasoning is not None and "budget_tokens" in reasoning and refuses_budget(forced, wires):
         note_member(request, form, "reasoning", "combination", endpoint.adapter)
 

@@ -1,6 +1,6 @@
 """Requests both ways: the members beside the messages."""
 
-from decimal import Decimal
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 from urllib.parse import quote, unquote
@@ -9,7 +9,6 @@ from interlingua.adapters._as_read import MARKS, keep_read, note_member
 from interlingua.adapters._claude.members import (
     kept_stops,
     options_to_wire,
-    report_unsupported,
     sampling,
     wanted_schema,
 )
@@ -17,7 +16,8 @@ from interlingua.adapters._claude.proofreading import note_members, proofread
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import UNREADABLE, string, wire_model
 from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
-from interlingua.adapters._member_types import (
+from interlingua.adapters._members import (
+    ANYTHING,
     COUNT,
     LIST,
     NUMBER,
@@ -25,8 +25,14 @@ from interlingua.adapters._member_types import (
     SWITCH,
     TEXT,
     TEXTS,
-    Types,
+    Members,
+    Row,
+    Rows,
+    Writer,
+    put_back_silent,
     whole,
+    within_limit,
+    write_members,
     wrong_member,
 )
 from interlingua.adapters._structured import guarded, recognised, written
@@ -70,22 +76,19 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     if not isinstance(body, dict):
         raise InvalidWire("the body must be an object", path="")
     reading = Reading(endpoint, ids)
-    form: dict[str, Any] = {}
-    request: Request = {}
     if "messages" not in body or type(body["messages"]) is not list:
         raise InvalidWire("messages must be a list", path="/messages")
+    members: Members[Reading] = Members(body, endpoint, reading)
+    members.read(_ROWS, _APART)
     messages: list[Any] = []
-    request["messages"] = messages
-    options: dict[str, Any] = {}
-    _members_from_wire(body, body, request, options, form, reading, endpoint)
+    request: Request = {"messages": messages, **members.request}
+    form = members.form
     if "body_version" in endpoint.dialect and body.get("anthropic_version") != endpoint.dialect["body_version"]:
         form["cloud_version"] = body.get("anthropic_version")
     if body.get("system") is not None:
         messages.append(system_from_wire(body["system"], reading))
     messages_from_wire(body["messages"], reading, messages)
     _address_from_wire(wire, request, form, endpoint)
-    if options:
-        request["options"] = {endpoint.adapter: options}
     if not body["messages"]:
         note_member(request, form, "messages", "empty_content", endpoint.adapter)
     keep_read(request, form, *((MARKS,) if reading.has_marks() else ()))
@@ -97,82 +100,37 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     return recognised(request), []
 
 
-def _members_from_wire(
-    members: Wire,
-    body: Wire,
-    request: Request,
-    options: dict[str, Any],
-    form: dict[str, Any],
-    reading: Reading,
-    endpoint: Endpoint,
-) -> None:
-    """Reads members of a body; `body` tells what stands beside them."""
-    for name, value in members.items():
-        match name:
-            case "messages":
-                pass
-            case _ if value is None:
-                form.setdefault("null", []).append(name)
-            case "system":
-                pass
-            case "model" if type(value) is str and value:
-                request["model"] = endpoint.model_id(value) or ""
-                if "{model}" in endpoint.dialect.get("path", PATH):
-                    form["model"] = True  # the address names it already
-            case "max_tokens" if (limit := whole(value)) is not None and limit >= 0:
-                request["max_output_tokens"] = limit
-            case "temperature" | "top_p" | "top_k" if type(value) in _NUMBER:
-                request[name] = value
-            case "stream" if type(value) is bool:
-                request["stream"] = value
-            case "stop_sequences" if type(value) is list and all(type(text) is str for text in value):
-                request["stop"] = value
-            case "metadata" if type(value) is dict:
-                request["metadata"] = value
-            case "service_tier" if type(value) is str:
-                request["service_tier"] = value
-            case "tools" if type(value) is list:
-                request["tools"] = _tools_from_wire(value, reading)
-            case "tool_choice" | "thinking" | "output_config" if type(value) is dict:
-                _settings_from_wire(name, value, request, options, form, reading)
-            case "output_format" if type(value) is dict:
-                _output_format_from_wire(value, body, request, options, form)
-            case "anthropic_version" if type(value) is str:
-                form["body_version"] = value
-            case "cache_control" if (hint := cache_from_wire(value)) is not None:
-                request["cache"] = hint
-            case _:
-                options[name] = value
-                reading.unusual = reading.unusual or name in _SETTINGS
+_APART: Final = ("messages", "system")
 
 
-_NUMBER: Final = (int, float, Decimal)
-_TYPES: Final[Types] = {
-    "model": TEXT,
-    "max_tokens": COUNT,
-    "temperature": NUMBER,
-    "top_p": NUMBER,
-    "top_k": NUMBER,
-    "stream": SWITCH,
-    "stop_sequences": TEXTS,
-    "metadata": OBJECT,
-    "service_tier": TEXT,
-    "tools": LIST,
-    "tool_choice": {"type": TEXT, "name": TEXT, "disable_parallel_tool_use": SWITCH},
-    "thinking": {"type": TEXT, "budget_tokens": COUNT, "display": TEXT},
-    "output_config": {"effort": TEXT},
-    "output_format": OBJECT,
-    "cache_control": OBJECT,
-}
+def _read_model(name: str, value: Any, members: Members[Reading]) -> bool:
+    if type(value) is not str or not value:
+        return False
+    members.request["model"] = members.endpoint.model_id(value) or ""
+    if "{model}" in members.endpoint.dialect.get("path", PATH):
+        members.form["model"] = True  # the address names it already
+    return True
 
 
-def wrong_type(options: Wire, form: Wire) -> InvalidWire | None:
-    """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
-    return wrong_member(NAME, options, _TYPES)
+def _read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
+    if type(value) is not list:
+        return False
+    members.request["tools"] = _tools_from_wire(value, members.reading)
+    return True
 
 
-def _misfits(members: Wire) -> bool:
-    return wrong_member(NAME, members, _TYPES) is not None
+def _read_cache(name: str, value: Any, members: Members[Reading]) -> bool:
+    hint = cache_from_wire(value)
+    if hint is not None:
+        members.request["cache"] = hint
+    return hint is not None
+
+
+def _read_version(name: str, value: Any, members: Members[Reading]) -> bool:
+    if type(value) is not str:
+        return False
+    members.form["body_version"] = value
+    return True
 
 
 def _tools_from_wire(wires: list[Any], reading: Reading) -> list[Any]:
@@ -187,30 +145,28 @@ def _tools_from_wire(wires: list[Any], reading: Reading) -> list[Any]:
     return tools
 
 
-def _settings_from_wire(
-    name: str, value: Wire, request: Request, options: dict[str, Any], form: dict[str, Any], reading: Reading
-) -> None:
+def _read_settings(name: str, value: Any, members: Members[Reading]) -> bool:
     """Members that are objects. What they hold beside the known stays an option, what is null is a spelling."""
+    if type(value) is not dict:
+        return False
     said = {member: item for member, item in value.items() if item is not None}
-    if _misfits({name: said}):
-        options[name] = value
-        reading.unusual = True
-        return
-    if len(said) < len(value):
-        form.setdefault("null_in", {})[name] = [member for member in value if member not in said]
+    if wrong_member(NAME, {name: said}, _ROWS) is not None:
+        return False
+    if not said or len(said) < len(value):
+        members.silent(name, {member: None for member in value if member not in said})
     try:
         match name:
             case "tool_choice":
-                others = tool_choice_from_wire(said, request)
+                others = tool_choice_from_wire(said, members.request)
             case "thinking":
-                others = _thinking_from_wire(said, request)
+                others = _thinking_from_wire(said, members.request)
             case _:
-                others = _output_config_from_wire(said, request)
+                others = _output_config_from_wire(said, members.request)
     except UNREADABLE as problem:
-        raise reading.unreadable(name, (name,)) from problem
-    if others or not said:
-        options[name] = others
-        reading.unusual = reading.unusual or name in _SETTINGS
+        raise members.reading.unreadable(name, (name,)) from problem
+    if others:
+        members.options[name] = others
+    return True
 
 
 _THINKING: Final = {"type": "mode", "budget_tokens": "budget_tokens", "display": "display"}
@@ -252,17 +208,42 @@ def _format_from_wire(value: Any) -> dict[str, Any] | None:
     return None
 
 
-def _output_format_from_wire(
-    value: Wire, body: Wire, request: Request, options: dict[str, Any], form: dict[str, Any]
-) -> None:
+def _read_output_format(name: str, value: Any, members: Members[Reading]) -> bool:
     """The old spelling of `output_config.format`."""
-    config = body.get("output_config")
+    config = members.body.get("output_config")
     found = _format_from_wire(value)
     if found is None or (isinstance(config, dict) and config.get("format") is not None):
-        options["output_format"] = value
-    else:
-        request["response_format"] = found
-        form["output_format"] = True
+        return False
+    members.request["response_format"] = found
+    members.form["output_format"] = True
+    return True
+
+
+_ROWS: Final[Rows] = {
+    "model": Row(TEXT, read=_read_model),
+    "max_tokens": Row(COUNT, "max_output_tokens"),
+    "temperature": Row(NUMBER, "temperature"),
+    "top_p": Row(NUMBER, "top_p"),
+    "top_k": Row(NUMBER, "top_k"),
+    "stream": Row(SWITCH, "stream"),
+    "stop_sequences": Row(TEXTS, "stop"),
+    "metadata": Row(OBJECT, "metadata"),
+    "service_tier": Row(TEXT, "service_tier"),
+    "tools": Row(LIST, read=_read_tools),
+    "tool_choice": Row(
+        {"type": Row(TEXT), "name": Row(TEXT), "disable_parallel_tool_use": Row(SWITCH)}, read=_read_settings
+    ),
+    "thinking": Row({"type": Row(TEXT), "budget_tokens": Row(COUNT), "display": Row(TEXT)}, read=_read_settings),
+    "output_config": Row({"effort": Row(TEXT)}, read=_read_settings),
+    "output_format": Row(OBJECT, read=_read_output_format),
+    "cache_control": Row(OBJECT, read=_read_cache),
+    "anthropic_version": Row(ANYTHING, read=_read_version),
+}
+
+
+def wrong_type(options: Wire, form: Wire) -> InvalidWire | None:
+    """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
+    return wrong_member(NAME, options, _ROWS)
 
 
 def _address_from_wire(wire: Wire, request: Request, form: dict[str, Any], endpoint: Endpoint) -> None:
@@ -322,7 +303,7 @@ def _with_format(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
 def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     loss = Loss(request.get("loss_policy"))
     state = request.get("provider_state")
-    form: dict[str, Any] = (state.get("form") or {}) if state is not None and endpoint.owns(state) else {}
+    form: Mapping[str, Any] = (state.get("form") or {}) if state is not None and endpoint.owns(state) else {}
     version = _version(form, endpoint)
     writing = Writing(request, endpoint, loss, version)
     body: Wire = {}
@@ -333,7 +314,8 @@ def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
         tools_to_wire(request, body, writing)
         messages_to_wire(request, body, writing)
         tool_choice_to_wire(request, body, writing)
-        _limit_to_wire(request, body, writing)
+        if (limit := request.get("max_output_tokens")) is not None:
+            body["max_tokens"] = within_limit("max_output_tokens", limit, writing)
         reasoning_to_wire(request, body, writing)
         _default_limit(body, writing)
         _members_to_wire(request, body, form, writing)
@@ -348,18 +330,18 @@ def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     }, loss.entries
 
 
-def _version(form: dict[str, Any], endpoint: Endpoint) -> str:
+def _version(form: Mapping[str, Any], endpoint: Endpoint) -> str:
     return _header(form, "anthropic-version") or endpoint.dialect.get("api_version") or VERSION
 
 
-def _header(form: dict[str, Any], name: str) -> str | None:
+def _header(form: Mapping[str, Any], name: str) -> str | None:
     """A header of the request that was read from this wire."""
     headers = form.get("headers")
     value = headers.get(name) if isinstance(headers, dict) else None
     return value if isinstance(value, str) else None
 
 
-def _headers(request: Request, form: dict[str, Any], version: str, endpoint: Endpoint) -> dict[str, str]:
+def _headers(request: Request, form: Mapping[str, Any], version: str, endpoint: Endpoint) -> dict[str, str]:
     dialect = endpoint.dialect
     headers = {"content-type": "application/json"}
     if "body_version" not in dialect:
@@ -372,7 +354,7 @@ def _headers(request: Request, form: dict[str, Any], version: str, endpoint: End
     return headers
 
 
-def _betas(form: dict[str, Any], endpoint: Endpoint) -> str | None:
+def _betas(form: Mapping[str, Any], endpoint: Endpoint) -> str | None:
     return _header(form, "anthropic-beta") or endpoint.dialect.get("beta")
 
 
@@ -385,16 +367,6 @@ def _path(request: Request, model: str | None, endpoint: Endpoint) -> str:
     return template.replace("{model}", quote(model or "", safe="@")) if "{model}" in template else template
 
 
-def _limit_to_wire(request: Request, body: Wire, writing: Writing) -> None:
-    limit = request.get("max_output_tokens")
-    most = writing.capabilities.get("max_output_tokens")
-    if limit is not None:
-        if most is not None and limit > most and not writing.verbatim("max_output_tokens"):
-            writing.loss.replace(("max_output_tokens",), most, "limit_exceeded", "weakened", "the model's own limit")
-            limit = most
-        body["max_tokens"] = limit
-
-
 def _default_limit(body: Wire, writing: Writing) -> None:
     """Writes the limit that the wire demands where none was given: room for an answer, and the budget of reasoning on top."""
     if "max_tokens" not in body and not writing.same("max_output_tokens"):
@@ -405,22 +377,10 @@ def _default_limit(body: Wire, writing: Writing) -> None:
         writing.loss.replace(("max_output_tokens",), limit, "required_default", "shape", "the target demands a limit")
 
 
-def _members_to_wire(request: Request, body: Wire, form: dict[str, Any], writing: Writing) -> None:
-    _sampling_to_wire(request, body, writing)
-    if "stop" in request and ((stop := kept_stops(request["stop"], writing)) or writing.own):
-        body["stop_sequences"] = stop
-    if "response_format" in request:
-        _format_to_wire(request["response_format"], body, form, writing)
+def _members_to_wire(request: Request, body: Wire, form: Mapping[str, Any], writing: Writing) -> None:
+    write_members(request, body, _WRITERS, writing, _WRITTEN_APART)
     if "metadata" in request or "user" in request:
         _metadata_to_wire(request, body, writing)
-    if "service_tier" in request:
-        _tier_to_wire(request["service_tier"], body, writing)
-    if "stream" in request and writing.endpoint.dialect.get("stream_in_body") is not False:
-        body["stream"] = request["stream"]
-    if "cache" in request:
-        outer, writing.as_read = writing.as_read, writing.as_read or writing.same("cache")
-        writing.mark(body, request["cache"], ())
-        writing.as_read = outer
     body_version = writing.endpoint.dialect.get("body_version", form.get("body_version"))
     if "cloud_version" in form and "body_version" in writing.endpoint.dialect:
         body_version = form["cloud_version"]
@@ -430,12 +390,7 @@ def _members_to_wire(request: Request, body: Wire, form: dict[str, Any], writing
         options_to_wire(body, partial(_read_again, body, writing.endpoint), _SETTINGS, writing)
     if writing.endpoint.dialect.get("beta_in_body") and _BETAS not in body:
         _betas_to_wire(form, body, writing)
-    for name in form.get("null") or ():
-        body.setdefault(name, None)
-    for name, members in (form.get("null_in") or {}).items():
-        if name in body:
-            body[name] = {**dict.fromkeys(members), **body[name]}
-    report_unsupported(request, writing.loss)
+    put_back_silent(body, form)
     if "provider_state" in request and not writing.own:
         report_foreign_state(request, writing.endpoint, writing.loss, ())
 
@@ -443,18 +398,17 @@ def _members_to_wire(request: Request, body: Wire, form: dict[str, Any], writing
 _SETTINGS: Final = ("thinking", "tool_choice")
 
 
-def _read_again(body: Wire, endpoint: Endpoint, members: Wire) -> tuple[Request, Wire, Wire]:
-    request: Request = {}
-    options: Wire = {}
-    form: Wire = {}
-    _members_from_wire(members, body, request, options, form, Reading(endpoint, DERIVED_IDS), endpoint)
-    return request, options, form
+def _read_again(body: Wire, endpoint: Endpoint, members: Wire) -> tuple[Request, Wire, Mapping[str, Any]]:
+    again: Members[Reading] = Members(body, endpoint, Reading(endpoint, DERIVED_IDS))
+    for name, value in members.items():
+        again.read_member(name, value, _ROWS)
+    return again.request, again.options, again.form
 
 
 _BETAS: Final = "anthropic_beta"
 
 
-def _betas_to_wire(form: dict[str, Any], body: Wire, writing: Writing) -> None:
+def _betas_to_wire(form: Mapping[str, Any], body: Wire, writing: Writing) -> None:
     """A cloud that passes no headers on takes the names of betas in the body."""
     betas = [name for part in (_betas(form, writing.endpoint) or "").split(",") if (name := part.strip())]
     if betas:
@@ -465,25 +419,38 @@ def _betas_to_wire(form: dict[str, Any], body: Wire, writing: Writing) -> None:
 
 # ---------------------------------------------------------------------------------------------- sampling
 
-_SAMPLING: Final = ("temperature", "top_p", "top_k")
 
-
-def _sampling_to_wire(request: Request, body: Wire, writing: Writing) -> None:
+def _sampling(name: str, value: Any, body: Wire, writing: Writing) -> None:
+    if writing.stricter and not writing.same(name):
+        why = f"API version {STRICTER_VERSION} has no {name}"
+        writing.loss.drop((name,), "unsupported_model", "weakened", why)
+        return
     budgeted = body.get("thinking", {}).get("type") == "enabled"
-    for name in _SAMPLING:
-        if name not in request or (value := request[name]) is None:
-            continue
-        if writing.stricter and not writing.same(name):
-            why = f"API version {STRICTER_VERSION} has no {name}"
-            writing.loss.drop((name,), "unsupported_model", "weakened", why)
-        elif (taken := sampling(name, value, budgeted, "temperature" in body, writing)) is not None:
-            body[name] = taken
+    tempered = writing.source.get("temperature") is not None
+    if (taken := sampling(name, value, budgeted, tempered, writing)) is not None:
+        body[name] = taken
 
 
 # ---------------------------------------------------------------------------------------------- other members
 
 
-def _format_to_wire(wanted: dict[str, Any], body: Wire, form: dict[str, Any], writing: Writing) -> None:
+def _stop(name: str, value: list[str], body: Wire, writing: Writing) -> None:
+    if stop := kept_stops(value, writing):
+        body["stop_sequences"] = stop
+
+
+def _stream(name: str, value: bool, body: Wire, writing: Writing) -> None:
+    if writing.dialect.get("stream_in_body") is not False:
+        body["stream"] = value
+
+
+def _cache(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
+    outer, writing.as_read = writing.as_read, writing.as_read or writing.same("cache")
+    writing.mark(body, value, ())
+    writing.as_read = outer
+
+
+def _response_format(name: str, wanted: dict[str, Any], body: Wire, writing: Writing) -> None:
     path = ("response_format",)
     schema = wanted_schema(wanted, writing)
     if schema is None:
@@ -498,7 +465,7 @@ def _format_to_wire(wanted: dict[str, Any], body: Wire, form: dict[str, Any], wr
             writing.loss.drop((*path, name), "unsupported_field", severity, f"the format has no {name} here")
     report_unknown(wanted, _FORMAT, writing.loss, path)
     wire = {"type": "json_schema", "schema": schema}
-    if form.get("output_format"):
+    if writing.form.get("output_format"):
         body["output_format"] = wire
     else:
         body.setdefault("output_config", {})["format"] = wire
@@ -532,7 +499,7 @@ def _metadata_to_wire(request: Request, body: Wire, writing: Writing) -> None:
 _TIERS: Final = ("auto", "standard_only")
 
 
-def _tier_to_wire(tier: str, body: Wire, writing: Writing) -> None:
+def _service_tier(name: str, tier: str, body: Wire, writing: Writing) -> None:
     if tier in _TIERS or writing.same("service_tier"):
         body["service_tier"] = tier
     elif tier == "default":
@@ -540,3 +507,16 @@ def _tier_to_wire(tier: str, body: Wire, writing: Writing) -> None:
         writing.loss.replace(("service_tier",), "standard_only", "unsupported_value", "shape", "the same service class")
     else:
         writing.loss.drop(("service_tier",), "unsupported_value", "weakened", "the target has no such service class")
+
+
+_WRITTEN_APART: Final = ("max_output_tokens", "reasoning", "metadata", "user")
+_WRITERS: Final[dict[str, Writer[Writing]]] = {
+    "temperature": _sampling,
+    "top_p": _sampling,
+    "top_k": _sampling,
+    "stop": _stop,
+    "response_format": _response_format,
+    "service_tier": _service_tier,
+    "stream": _stream,
+    "cache": _cache,
+}

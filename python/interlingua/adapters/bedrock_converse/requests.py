@@ -1,7 +1,7 @@
 """Requests both ways: the members beside the messages."""
 
 import re
-from decimal import Decimal
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 from urllib.parse import quote, unquote
@@ -10,7 +10,6 @@ from interlingua.adapters._as_read import MARKS, keep_read, note_member
 from interlingua.adapters._claude.members import (
     kept_stops,
     options_to_wire,
-    report_unsupported,
     sampling,
     wanted_schema,
 )
@@ -24,10 +23,28 @@ from interlingua.adapters._kit import (
     report_foreign_state,
     report_unknown,
 )
-from interlingua.adapters._member_types import COUNT, LIST, NUMBER, OBJECT, TEXT, TEXTS, Types, whole, wrong_member
+from interlingua.adapters._members import (
+    ANYTHING,
+    COUNT,
+    LIST,
+    NUMBER,
+    OBJECT,
+    TEXT,
+    TEXTS,
+    Members,
+    Row,
+    Rows,
+    Writer,
+    is_number,
+    put_back_silent,
+    within,
+    within_limit,
+    write_members,
+    wrong_member,
+)
 from interlingua.adapters._structured import guarded, recognised, written
 from interlingua.adapters.bedrock_converse.reasoning import NOVA, nova_from_wire, reasoning_to_wire, thinking_from_wire
-from interlingua.adapters.bedrock_converse.state import with_null, without_nulls
+from interlingua.adapters.bedrock_converse.state import without_nulls
 from interlingua.adapters.bedrock_converse.tables import LONGEST_TOOL_NAME, METADATA, NAME, TIERS, Writing
 from interlingua.adapters.bedrock_converse.tools import choice_to_wire, enforced, tool_config_from_wire, tools_to_wire
 from interlingua.adapters.bedrock_converse.turns import messages_from_wire, messages_to_wire, system_from_wire
@@ -52,14 +69,20 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     if not isinstance(body, dict):
         raise InvalidWire("the body must be an object", path="")
     reading = Reading(endpoint, ids)
+    members: Members[Reading] = Members(body, endpoint, reading)
+    members.read(_ROWS, _APART)
+    form = members.form
+    if form.get("thinking") == _THINKING:
+        del form["thinking"]  # it is the usual name
     messages: list[Any] = []
-    request: Request = {"messages": messages}
-    form: Wire = {}
-    options: Wire = {}
-    _members_from_wire(body, request, options, form, reading)
+    request: Request = {"messages": messages, **members.request}
     system = body.get("system")
-    if type(system) is list and system:
+    if system is not None and type(system) is not list:
+        raise InvalidWire("system must be a list", path="/system")
+    if system:
         messages.append(system_from_wire(system, reading))
+    elif system is not None:
+        members.silent("system", system)
     wires = body.get("messages")
     if type(wires) is list:
         messages_from_wire(wires, reading, messages)
@@ -68,8 +91,6 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     elif wires is not None:
         raise InvalidWire("messages must be a list", path="/messages")
     _address_from_wire(wire, request, endpoint)
-    if options:
-        request["options"] = {endpoint.adapter: options}
     if not wires:
         note_member(request, form, "messages", "empty_content", endpoint.adapter)
     keep_read(request, form, *((MARKS,) if reading.has_marks() else ()))
@@ -82,111 +103,39 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     return recognised(request), []
 
 
-def _members_from_wire(body: Wire, request: Request, options: Wire, form: Wire, reading: Reading) -> None:
-    for name, value in body.items():
-        match name:
-            case _ if value is None:
-                form.setdefault("null", []).append(name)
-            case "messages":
-                pass
-            case "system" if type(value) is list:
-                if not value:
-                    form.setdefault("empty", []).append(name)
-            case "inferenceConfig" | "toolConfig" | "outputConfig" | "additionalModelRequestFields" | "serviceTier" if (
-                type(value) is dict
-            ):
-                said = value if name == "additionalModelRequestFields" else _said(name, value, form)
-                if said:
-                    _config_from_wire(name, said, request, options, form, reading)
-                else:
-                    form.setdefault("empty", []).append(name)
-            case "requestMetadata" if type(value) is dict:
-                request["metadata"] = value
-            case "system":
-                raise InvalidWire("system must be a list", path="/system")
-            case _:
-                options[name] = value
-                reading.unusual = reading.unusual or name in _SETTINGS
+_APART: Final = ("messages", "system")
 
 
-_TYPES: Final[Types] = {
-    "inferenceConfig": {"maxTokens": COUNT, "temperature": NUMBER, "topP": NUMBER, "stopSequences": TEXTS},
-    "toolConfig": {"tools": LIST, "toolChoice": OBJECT},
-    "outputConfig": {"effort": TEXT, "textFormat": OBJECT},
-    "additionalModelRequestFields": {"top_k": NUMBER},
-    "serviceTier": {"type": TEXT},
-    "requestMetadata": OBJECT,
-}
-
-
-def wrong_type(options: Wire, form: Wire) -> InvalidWire | None:
-    """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
-    return wrong_member(NAME, options, _TYPES)
-
-
-def _said(name: str, config: Wire, form: Wire) -> Wire:
-    """A configuration without members that are null; where they stood is a spelling."""
-    said: Wire
-    said, nulls = without_nulls(config)
-    made = said
-    for steps in nulls:
-        made = with_null(made, steps, grows=False)
-    if not nulls or made != config:
-        return config  # an object of nulls alone stays as it is
-    form.setdefault("null", []).extend([name, *steps] for steps in nulls)
-    return said
-
-
-def _config_from_wire(name: str, value: Wire, request: Request, options: Wire, form: Wire, reading: Reading) -> None:
+def _read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
+    if type(value) is not dict:
+        return False
     try:
-        match name:
-            case "inferenceConfig":
-                others = _inference_from_wire(value, request)
-            case "toolConfig":
-                tool_config_from_wire(value, request, options, form, reading)
-                return
-            case "outputConfig":
-                others = _output_from_wire(value, request, form)
-            case "serviceTier":
-                others = _tier_from_wire(value, request)
-            case _:
-                others = _additional_from_wire(value, request, form)
+        tool_config_from_wire(value, members)
     except UNREADABLE as problem:
-        raise reading.unreadable(name, (name,)) from problem
-    if others:
-        options[name] = others
+        raise members.reading.unreadable(name, (name,)) from problem
+    return True
 
 
-_INFERENCE: Final = {"temperature": "temperature", "topP": "top_p", "stopSequences": "stop"}
+def _read_effort(name: str, value: Any, members: Members[Reading]) -> bool:
+    reasoning = members.request.get("reasoning", {})
+    if type(value) is not str or "effort" in reasoning:
+        return False
+    members.request["reasoning"] = {**reasoning, "effort": value}
+    return True
 
 
-def _inference_from_wire(config: Wire, request: Request) -> Wire:
-    others: Wire = {}
-    for name, value in config.items():
-        if value is None or wrong_member(NAME, {"inferenceConfig": {name: value}}, _TYPES) is not None:
-            others[name] = value
-        elif name == "maxTokens":
-            request["max_output_tokens"] = whole(value)
-        elif name in _INFERENCE:
-            request[_INFERENCE[name]] = value
-        else:
-            others[name] = value
-    return others
+def _read_format(name: str, value: Any, members: Members[Reading]) -> bool:
+    said, nulls = without_nulls(value)
+    found = _format_from_wire(said)
+    if found is None:
+        return False
+    members.request["response_format"] = found
+    if nulls or arguments_text(found["schema"]) != said["structure"]["jsonSchema"]["schema"]:
+        members.form["format"] = value
+    return True
 
 
-def _output_from_wire(config: Wire, request: Request, form: Wire) -> Wire:
-    others: Wire = {}
-    for name, value in config.items():
-        if name == "effort" and type(value) is str and "effort" not in request.get("reasoning", {}):
-            request.setdefault("reasoning", {})["effort"] = value
-        elif name == "textFormat" and (found := _format_from_wire(value, form)) is not None:
-            request["response_format"] = found
-        else:
-            others[name] = value
-    return others
-
-
-def _format_from_wire(value: Any, form: Wire) -> dict[str, Any] | None:
+def _format_from_wire(value: Any) -> dict[str, Any] | None:
     match value:
         case {"type": "json_schema", "structure": {"jsonSchema": dict(inner), **structures}, **others}:
             pass
@@ -198,51 +147,75 @@ def _format_from_wire(value: Any, form: Wire) -> dict[str, Any] | None:
         return None
     if not all(type(inner.get(name, "")) is str for name in ("name", "description")):
         return None
-    if arguments_text(schema) != text:
-        form["schema"] = text
     return {"type": "json_schema", "schema": schema} | {
         name: inner[name] for name in ("name", "description") if name in inner
     }
 
 
-def _tier_from_wire(tier: Wire, request: Request) -> Wire:
-    if tier.keys() == {"type"} and type(tier["type"]) is str:
-        request["service_tier"] = tier["type"]
-        return {}
-    return tier
+def _read_tier(name: str, value: Any, members: Members[Reading]) -> bool:
+    if type(value) is not dict or value.keys() != {"type"} or type(value["type"]) is not str:
+        return False
+    members.request["service_tier"] = value["type"]
+    return True
 
 
-def _additional_from_wire(fields: Wire, request: Request, form: Wire) -> Wire:
-    others: Wire = {}
-    for name, value in fields.items():
-        match name:
-            case "thinking" | "reasoning_config" | "reasoningConfig":
-                found = nova_from_wire(value) if name == NOVA else thinking_from_wire(value)
-                if found is None or not found.keys().isdisjoint(request.get("reasoning", {})) or "thinking" in form:
-                    others[name] = value
-                    continue
-                request.setdefault("reasoning", {}).update(found)
-                form["thinking"] = name
-            case "top_k" if type(value) in _NUMBER and "top_k" not in request:
-                request["top_k"] = value
-            case "inferenceConfig" if (top_k := _nova_top_k(value)) is not None and "top_k" not in request:
-                request["top_k"] = top_k
-                form["top_k"] = name
-            case _:
-                others[name] = value
-    if form.get("thinking") == "thinking":
-        del form["thinking"]
-    return others
+_THINKING: Final = "thinking"
 
 
-_NUMBER: Final = (int, float, Decimal)
+def _read_thinking(name: str, value: Any, members: Members[Reading]) -> bool:
+    """How much to think, under any of its names; the first one counts."""
+    found = nova_from_wire(value) if name == NOVA else thinking_from_wire(value)
+    reasoning = members.request.get("reasoning", {})
+    if found is None or not found.keys().isdisjoint(reasoning) or "thinking" in members.form:
+        return False
+    members.request["reasoning"] = {**reasoning, **found}
+    members.form["thinking"] = name
+    return True
+
+
+def _read_top_k(name: str, value: Any, members: Members[Reading]) -> bool:
+    top_k = value if name == "top_k" else _nova_top_k(value)
+    if not is_number(top_k) or "top_k" in members.request:
+        return False
+    members.request["top_k"] = top_k
+    if name != "top_k":
+        members.form["top_k"] = name
+    return True
 
 
 def _nova_top_k(value: Any) -> Any:
     """The `topK` of Amazon's models, which stands alone in a configuration among the additional fields."""
-    if type(value) is dict and value.keys() == {"topK"} and type(value["topK"]) in _NUMBER:
+    if type(value) is dict and value.keys() == {"topK"}:
         return value["topK"]
     return None
+
+
+_ROWS: Final[Rows] = {
+    "inferenceConfig": Row(
+        {
+            "maxTokens": Row(COUNT, "max_output_tokens"),
+            "temperature": Row(NUMBER, "temperature"),
+            "topP": Row(NUMBER, "top_p"),
+            "stopSequences": Row(TEXTS, "stop"),
+        }
+    ),
+    "toolConfig": Row({"tools": Row(LIST), "toolChoice": Row(OBJECT)}, read=_read_tools),
+    "outputConfig": Row({"effort": Row(TEXT, read=_read_effort), "textFormat": Row(OBJECT, read=_read_format)}),
+    "additionalModelRequestFields": Row(
+        {
+            **dict.fromkeys((_THINKING, "reasoning_config", NOVA), Row(ANYTHING, read=_read_thinking)),
+            "top_k": Row(NUMBER, read=_read_top_k),
+            "inferenceConfig": Row(ANYTHING, read=_read_top_k),
+        }
+    ),
+    "serviceTier": Row({"type": Row(TEXT)}, read=_read_tier),
+    "requestMetadata": Row(OBJECT, "metadata"),
+}
+
+
+def wrong_type(options: Wire, form: Wire) -> InvalidWire | None:
+    """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
+    return wrong_member(NAME, options, _ROWS)
 
 
 def _address_from_wire(wire: Wire, request: Request, endpoint: Endpoint) -> None:
@@ -386,7 +359,7 @@ def _tool_config_to_wire(request: Request, tools: list[Wire] | None, body: Wire,
         writing.loss.replace(("tools",), named, "required_default", "shape", message)
         tools = [{"toolSpec": {"name": name, "inputSchema": {"json": schema}}} for name in writing.tools_used]
     config: Wire = {}
-    if tools or (tools is not None and "tools" in (writing.form.get("empty") or ())):
+    if tools:
         config["tools"] = tools
     choice = choice_to_wire(request, tools or [], writing)
     if choice is not None:
@@ -403,7 +376,7 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     inference: Wire = {}
     _inference_to_wire(request, inference, additional, writing)
     output: Wire = {"effort": effort} if effort is not None else {}
-    if "response_format" in request:
+    if request.get("response_format") is not None:
         _format_to_wire(request["response_format"], output, writing)
     for name, config in (
         ("inferenceConfig", inference),
@@ -414,47 +387,26 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
             body[name] = config
     if "metadata" in request or "user" in request:
         _metadata_to_wire(request, body, writing)
-    if "service_tier" in request:
-        _tier_to_wire(request["service_tier"], body, writing)
-    if "cache" in request:
-        _cache_to_wire(request, body, writing)
+    write_members(request, body, _WRITERS, writing, _WRITTEN_APART)
     if request.get("options"):
         options_to_wire(body, partial(_read_again, writing.endpoint), _SETTINGS, writing)
     form = writing.form
-    for name in form.get("empty") or ():
-        if name in _EMPTY:
-            body.setdefault(name, [] if name == "system" else {})
-    for steps in form.get("null") or ():
-        if type(steps) is str:
-            if not body.get(steps):
-                body[steps] = None
-        elif type(steps) is list and steps and steps[0] in body:
-            body.update(with_null({steps[0]: body[steps[0]]}, steps, grows=False))
+    put_back_silent(body, form)
     if "messages" in (form.get("absent") or ()) and not body["messages"]:
         del body["messages"]
-    report_unsupported(request, writing.loss)
     report_foreign_state(request, writing.endpoint, writing.loss, ())
 
 
 _SETTINGS: Final = ("toolConfig",)
 
 
-def _read_again(endpoint: Endpoint, members: Wire) -> tuple[Request, Wire, Wire]:
-    request: Request = {}
-    options: Wire = {}
-    form: Wire = {}
-    _members_from_wire(members, request, options, form, Reading(endpoint, DERIVED_IDS))
-    return request, options, form
+def _read_again(endpoint: Endpoint, members: Wire) -> tuple[Request, Wire, Mapping[str, Any]]:
+    again: Members[Reading] = Members(members, endpoint, Reading(endpoint, DERIVED_IDS))
+    for name, value in members.items():
+        again.read_member(name, value, _ROWS)
+    return again.request, again.options, again.form
 
 
-_EMPTY: Final = (
-    "system",
-    "inferenceConfig",
-    "toolConfig",
-    "outputConfig",
-    "additionalModelRequestFields",
-    "serviceTier",
-)
 _SAMPLING: Final = (("temperature", "temperature"), ("top_p", "topP"))
 
 
@@ -462,10 +414,9 @@ def _inference_to_wire(request: Request, inference: Wire, additional: Wire, writ
     budgeted = "budget_tokens" in additional.get("thinking", ())
     limit = request.get("max_output_tokens")
     if limit is not None:
-        fitted = limit if writing.verbatim("max_output_tokens") else _fitted_limit(limit, writing)
-        if fitted != limit:
-            writing.loss.replace(("max_output_tokens",), fitted, "limit_exceeded", "weakened", "the model's own limit")
-        inference["maxTokens"] = fitted
+        inference["maxTokens"] = within(
+            "max_output_tokens", within_limit("max_output_tokens", limit, writing), 1, None, writing, "limit_exceeded"
+        )
     for name, wire_name in _SAMPLING:
         if (value := request.get(name)) is not None:
             taken = sampling(name, value, budgeted, "temperature" in inference, writing)
@@ -473,12 +424,8 @@ def _inference_to_wire(request: Request, inference: Wire, additional: Wire, writ
                 inference[wire_name] = taken
     if request.get("top_k") is not None:
         _top_k_to_wire(request["top_k"], additional, budgeted, writing)
-    if "stop" in request and ((stop := kept_stops(request["stop"], writing)) or writing.own):
+    if request.get("stop") and (stop := kept_stops(request["stop"], writing)):
         inference["stopSequences"] = stop
-
-
-def _fitted_limit(limit: int, writing: Writing) -> int:
-    return max(min(limit, writing.known("max_output_tokens").get("max_output_tokens", limit)), 1)
 
 
 def _top_k_to_wire(value: Any, additional: Wire, budgeted: bool, writing: Writing) -> None:
@@ -500,12 +447,13 @@ def _format_to_wire(wanted: dict[str, Any], output: Wire, writing: Writing) -> N
     schema = wanted_schema(wanted, writing)
     if schema is None:
         return
-    text = writing.form.get("schema")
-    if text is None or parse_arguments(text) != schema:
-        if not writing.same("response_format"):
-            schema = enforced(schema, writing, (*path, "schema"))
-        text = arguments_text(schema)
-    inner: Wire = {"schema": text}
+    spelling = writing.form.get("format")
+    if spelling is not None and _format_from_wire(without_nulls(spelling)[0]) == wanted:
+        output["textFormat"] = spelling
+        return
+    if not writing.same("response_format"):
+        schema = enforced(schema, writing, (*path, "schema"))
+    inner: Wire = {"schema": arguments_text(schema)}
     for name in ("name", "description"):
         if wanted.get(name) or (name in wanted and writing.same("response_format")):
             inner[name] = wanted[name]
@@ -541,7 +489,7 @@ def _metadata_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         body["requestMetadata"] = kept
 
 
-def _tier_to_wire(tier: str, body: Wire, writing: Writing) -> None:
+def _service_tier(name: str, tier: str, body: Wire, writing: Writing) -> None:
     if tier in TIERS or writing.same("service_tier"):
         body["serviceTier"] = {"type": tier}
     else:
@@ -549,9 +497,9 @@ def _tier_to_wire(tier: str, body: Wire, writing: Writing) -> None:
         writing.loss.drop(("service_tier",), "unsupported_value", severity, "the target has no such service class")
 
 
-def _cache_to_wire(request: Request, body: Wire, writing: Writing) -> None:
+def _cache(name: str, hint: dict[str, Any], body: Wire, writing: Writing) -> None:
     """The longest prefix: a mark behind the last block of the last message."""
-    messages = request["messages"]
+    messages = writing.source["messages"]
     last = len(messages) - 1
     blocks = messages[last]["content"] if messages else []
     content = body["messages"][-1]["content"] if body["messages"] else []
@@ -566,7 +514,7 @@ def _cache_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         and blocks[position]["type"] not in UNMARKED_TYPES
         and _ends_with(content, blocks)
     ):
-        mark = writing.mark(request["cache"], (), ("messages", last, "content", position, "cache"))
+        mark = writing.mark(hint, (), ("messages", last, "content", position, "cache"))
         if mark is not None:
             content.append(mark)
     else:
@@ -583,3 +531,20 @@ def _ends_with(content: list[Wire], blocks: list[Any]) -> bool:
             return "toolResult" in wire
         case _:
             return False
+
+
+_WRITTEN_APART: Final = frozenset(
+    (
+        "max_output_tokens",
+        "temperature",
+        "top_p",
+        "top_k",
+        "stop",
+        "reasoning",
+        "response_format",
+        "metadata",
+        "user",
+        "stream",
+    )
+)
+_WRITERS: Final[dict[str, Writer[Writing]]] = {"service_tier": _service_tier, "cache": _cache}

@@ -22,6 +22,7 @@ from interlingua.adapters._kit import (
     report_unknown,
     within,
 )
+from interlingua.adapters._members import Members
 from interlingua.adapters._schema import ANTHROPIC_STRICT, fitted, misfit
 from interlingua.adapters.bedrock_converse.state import overlaid, with_nulls
 from interlingua.adapters.bedrock_converse.tables import Writing, cache_from_wire
@@ -34,22 +35,27 @@ Tool = dict[str, Any]
 # ---------------------------------------------------------------------------------------------- from the wire
 
 
-def tool_config_from_wire(config: Wire, request: dict[str, Any], options: Wire, form: Wire, reading: Reading) -> None:
+def tool_config_from_wire(config: Wire, members: Members[Reading]) -> None:
     """The tools and the choice; what is not known of them stays an option."""
     others: Wire = {}
+    silent: Wire = {}
     for name, value in config.items():
         match name:
+            case _ if value is None or (name == "tools" and value == []):
+                silent[name] = value
             case "tools" if type(value) is list:
-                request["tools"] = _tools_from_wire(value, reading)
-                if not value:
-                    form.setdefault("empty", []).append(name)
-            case "toolChoice" if (choice := _choice_from_wire(value)) is not None:
-                request["tool_choice"] = choice
+                members.request["tools"] = _tools_from_wire(value, members.reading)
+            case "toolChoice" if (choice := _choice_from_wire(_without_nulls(value))) is not None:
+                members.request["tool_choice"] = choice
+                if None in value.values():
+                    silent[name] = {kind: None for kind in value if value[kind] is None}
             case _:
                 others[name] = value
+    if silent or not config:
+        members.silent("toolConfig", silent)
     if others:
-        options["toolConfig"] = others
-        reading.unusual = reading.unusual or "tools" in others
+        members.options["toolConfig"] = others
+        members.reading.unusual = members.reading.unusual or "tools" in others
 
 
 def _tools_from_wire(wires: list[Any], reading: Reading) -> list[Tool]:
@@ -118,6 +124,10 @@ def _tool_from_wire(wire: Wire, reading: Reading) -> Tool:
     if fields or nulls:
         tool["provider_state"] = reading.keeping(fields, {"null": nulls} if nulls else {})
     return tool
+
+
+def _without_nulls(choice: Any) -> Any:
+    return {kind: value for kind, value in choice.items() if value is not None} if type(choice) is dict else choice
 
 
 def _choice_from_wire(choice: Any) -> dict[str, Any] | None:

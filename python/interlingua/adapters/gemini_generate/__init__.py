@@ -19,7 +19,8 @@ from interlingua.adapters.gemini_generate.errors import error, to_wire_error
 from interlingua.adapters.gemini_generate.estimates import estimate
 from interlingua.adapters.gemini_generate.requests import from_wire_request, to_wire, wrong_type
 from interlingua.adapters.gemini_generate.responses import from_wire_response, to_wire_response
-from interlingua.adapters.gemini_generate.streams import stream_decoder, stream_encoder, stream_loss
+from interlingua.adapters.gemini_generate.stream_reader import stream_decoder
+from interlingua.adapters.gemini_generate.stream_writer import stream_encoder, stream_loss
 from interlingua.adapters.gemini_generate.tables import FRAMING, NAME
 
 __all__ = [

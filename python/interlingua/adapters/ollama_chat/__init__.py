@@ -18,7 +18,8 @@ from interlingua.adapters.ollama_chat.errors import error, to_wire_error
 from interlingua.adapters.ollama_chat.estimates import estimate
 from interlingua.adapters.ollama_chat.requests import from_wire_request, to_wire, wrong_type
 from interlingua.adapters.ollama_chat.responses import from_wire_response, to_wire_response
-from interlingua.adapters.ollama_chat.streams import stream_decoder, stream_encoder, stream_loss
+from interlingua.adapters.ollama_chat.stream_reader import stream_decoder
+from interlingua.adapters.ollama_chat.stream_writer import stream_encoder, stream_loss
 from interlingua.adapters.ollama_chat.tables import NAME
 
 FRAMING: Final = "jsonl"

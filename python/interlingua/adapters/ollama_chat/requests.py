@@ -1,15 +1,13 @@
 """Requests: `to_wire` above `from_wire_request`, and their members beside messages and tools."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._as_read import keep_read
 from interlingua.adapters._kit import (
     NOTHING,
-    STRUCTURE,
     Wire,
     expect,
-    gravity,
     malformed,
     report_foreign_options,
     report_foreign_state,
@@ -17,7 +15,7 @@ from interlingua.adapters._kit import (
     report_parallel,
     report_unknown,
 )
-from interlingua.adapters._member_types import (
+from interlingua.adapters._members import (
     COUNT,
     INTEGER,
     LIST,
@@ -27,8 +25,17 @@ from interlingua.adapters._member_types import (
     TEXT,
     TEXT_OR_OBJECT,
     TEXTS,
-    Types,
+    Members,
+    Row,
+    Rows,
+    Writer,
+    put_back_silent,
+    read_model,
+    scalar,
     whole,
+    within,
+    within_limit,
+    write_members,
     wrong_member,
 )
 from interlingua.adapters._structured import guarded, recognised, written
@@ -39,7 +46,6 @@ from interlingua.adapters.ollama_chat.tables import (
     OPTIONS,
     Reading,
     Writing,
-    is_number,
 )
 from interlingua.adapters.ollama_chat.tools import report_choice, tool_from_wire, tools_to_wire
 from interlingua.canonical.endpoint import Endpoint
@@ -96,25 +102,18 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
         tools_to_wire(request, body, writing)
     if request.get("tool_choice") is not None:
         report_choice(request["tool_choice"], loss)
-    sampling: Wire = {}
-    for name, value in request.items():
-        if value is None or name in _STRUCTURE:
-            continue
-        if (option := OPTIONS.there.get(name)) is not None:
-            _sampling(name, option, value, sampling, writing)
-        else:
-            _MEMBERS.get(name, _unknown_member)(name, value, body, writing)
+    write_members(request, body, _WRITERS, writing)
     report_parallel(request, loss)
     stream = bool(request.get("stream"))
     if not (stream and form.get("stream")):
         body["stream"] = stream  # the wire's own default is to stream
+    sampling: Wire = body.pop("options", {})
     _options_to_wire(request, body, sampling, writing)
     if sampling:
         body["options"] = sampling
     if form.get("messages") == "absent" and not body["messages"]:
         del body["messages"]
-    for name, value in form.get("empty", NOTHING).items():
-        body.setdefault(name, value)
+    put_back_silent(body, form)
     if own and state is not None:
         report_own_state(state, loss, (), fields=True)
     elif state is not None:
@@ -122,54 +121,21 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
     return body
 
 
-_STRUCTURE: Final = STRUCTURE | {"stream"}
-
-Writer = Callable[[str, Any, Wire, Writing], None]
-
-
-def _unknown_member(name: str, value: Any, body: Wire, writing: Writing) -> None:
-    writing.loss.drop((name,), "unknown_field", "lost", "a member that this version does not know")
-
-
-def _no_member(name: str, value: Any, body: Wire, writing: Writing) -> None:
-    if value != {}:
-        severity = gravity(name, value, "weakened")
-        writing.loss.drop((name,), "unsupported_field", severity, f"the wire has no {name.replace('_', ' ')}")
-
-
-def _one_answer(name: str, value: int, body: Wire, writing: Writing) -> None:
-    writing.loss.drop((name,), "unsupported_field", gravity(name, value, "weakened"), "the wire gives one answer")
-
-
-def _cache(name: str, value: Any, body: Wire, writing: Writing) -> None:
-    writing.loss.drop((name,), "cache_hint", "weakened", "the wire has no cache marks")
-
-
-def _report_refused(name: str, value: Any, writing: Writing) -> None:
-    writing.loss.drop((name,), "unsupported_model", gravity(name, value, "weakened"), f"the model takes no {name}")
-
-
-def _sampling(name: str, option: str, value: Any, sampling: Wire, writing: Writing) -> None:
-    if value == []:
+def _sampling(name: str, value: Any, body: Wire, writing: Writing) -> None:
+    if writing.refuses(name):
+        writing.report_refused(name, value)
         return
-    if writing.refuses(name, name):
-        _report_refused(name, value, writing)
-        return
-    highest = writing.capabilities.get(name) if name == "max_output_tokens" else None
-    if highest is not None and value > highest and not writing.verbatim(name):
-        writing.loss.replace((name,), highest, "limit_exceeded", "weakened", "the model gives fewer tokens")
-        value = highest
-    sampling[option] = value
+    if name == "max_output_tokens":
+        value = within_limit(name, value, writing)
+    if value != []:
+        body.setdefault("options", {})[OPTIONS.there[name]] = value
 
 
-def _logprobs(name: str, value: Any, body: Wire, writing: Writing) -> None:
+def _top_logprobs(name: str, value: int, body: Wire, writing: Writing) -> None:
     if writing.refuses("logprobs", name):
-        _report_refused(name, value, writing)
-        return
-    if name == "top_logprobs" and value > _MOST_LOGPROBS and not writing.same(name):
-        value = _MOST_LOGPROBS
-        writing.loss.replace((name,), value, "limit_exceeded", "weakened", f"the wire gives {value} alternatives")
-    body[name] = value
+        writing.report_refused(name, value)
+    else:
+        body[name] = within(name, value, 0, _MOST_LOGPROBS, writing, "limit_exceeded")
 
 
 # -- reasoning
@@ -251,17 +217,13 @@ def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writ
 
 _FORMAT: Final = frozenset(("type", "name", "description", "schema", "strict"))
 
-_MEMBERS: Final[dict[str, Writer]] = {
+_WRITERS: Final[dict[str, Writer[Writing]]] = {
+    **dict.fromkeys(OPTIONS.there, _sampling),
     "reasoning": _reasoning,
     "response_format": _response_format,
-    "logprobs": _logprobs,
-    "top_logprobs": _logprobs,
-    "n": _one_answer,
-    "cache": _cache,
-    "verbosity": _no_member,
-    "service_tier": _no_member,
-    "user": _no_member,
-    "metadata": _no_member,
+    "logprobs": scalar,
+    "top_logprobs": _top_logprobs,
+    "stream": lambda name, value, body, writing: None,
 }
 
 
@@ -361,7 +323,7 @@ def from_wire_request(
     if not body.get("messages"):
         form["messages"] = "absent"
         if "messages" in body:
-            form.setdefault("empty", {})["messages"] = body["messages"]
+            form.setdefault("silent", {})["messages"] = body["messages"]
     if body.get("stream") is None:  # the wire's own default
         request["stream"] = True
         form["stream"] = "absent"
@@ -371,148 +333,70 @@ def from_wire_request(
 
 
 def _read_members(body: Wire, reading: Reading) -> tuple[Request, dict[str, Any]]:
-    """The members of a request beside its messages, and those that say nothing.
-
-    A member of an unexpected type is no error: it goes to the options and back as it came.
-    """
-    request: Request = {}
-    empty: dict[str, Any] = {}
-    options: dict[str, Any] = {}
-    for name, value in body.items():
-        if name == "messages":
-            continue
-        if value is None or (value in ("", [], {}) and name in _EMPTY):
-            empty[name] = value
-        elif (reader := _READERS.get(name)) is None or not reader(value, request, options, reading):
-            options[name] = value
-    if options:
-        request["options"] = {reading.endpoint.adapter: options}
-    return request, {"empty": empty} if empty else {}
+    """The members of a request beside its messages, and how they were spelt."""
+    members = Members(body, reading.endpoint, reading)
+    members.read(_ROWS, ("messages",))
+    return members.request, members.form
 
 
-_EMPTY: Final = frozenset(("format", "tools", "options", "keep_alive"))
-
-Reader = Callable[[Any, Request, dict[str, Any], Reading], bool]
-
-
-def _read_model(value: Any, request: Request, options: dict[str, Any], reading: Reading) -> bool:
-    if not isinstance(value, str) or not value:
-        return False
-    request["model"] = reading.endpoint.model_id(value)
+def _read_limit(name: str, value: Any, members: Members[Reading]) -> bool:
+    limit = whole(value)
+    if limit is None or limit < 0:
+        return False  # -1 and -2 have meanings of their own
+    members.request["max_output_tokens"] = limit
     return True
 
 
-def _read_stream(value: Any, request: Request, options: dict[str, Any], reading: Reading) -> bool:
-    if not isinstance(value, bool):
-        return False
-    request["stream"] = value
-    return True
-
-
-def _read_think(value: Any, request: Request, options: dict[str, Any], reading: Reading) -> bool:
+def _read_think(name: str, value: Any, members: Members[Reading]) -> bool:
     read = _think_from_wire(value) if isinstance(value, (bool, str)) else None
     if read is not None:
-        request["reasoning"] = read
+        members.request["reasoning"] = read
     return read is not None
 
 
-def _read_format(value: Any, request: Request, options: dict[str, Any], reading: Reading) -> bool:
-    if isinstance(value, dict):
-        request["response_format"] = {"type": "json_schema", "schema": value}
+def _read_format(name: str, value: Any, members: Members[Reading]) -> bool:
+    if value == "" or value == {}:
+        members.silent(name, value)
+    elif isinstance(value, dict):
+        members.request["response_format"] = {"type": "json_schema", "schema": value}
     elif value == "json":
-        request["response_format"] = {"type": "json"}
+        members.request["response_format"] = {"type": "json"}
     else:
         return False
     return True
 
 
-def _read_logprobs(value: Any, request: Request, options: dict[str, Any], reading: Reading) -> bool:
-    if not isinstance(value, bool):
-        return False
-    request["logprobs"] = value
-    return True
-
-
-def _read_top_logprobs(value: Any, request: Request, options: dict[str, Any], reading: Reading) -> bool:
-    count = whole(value)
-    if count is None or count < 0:
-        return False
-    request["top_logprobs"] = count
-    return True
-
-
-def _read_options(value: Any, request: Request, options: dict[str, Any], reading: Reading) -> bool:
-    if not isinstance(value, dict):
-        return False
-    rest: dict[str, Any] = {}
-    for option, item in value.items():
-        member = OPTIONS.back.get(option)
-        if member in _WHOLE:
-            item = whole(item) if is_number(item) else item
-        if member is not None and _is_readable(member, item):
-            request[member] = item
-        else:
-            rest[option] = value[option]
-    if rest:
-        options["options"] = rest
-    return True
-
-
-_WHOLE: Final = ("max_output_tokens", "seed")
-
-
-def _is_readable(member: str, value: Any) -> bool:
-    match member:
-        case "max_output_tokens":
-            return type(value) is int and value >= 0
-        case "seed":
-            return type(value) is int
-        case "stop":
-            return isinstance(value, list) and value != [] and all(isinstance(text, str) for text in value)
-        case _:
-            return is_number(value)
-
-
-def _read_tools(value: Any, request: Request, options: dict[str, Any], reading: Reading) -> bool:
+def _read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
     if not isinstance(value, list):
         return False
-    request["tools"] = [tool_from_wire(tool, reading) for tool in value]
+    members.request["tools"] = [tool_from_wire(tool, members.reading) for tool in value]
     return True
 
 
-_READERS: Final[dict[str, Reader]] = {
-    "model": _read_model,
-    "stream": _read_stream,
-    "think": _read_think,
-    "format": _read_format,
-    "logprobs": _read_logprobs,
-    "top_logprobs": _read_top_logprobs,
-    "options": _read_options,
-    "tools": _read_tools,
+_ROWS: Final[Rows] = {
+    "model": Row(TEXT, read=read_model),
+    "stream": Row(SWITCH, "stream"),
+    "think": Row(SWITCH_OR_TEXT, read=_read_think),
+    "format": Row(TEXT_OR_OBJECT, read=_read_format),
+    "logprobs": Row(SWITCH, "logprobs"),
+    "top_logprobs": Row(COUNT, "top_logprobs"),
+    "tools": Row(LIST, read=_read_tools),
+    "options": Row(
+        {
+            "num_predict": Row(INTEGER, read=_read_limit),
+            "temperature": Row(NUMBER, "temperature"),
+            "top_p": Row(NUMBER, "top_p"),
+            "top_k": Row(NUMBER, "top_k"),
+            "frequency_penalty": Row(NUMBER, "frequency_penalty"),
+            "presence_penalty": Row(NUMBER, "presence_penalty"),
+            "seed": Row(INTEGER, "seed"),
+            "stop": Row(TEXTS, "stop"),
+        }
+    ),
 }
-_READABLE: Final = frozenset((*_READERS, *OPTIONS.back))
-
-_TYPES: Final[Types] = {
-    "model": TEXT,
-    "stream": SWITCH,
-    "think": SWITCH_OR_TEXT,
-    "format": TEXT_OR_OBJECT,
-    "logprobs": SWITCH,
-    "top_logprobs": COUNT,
-    "tools": LIST,
-    "options": {
-        "num_predict": INTEGER,
-        "temperature": NUMBER,
-        "top_p": NUMBER,
-        "top_k": NUMBER,
-        "frequency_penalty": NUMBER,
-        "presence_penalty": NUMBER,
-        "seed": INTEGER,
-        "stop": TEXTS,
-    },
-}
+_READABLE: Final = frozenset((*_ROWS, *OPTIONS.back))
 
 
 def wrong_type(options: Mapping[str, Any], form: Mapping[str, Any]) -> InvalidWire | None:
     """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
-    return wrong_member(NAME, options, _TYPES)
+    return wrong_member(NAME, options, _ROWS)

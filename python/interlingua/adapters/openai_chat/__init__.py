@@ -7,22 +7,22 @@ Spec:  spec/adapters/openai_chat.md
 Strategy: every wire message is one canonical message. What the contract has no word for rides along in `fields`, how a
 thing was spelt in `form`, so a request that was read here is written back as it was. A request of any other origin is
 mended into what the wire accepts: results directly behind their calls, media out of tool messages, names and ids in the
-grammar, nothing empty. The stream decoder puts the answer together as if it had come whole and reads it once more at the
-end, so that both ways give the same.
+grammar, nothing empty. The chunks of a stream are patches on the answer as if it came whole, which is read at the end, so
+that both ways give the same.
 
 The sections: tables · context · nameless (calls without ids) · parts · contents · reasoning · tools · messages, turns
-(their blocks sorted into members) and citations · requests and settings of reasoning · responses · streams (their choices,
-blocks, contents and calls) · encoding · errors · estimates.
+(their blocks sorted into members) and citations · requests and settings of reasoning · responses · stream reader (its choices
+and calls) and writer · errors · estimates.
 """
 
 from typing import Final
 
-from interlingua.adapters.openai_chat.encoding import stream_encoder, stream_loss
 from interlingua.adapters.openai_chat.errors import error, to_wire_error
 from interlingua.adapters.openai_chat.estimates import estimate
 from interlingua.adapters.openai_chat.requests import from_wire_request, to_wire, wrong_type
 from interlingua.adapters.openai_chat.responses import from_wire_response, to_wire_response
-from interlingua.adapters.openai_chat.streams import stream_decoder
+from interlingua.adapters.openai_chat.stream_reader import stream_decoder
+from interlingua.adapters.openai_chat.stream_writer import stream_encoder, stream_loss
 from interlingua.adapters.openai_chat.tables import NAME
 
 FRAMING: Final = "sse"

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from interlingua.adapters._kit import NOTHING, Wire
-from interlingua.adapters._member_types import whole
-from interlingua.adapters._openai_members import Members, effort, report_reasoning, takes_reasoning
+from interlingua.adapters._members import Members, whole
+from interlingua.adapters._openai_members import effort, report_reasoning, takes_reasoning
 from interlingua.adapters.openai_chat.context import Writing
 
 Request = dict[str, Any]
@@ -18,14 +18,14 @@ Request = dict[str, Any]
 # ---------------------------------------------------------------------------------------------------- to the wire
 
 
-def settings_to_wire(name: str, value: dict[str, Any], request: Request, body: Wire, writing: Writing) -> None:
+def settings_to_wire(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
     """Asks for reasoning as the provider is asked for it."""
     value = {key: item for key, item in value.items() if item is not None}
     if not value:
         return
     if not takes_reasoning(name, writing):
         return
-    if writing.own and (spelt := _spelt(value, request, writing)) is not None:
+    if writing.own and (spelt := _spelt(value, writing)) is not None:
         body.update(spelt)
         return
     control = writing.dialect.get("reasoning_control") or "reasoning_effort"
@@ -103,7 +103,7 @@ def calls_without_reasoning(body: Wire, writing: Writing) -> bool:
     return not writing.verbatim("tools", "reasoning")
 
 
-def effort_beside_tools(request: Request, body: Wire, writing: Writing) -> None:
+def effort_beside_tools(body: Wire, writing: Writing) -> None:
     """Some models call tools over this wire only when they do not reason."""
     if not calls_without_reasoning(body, writing):
         return
@@ -273,7 +273,7 @@ def _is_plain(name: str, value: Any) -> bool:
             return True
 
 
-def _spelt(value: Mapping[str, Any], request: Request, writing: Writing) -> Wire | None:
+def _spelt(value: Mapping[str, Any], writing: Writing) -> Wire | None:
     """The members that were read, where they still say what is asked for."""
     spelt = writing.form.get("reasoning")
     if not isinstance(spelt, dict):

@@ -1,12 +1,11 @@
 """Requests: `to_wire` above `from_wire_request`, and their members beside messages and tools."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._as_read import UNSAID, keep_read, note_member
 from interlingua.adapters._kit import (
     NOTHING,
-    STRUCTURE,
     Wire,
     expect,
     malformed,
@@ -15,42 +14,41 @@ from interlingua.adapters._kit import (
     report_foreign_state,
     report_own_state,
 )
-from interlingua.adapters._member_types import (
+from interlingua.adapters._members import (
+    ANSWERS,
+    ANYTHING,
     COUNT,
     INTEGER,
     LIST,
     NUMBER,
     OBJECT,
-    OPENAI_TYPES,
     SWITCH,
     TEXT,
     TEXT_OR_OBJECT,
     TEXT_OR_TEXTS,
-    Types,
+    Members,
+    Row,
+    Rows,
+    Writer,
+    is_number,
+    put_back_silent,
+    scalar,
     whole,
+    within_limit,
+    write_members,
     wrong_member,
 )
 from interlingua.adapters._openai_members import (
-    READERS,
-    Members,
-    Reader,
+    SHARED_ROWS,
     asked_format,
     carry_shared_options,
-    is_number,
     metadata,
     model_to_wire,
     note_oddities,
-    read_count,
-    read_number,
-    read_switch,
-    read_text,
     sampling,
-    scalar,
     schema_from_wire,
     schema_to_wire,
-    token_limit,
     top_logprobs,
-    unknown_member,
     verbosity,
     word,
 )
@@ -131,12 +129,10 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
         tools_to_wire(request, body, writing)
     if "tool_choice" in request or "parallel_tool_calls" in request:
         choice_to_wire(request, body, writing)
-    for name, value in request.items():
-        if name not in STRUCTURE and value is not None:
-            _MEMBERS.get(name, unknown_member)(name, value, request, body, writing)
-    effort_beside_tools(request, body, writing)
+    write_members(request, body, _WRITERS, writing)
+    effort_beside_tools(body, writing)
     if state is not None and own:
-        _respell(body, state.get("form") or NOTHING)
+        put_back_silent(body, writing.form)
         report_own_state(state, loss, (), fields=True)
     elif state is not None:
         report_foreign_state(request, endpoint, loss, ())
@@ -145,77 +141,64 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
     return body
 
 
-def _respell(body: Wire, form: Mapping[str, Any]) -> None:
-    """Writes the members that were there without saying anything."""
-    for name, value in form.get("empty", NOTHING).items():
-        body.setdefault(name, value)
+def _sampling(name: str, value: Any, body: Wire, writing: Writing) -> None:
+    sampling(name, value, body, writing, reasons=False if calls_without_reasoning(body, writing) else None)
 
 
-def _sampling(name: str, value: Any, request: Request, body: Wire, writing: Writing) -> None:
-    if calls_without_reasoning(body, writing):
-        request = {**request, "reasoning": {"effort": "none"}}
-    sampling(name, value, request, body, writing)
-
-
-def _top_k(name: str, value: Any, request: Request, body: Wire, writing: Writing) -> None:
+def _top_k(name: str, value: Any, body: Wire, writing: Writing) -> None:
     if writing.dialect.get("top_k"):
-        scalar(name, value, request, body, writing)
+        scalar(name, value, body, writing)
     else:
         writing.loss.drop((name,), "unsupported_field", "weakened", "the wire has no top_k")
 
 
-def _limit(name: str, value: int, request: Request, body: Wire, writing: Writing) -> None:
+def _limit(name: str, value: int, body: Wire, writing: Writing) -> None:
     if writing.refuses(name):
         writing.report_refused(name, value)
         return
-    form = writing.form
-    member = writing.dialect.get("token_limit") or _LIMITS[0]
-    if form.get("token_limit") in _LIMITS:
-        member = form["token_limit"]
-    body[member] = token_limit(name, value, writing)
+    spelt = writing.form.get("token_limit")
+    member = spelt if spelt in _LIMITS else writing.dialect.get("token_limit") or _LIMITS[0]
+    body[member] = within_limit(name, value, writing)
 
 
-def _seed(name: str, value: int, request: Request, body: Wire, writing: Writing) -> None:
+def _seed(name: str, value: int, body: Wire, writing: Writing) -> None:
     if writing.refuses(name):
         writing.report_refused(name, value)
     else:
         body[writing.dialect.get("seed_name") or "seed"] = value
 
 
-def _stop(name: str, value: list[str], request: Request, body: Wire, writing: Writing) -> None:
+def _stop(name: str, value: list[str], body: Wire, writing: Writing) -> None:
     if not value:
         return
     if writing.refuses(name):
         writing.report_refused(name, value)
         return
-    form = writing.form
     most = writing.dialect.get("max_stop", 4)
     if most is not None and len(value) > most and not writing.same(name):
         value = value[:most]
         writing.loss.replace((name,), value, "limit_exceeded", "weakened", f"the wire takes {most} stop texts")
-    body["stop"] = value[0] if form.get("stop") == "string" and len(value) == 1 else value
+    body["stop"] = value[0] if writing.form.get("stop") == "string" and len(value) == 1 else value
 
 
-def _top_logprobs(name: str, value: int, request: Request, body: Wire, writing: Writing) -> None:
-    top_logprobs(name, value, request, body, writing)
-    if name in body and not request.get("logprobs") and not writing.same("logprobs", "top_logprobs"):
+def _logprobs(name: str, value: bool, body: Wire, writing: Writing) -> None:
+    if name not in body:  # the alternatives may have asked for them
+        scalar(name, value, body, writing)
+
+
+def _top_logprobs(name: str, value: int, body: Wire, writing: Writing) -> None:
+    top_logprobs(name, value, body, writing)
+    if name in body and not writing.source.get("logprobs") and not writing.same("logprobs", "top_logprobs"):
         body["logprobs"] = True
         message = "alternatives are only given with log probabilities"
         writing.loss.replace(("logprobs",), True, "required_default", "shape", message)
 
 
-def _logprobs(name: str, value: bool, request: Request, body: Wire, writing: Writing) -> None:
-    if writing.refuses(name):
-        writing.report_refused(name, value)
-    else:
-        body.setdefault(name, value)
-
-
-def _service_tier(name: str, value: str, request: Request, body: Wire, writing: Writing) -> None:
+def _service_tier(name: str, value: str, body: Wire, writing: Writing) -> None:
     word(name, value, writing.dialect.get("service_tiers") or SERVICE_TIERS, body, writing)
 
 
-def _cache(name: str, value: dict[str, Any], request: Request, body: Wire, writing: Writing) -> None:
+def _cache(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
     form = writing.form
     if writing.dialect.get("cache_hints") == "cache_control" or "cache" in form:
         cache_to_wire(value, body, {"form": form}, (name,), writing)
@@ -223,12 +206,11 @@ def _cache(name: str, value: dict[str, Any], request: Request, body: Wire, writi
         writing.loss.drop((name,), "cache_hint", "weakened", "the wire has no cache mark for the whole prompt")
 
 
-def _stream(name: str, value: bool, request: Request, body: Wire, writing: Writing) -> None:
+def _stream(name: str, value: bool, body: Wire, writing: Writing) -> None:
     body[name] = value
-    form = writing.form
-    asked = "stream_options" in (request.get("options") or NOTHING).get(NAME, NOTHING)
+    asked = "stream_options" in (writing.source.get("options") or NOTHING).get(NAME, NOTHING)
     silent = writing.dialect.get("stream_options") is False or any(
-        "stream_options" in form.get(spelling, ()) for spelling in ("absent", "empty")
+        "stream_options" in writing.form.get(spelling, ()) for spelling in ("absent", "silent")
     )
     if value and not asked and not silent:
         body["stream_options"] = _INCLUDE_USAGE
@@ -237,9 +219,8 @@ def _stream(name: str, value: bool, request: Request, body: Wire, writing: Writi
 # -- the form of the answer
 
 
-def _response_format(name: str, value: dict[str, Any], request: Request, body: Wire, writing: Writing) -> None:
-    form = writing.form
-    if (spelling := form.get("response_format")) is not None and _format_from_wire(spelling) == value:
+def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
+    if (spelling := writing.form.get("response_format")) is not None and _format_from_wire(spelling) == value:
         body[name] = spelling
         return
     match asked_format(name, value, writing, enforced=True):
@@ -287,7 +268,7 @@ def _options_to_wire(request: Request, body: Wire, writing: Writing) -> None:
             loss.drop(path, "combination", "weakened", "another member of the request says it already")
             continue
         body[name] = value
-        if name in _KNOWN_MEMBERS or name == writing.dialect.get("seed_name"):
+        if name in _ROWS:
             _report_meaning(name, value, body, path, writing)
 
 
@@ -365,9 +346,7 @@ def _merged(value: Wire, said: Wire, path: tuple[str, ...], writing: Writing) ->
     return added
 
 
-Writer = Callable[[str, Any, Request, Wire, Writing], None]
-
-_MEMBERS: Final[dict[str, Writer]] = {
+_WRITERS: Final[dict[str, Writer[Writing]]] = {
     "max_output_tokens": _limit,
     "temperature": _sampling,
     "top_p": _sampling,
@@ -430,39 +409,23 @@ def read_members(body: Wire, reading: Reading) -> tuple[Request, dict[str, Any]]
     """
     members = Members(body, reading.endpoint, reading)
     dialect = reading.endpoint.dialect
-    for name, value in body.items():
-        if name == "messages":
-            continue
-        reader = _READERS.get(name)
-        if value is None:
-            members.empty(name, None)
-        elif (reader is None or not reader(name, value, members)) and not (
-            dialect and _dialect_member(name, value, members)
-        ):
-            members.options[name] = value
+    members.read(_ROWS, ("messages",))
     if body.get("stream") is True and "stream_options" not in body and dialect.get("stream_options") is not False:
         members.form.setdefault("absent", []).append("stream_options")
     settle_settings(members)
-    if members.options:
-        members.request["options"] = {reading.endpoint.adapter: members.options}
     return members.request, members.form
 
 
-def _dialect_member(name: str, value: Any, members: Members[Reading]) -> bool:
-    """Members that only some dialects have."""
-    dialect, request = members.endpoint.dialect, members.request
-    if name == dialect.get("seed_name") and (seed := whole(value)) is not None:
-        request["seed"] = seed
-        return True
-    if name == "top_k" and dialect.get("top_k") and is_number(value):
-        request["top_k"] = value
-        return True
-    return settings_from_wire(name, value, members)
+def _read_top_k(name: str, value: Any, members: Members[Reading]) -> bool:
+    if not members.endpoint.dialect.get("top_k") or not is_number(value):
+        return False
+    members.request["top_k"] = value
+    return True
 
 
 def _read_seed(name: str, value: Any, members: Members[Reading]) -> bool:
     seed = whole(value)
-    if seed is None or members.endpoint.dialect.get("seed_name", name) != name:
+    if seed is None or members.endpoint.dialect.get("seed_name", "seed") != name:
         return False
     members.request["seed"] = seed
     return True
@@ -486,10 +449,7 @@ def _read_stop(name: str, value: Any, members: Members[Reading]) -> bool:
         return True
     if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
         return False
-    if value:
-        members.request["stop"] = value
-    else:
-        members.empty("stop", value)
+    members.request["stop"] = value
     return True
 
 
@@ -526,9 +486,6 @@ def _format_from_wire(value: Any) -> dict[str, Any] | None:
 def _read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
     if not isinstance(value, list):
         return False
-    if not value:
-        members.empty("tools", value)
-        return True
     try:
         members.request["tools"] = [tool_from_wire(tool, members.reading) for tool in value]
     except (KeyError, TypeError, AttributeError, ValueError) as problem:
@@ -538,7 +495,7 @@ def _read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
 
 def _read_functions(name: str, value: Any, members: Members[Reading]) -> bool:
     """The functions of the time before tools. Beside tools they have no place of their own."""
-    if members.body.get("tools") or not isinstance(value, list) or not value or not all(map(is_function, value)):
+    if members.body.get("tools") or not isinstance(value, list) or not all(map(is_function, value)):
         return False
     members.request["tools"] = [function_from_wire(function, members.reading) for function in value]
     members.form["tools"] = "functions"
@@ -566,49 +523,31 @@ def _read_stream_options(name: str, value: Any, members: Members[Reading]) -> bo
     return usual and members.endpoint.dialect.get("stream_options") is not False
 
 
-_READERS: Final[dict[str, Reader]] = {
-    **READERS,
-    "max_completion_tokens": _read_limit,
-    "max_tokens": _read_limit,
-    "frequency_penalty": read_number,
-    "presence_penalty": read_number,
-    "seed": _read_seed,
-    "stop": _read_stop,
-    "n": read_count,
-    "logprobs": read_switch,
-    "tools": _read_tools,
-    "functions": _read_functions,
-    "tool_choice": _read_choice,
-    "function_call": _read_choice,
-    "response_format": _read_format,
-    "reasoning_effort": settings_from_wire,
-    "verbosity": read_text,
-    "cache_control": _read_cache,
-    "stream_options": _read_stream_options,
-}
-
-_KNOWN_MEMBERS: Final = frozenset((*_READERS, *SETTINGS, "random_seed", "top_k"))
-
-_TYPES: Final[Types] = {
-    **OPENAI_TYPES,
-    "max_completion_tokens": COUNT,
-    "max_tokens": COUNT,
-    "frequency_penalty": NUMBER,
-    "presence_penalty": NUMBER,
-    "top_k": NUMBER,
-    "seed": INTEGER,
-    "random_seed": INTEGER,
-    "stop": TEXT_OR_TEXTS,
-    "n": COUNT,
-    "logprobs": SWITCH,
-    "functions": LIST,
-    "function_call": TEXT_OR_OBJECT,
-    "response_format": OBJECT,
-    "reasoning_effort": TEXT,
-    "verbosity": TEXT,
+_ROWS: Final[Rows] = {
+    **SHARED_ROWS,
+    "max_completion_tokens": Row(COUNT, read=_read_limit),
+    "max_tokens": Row(COUNT, read=_read_limit),
+    "frequency_penalty": Row(NUMBER, "frequency_penalty"),
+    "presence_penalty": Row(NUMBER, "presence_penalty"),
+    "top_k": Row(NUMBER, read=_read_top_k),
+    "seed": Row(INTEGER, read=_read_seed),
+    "random_seed": Row(INTEGER, read=_read_seed),
+    "stop": Row(TEXT_OR_TEXTS, read=_read_stop),
+    "n": Row(ANSWERS, "n"),
+    "logprobs": Row(SWITCH, "logprobs"),
+    "tools": Row(LIST, read=_read_tools),
+    "functions": Row(LIST, read=_read_functions),
+    "tool_choice": Row(TEXT_OR_OBJECT, read=_read_choice),
+    "function_call": Row(TEXT_OR_OBJECT, read=_read_choice),
+    "response_format": Row(OBJECT, read=_read_format),
+    **{name: Row(ANYTHING, read=settings_from_wire) for name in SETTINGS},
+    "reasoning_effort": Row(TEXT, read=settings_from_wire),
+    "verbosity": Row(TEXT, "verbosity"),
+    "cache_control": Row(ANYTHING, read=_read_cache),
+    "stream_options": Row(ANYTHING, read=_read_stream_options),
 }
 
 
 def wrong_type(options: Mapping[str, Any], form: Mapping[str, Any]) -> InvalidWire | None:
     """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
-    return wrong_member(NAME, options, _TYPES)
+    return wrong_member(NAME, options, _ROWS)

@@ -6,32 +6,24 @@ Vendors differ in what they repeat. A call is known by its index, by its id, or 
 
 from typing import Any, Final
 
-from interlingua.adapters._kit import Event, Wire, arguments_text, parse_arguments
+from interlingua.adapters._kit import Wire, arguments_text, parse_arguments
+from interlingua.adapters._stream_reader import Blocks
 from interlingua.adapters.openai_chat.context import Reading
 from interlingua.adapters.openai_chat.parts import Block
-from interlingua.adapters.openai_chat.stream_blocks import CALLS_LANE, LEGACY_LANE, Blocks
 from interlingua.adapters.openai_chat.tools import call_from_wire
 from interlingua.adapters.openai_chat.turns import legacy_call
 
 _TYPES: Final = (None, "function", "custom")
+_CALLS_LANE: Final = 5
+_LEGACY_LANE: Final = 6
 
 
 class Call:
     """A call that is being told: its members as they came, its argument text in pieces."""
 
     __slots__ = (
-        "arguments",
-        "block",
-        "canonical",
-        "done",
-        "extra",
-        "id",
-        "inner",
-        "legacy",
-        "number",
-        "pieces",
-        "type",
-    )
+        "arguments", "block", "canonical", "done", "extra", "id", "inner", "legacy", "number", "pieces", "type",
+    )  # fmt: skip
 
     def __init__(self, number: int | None, *, legacy: bool = False) -> None:
         self.number = number
@@ -102,7 +94,7 @@ class Calls:
         self._blocks = blocks
         self._reading = reading
 
-    def take(self, wire: Wire, events: list[Event]) -> None:
+    def take(self, wire: Wire) -> None:
         """Takes a piece of a call."""
         kind = "custom" if wire.get("type") == "custom" or "custom" in wire else "function"
         inner = wire.get(kind)
@@ -123,15 +115,15 @@ class Calls:
                         call.extra[name] = value
         if kind == "custom":
             call.type = "custom"
-        self._arguments(call, inner, inner.get("input" if kind == "custom" else "arguments"), events)
+        self._arguments(call, inner, inner.get("input" if kind == "custom" else "arguments"))
 
-    def take_legacy(self, inner: Wire, events: list[Event]) -> None:
+    def take_legacy(self, inner: Wire) -> None:
         """Takes a piece of a `function_call`, of which an answer has one."""
         call = next((call for call in self.told if call.legacy), None)
         if call is None:
             call = Call(None, legacy=True)
             self.told.append(call)
-        self._arguments(call, inner, inner.get("arguments"), events)
+        self._arguments(call, inner, inner.get("arguments"))
 
     def _which(self, wire: Wire, inner: Wire) -> Call:
         """The call that a delta belongs to: by index, by a change of id, and, where neither is told, by the name."""
@@ -159,15 +151,19 @@ class Calls:
             self._counted.setdefault(number, []).append(call)
         return call
 
-    def _arguments(self, call: Call, inner: Wire, arguments: Any, events: list[Event]) -> None:
+    def _arguments(self, call: Call, inner: Wire, arguments: Any) -> None:
         if not isinstance(inner.get("name"), (str, type(None))):
             raise TypeError("name")
         for name, value in inner.items():
             if name not in ("arguments", "input") and value is not None and not (name == "name" and not value):
                 call.inner[name] = value
-        began = call.block is None and bool(call.name) and call.may_be_run()
-        if began:
-            self._begin(call, events)
+        begins = call.block is None and bool(call.name) and call.may_be_run()
+        if begins:
+            wire_id = f"function:{call.name}" if call.legacy else call.id or ""
+            call.canonical = self._reading.call(wire_id, call.name)
+            self._blocks.pause()
+            lane = (_LEGACY_LANE if call.legacy else _CALLS_LANE, self.told.index(call))
+            call.block = self._blocks.begin(call.begun(self._reading), lane)
         if call.arguments is not None:
             return  # behind a whole object nothing follows
         if isinstance(arguments, dict):
@@ -176,18 +172,11 @@ class Calls:
         else:
             text = arguments if isinstance(arguments, str) else ""
             call.pieces.append(text)
-        told = "".join(call.pieces) if began and call.arguments is None else text
-        if told and call.block is not None:
-            event = {"type": "tool_use_input_delta", "index": call.block, "id": call.canonical, "text": told}
-            events.append(self._blocks.mark(event))
+        if call.block is not None:
+            told = "".join(call.pieces) if begins and call.arguments is None else text
+            self._blocks.more_arguments(call.block, call.canonical, told)
 
-    def _begin(self, call: Call, events: list[Event]) -> None:
-        wire_id = f"function:{call.name}" if call.legacy else call.id or ""
-        call.canonical = self._reading.call(wire_id, call.name)
-        lane = (LEGACY_LANE if call.legacy else CALLS_LANE, self.told.index(call))
-        call.block = self._blocks.begin_call(call.begun(self._reading), lane, events)
-
-    def end(self, events: list[Event]) -> None:
+    def end(self) -> None:
         """Ends all calls that are being told, and tells those that came whole or without a name."""
         for number, call in enumerate(self.told):
             if call.done:
@@ -195,28 +184,28 @@ class Calls:
             call.done = True
             wire = call.wire()
             if call.block is None:
-                self._blocks.whole(call_from_wire(wire, self._reading), (CALLS_LANE, number), events)
+                self._blocks.whole(call_from_wire(wire, self._reading), (_CALLS_LANE, number))
             elif call.legacy:
-                self._blocks.end_call(call.block, legacy_call(wire, call.canonical, self._reading), events)
+                self._blocks.end(call.block, legacy_call(wire, call.canonical, self._reading))
             else:
-                self._blocks.end_call(call.block, call_from_wire(wire, self._reading, call.canonical), events)
+                self._blocks.end(call.block, call_from_wire(wire, self._reading, call.canonical))
 
-    def add_to(self, message: Wire) -> None:
-        """Puts the calls into the message of a whole answer."""
+    def members(self) -> Wire:
+        """The members of a whole answer that hold the calls."""
         calls = [call.wire() for call in self.told if not call.legacy]
-        if calls:
-            message["tool_calls"] = calls
+        members: Wire = {"tool_calls": calls} if calls else {}
         for call in self.told:
             if call.legacy:
-                message["function_call"] = call.wire()
+                members["function_call"] = call.wire()
+        return members
 
-    def add_unended(self, content: list[Block | None]) -> None:
+    def add_unended(self, content: list[Block]) -> None:
         """Puts the calls that have not ended among the blocks: their argument text as it is, none to run.
 
         The wire does not say where a call ends, but behind a whole object nothing can follow.
         """
         for call in self.told:
-            if call.block is not None and content[call.block] is None:
+            if call.block is not None and not call.done:
                 block = call.begun(self._reading)
                 text = "".join(call.pieces)
                 arguments = None if call.type == "custom" else parse_arguments(text)

@@ -1,70 +1,105 @@
-"""One choice of a stream: takes its deltas, in the dialects of all vendors, and knows it as a whole answer would have it."""
+"""
+One choice of a stream: its message as a whole answer would have it, as far as it came, and what is being told of it.
+
+At most one text or reasoning is open, and it ends when something else begins. Calls stay open beside it. A block keeps the
+index under which it was told; where a whole answer has it, its lane says.
+"""
 
 from typing import Any, Final
 
 from interlingua.adapters._kit import Event, Wire
+from interlingua.adapters._stream_reader import Blocks, Lane, failed
+from interlingua.adapters.openai_chat.citations import annotations_from_wire
 from interlingua.adapters.openai_chat.context import Reading
-from interlingua.adapters.openai_chat.parts import Block
-from interlingua.adapters.openai_chat.reasoning import DETAILS, TEXTS
-from interlingua.adapters.openai_chat.stream_blocks import IMAGES_LANE, Blocks, Said
+from interlingua.adapters.openai_chat.parts import ASSISTANT, Block, note_oddities, part_from_wire
+from interlingua.adapters.openai_chat.reasoning import (
+    DETAILS,
+    PART,
+    PARTS,
+    TEXTS,
+    are_words,
+    detail_from_wire,
+    detail_text,
+    summary_of,
+    thinking_from_text,
+    thinking_part_from_wire,
+)
 from interlingua.adapters.openai_chat.stream_calls import Calls
-from interlingua.adapters.openai_chat.stream_contents import take_content, take_detail, words_of
 from interlingua.adapters.openai_chat.turns import answer_from_wire
+from interlingua.canonical import json
+
+_PLAIN_LANE: Final[Lane] = (0, 0)
+_DETAILS_LANE: Final = 1
+_CONTENT_LANE: Final = 2
+_REFUSAL_LANE: Final[Lane] = (3, 0)
+_IMAGES_LANE: Final = 4
 
 _STREAM_ONLY: Final = frozenset(("index", "delta", "message", "finish_reason", "logprobs", "usage"))
+_PADDING: Final = frozenset(("obfuscation", "p", "padding", "channel"))
+_SAID: Final = frozenset(("content", "refusal", "tool_calls", "function_call", DETAILS))
+_BODIES: Final = ("text", "summary", "data")
 
 
-class Choice:
-    """One of the answers: what has been said, the blocks and calls that have been told, and how it ended."""
+class Choice(Blocks):
+    """One of the answers: what has been said of its message, the blocks that tell it, and how it ended.
 
-    __slots__ = ("_blocks", "_calls", "_media_told", "_reading", "_rest", "_said", "finish", "logprobs", "number")
+    `texts` are the pieces of each member that is text, `parts` the content when it is a list, `details` the typed
+    reasoning. `worded` says that the details have said any reasoning: then plain text beside them repeats it.
+    `kind` is what is being told, `key` where it comes from: a member, or the number of a detail.
+    """
 
-    def __init__(self, number: int, reading: Reading) -> None:
-        self.number = number
+    __slots__ = (
+        "calls", "details", "finish", "key", "kind", "logprobs", "media_told", "members", "open", "parts", "pieces",
+        "reading", "rest", "texts", "worded",
+    )  # fmt: skip
+
+    def __init__(self, number: int, events: list[Event], reading: Reading) -> None:
+        super().__init__(number, events)
+        self.reading = reading
         self.finish: str | None = None
         self.logprobs: Wire | None = None
-        self._reading = reading
-        self._said = Said()
-        self._blocks = Blocks(number, self._said, reading)
-        self._calls = Calls(self._blocks, reading)
-        self._media_told = False
-        self._rest: Wire = {}
-
-    def mark(self, event: Event) -> Event:
-        """The event, with the number of this choice unless it is the first."""
-        return self._blocks.mark(event)
+        self.rest: Wire = {}
+        self.members: Wire = {}
+        self.texts: dict[str, list[str]] = {}
+        self.parts: list[Wire] | None = None
+        self.details: list[Wire] = []
+        self.worded = False
+        self.calls = Calls(self, reading)
+        self.media_told = False
+        self.kind = ""
+        self.key: str | int | None = None
+        self.open = -1
+        self.pieces: list[str] = []
 
     # -- chunks
 
-    def word(self, delta: Wire) -> list[Event] | None:
-        """The event of a delta that goes on with the text that is being told; None for any other."""
-        text = delta.get("content")
-        blocks, said = self._blocks, self._said
-        if type(text) is not str or not text or blocks.kind != "text" or said.parts is not None:
+    def word(self, text: Any) -> Event | None:
+        """The event of a piece of text that goes on with the one that is being told; None for anything else."""
+        if type(text) is not str or not text or self.kind != "text" or self.parts is not None:
             return None
-        said.texts["content"].append(text)
-        return [blocks.word(text)]
+        self.texts["content"].append(text)
+        self.pieces.append(text)
+        event: Event = {"type": "text_delta", "index": self.open, "text": text}
+        if self.number:
+            event["choice"] = self.number
+        return event
 
-    def take(self, wire: Wire, events: list[Event]) -> None:
+    def take(self, wire: Wire) -> None:
         """Takes the choice of one chunk."""
-        delta = wire.get("delta")
-        if isinstance(delta, dict):
-            content = delta.get("content")
-            if type(content) is str and content and len(delta) == 1 and self._said.parts is None:
-                self._said.more("content", content)
-                self._blocks.text("text", content, events)
-            else:
-                self._delta(delta, events)
+        if isinstance(delta := wire.get("delta"), dict):
+            self._delta(delta)
         elif isinstance(message := wire.get("message"), dict):
-            self._delta(self._news(message), events)
+            self._delta(self._news(message))
         for name, value in wire.items():
             if name not in _STREAM_ONLY and value is not None:
-                before = self._rest.get(name)
-                self._rest[name] = (
-                    {**before, **value} if isinstance(before, dict) and isinstance(value, dict) else value
-                )
+                _merge(self.rest, name, value)
         if isinstance(logprobs := wire.get("logprobs"), dict):
-            self._take_logprobs(logprobs)
+            merged = self.logprobs = self.logprobs or {}
+            for name, value in logprobs.items():
+                if isinstance(value, list) and isinstance(merged.get(name), list):
+                    merged[name] = merged[name] + value
+                elif value is not None or name not in merged:
+                    merged[name] = value
         finish = wire.get("finish_reason")
         if isinstance(finish, str) and finish:
             self.finish = finish
@@ -73,94 +108,285 @@ class Choice:
         """A message that stands in the place of a delta tells all so far: what of it is new."""
         news = dict(message)
         for name in ("content", "refusal", *TEXTS):
-            text, told = news.get(name), self._said.text(name)
-            if isinstance(text, str) and told and text.startswith(told):
+            text, told = news.get(name), self._text(name)
+            if isinstance(text, str) and text.startswith(told):
                 news[name] = text[len(told) :]
         for name in ("annotations", "images"):
-            items, before = news.get(name), self._said.members.get(name)
+            items, before = news.get(name), self.members.get(name)
             if isinstance(items, list) and before and items[: len(before)] == before:
                 news[name] = items[len(before) :]
         details, calls = news.get(DETAILS), news.get("tool_calls")
-        if isinstance(details, list) and self._said.worded and words_of(details) == words_of(self._said.details):
+        if isinstance(details, list) and self.worded and _words_of(details) == _words_of(self.details):
             news[DETAILS] = []
-        if isinstance(calls, list) and self._calls.told:
-            known = {call.id for call in self._calls.told}
+        if isinstance(calls, list) and self.calls.told:
+            known = {call.id for call in self.calls.told}
             news["tool_calls"] = [call for call in calls if call.get("id") not in known]
         return news
 
-    def _delta(self, delta: Wire, events: list[Event]) -> None:
+    def _delta(self, delta: Wire) -> None:
         """Takes a delta: reasoning is told before content, a refusal behind it, calls last."""
-        said, blocks = self._said, self._blocks
-        details = delta.get(DETAILS)
         told = False
-        if isinstance(details, list):
+        if isinstance(details := delta.get(DETAILS), list):
             for item in details:
-                told = take_detail(item, said, blocks, self._reading, events) or told
+                told = self._detail(item) or told
         for name, value in delta.items():
-            match name:
-                case "reasoning_content" | "reasoning" | "reasoning_text" if isinstance(value, str):
-                    if value and not told and not said.worded and not self._echoes(name, value, delta):
-                        blocks.text("thinking", value, events, name)
-                    said.more(name, value)
-                case "content" | "refusal" | "tool_calls" | "function_call" | "reasoning_details":
-                    pass
-                case _:
-                    _take_member(said.members, name, value)
-        take_content(delta.get("content"), said, blocks, self._reading, events)
-        refusal = delta.get("refusal")
-        if isinstance(refusal, str):
-            said.more("refusal", refusal)
+            if name in TEXTS and isinstance(value, str):
+                if value and not told and not self.worded and not self._echoes(name, value, delta):
+                    self._say("thinking", value, name)
+                self._add(name, value)
+            elif name not in _SAID:
+                _merge_member(self.members, name, value)
+        self._content(delta.get("content"))
+        if isinstance(refusal := delta.get("refusal"), str):
+            self._add("refusal", refusal)
             if refusal:
-                blocks.text("refusal", refusal, events)
+                self._say("refusal", refusal)
         elif "refusal" in delta:
-            said.texts.setdefault("refusal", [])
+            self.texts.setdefault("refusal", [])
         for call in delta.get("tool_calls") or ():
-            self._calls.take(call, events)
+            self.calls.take(call)
         if isinstance(legacy := delta.get("function_call"), dict):
-            self._calls.take_legacy(legacy, events)
+            self.calls.take_legacy(legacy)
 
     def _echoes(self, name: str, value: str, delta: Wire) -> bool:
         """Whether the other member of plain reasoning says the same in this delta."""
-        return (
-            name == "reasoning_content" and delta.get("reasoning") == value and self._blocks.key == "reasoning"
-        ) or (name == "reasoning" and delta.get("reasoning_content") == value)
+        if name == "reasoning_content":
+            return delta.get("reasoning") == value and self.key == "reasoning"
+        return name == "reasoning" and delta.get("reasoning_content") == value
 
-    def _take_logprobs(self, logprobs: Wire) -> None:
-        merged = self.logprobs = self.logprobs or {}
-        for name, value in logprobs.items():
-            if isinstance(value, list) and isinstance(merged.get(name), list):
-                merged[name] = merged[name] + value
-            elif value is not None or name not in merged:
-                merged[name] = value
+    def _add(self, name: str, text: str) -> None:
+        self.texts.setdefault(name, []).append(text)
+
+    def _text(self, name: str) -> str:
+        """All that a member has said."""
+        return "".join(self.texts.get(name, ()))
+
+    # -- text and reasoning
+
+    def _say(self, kind: str, text: str, key: str | int | None = None) -> None:
+        """Text, a refusal or reasoning: more of what is being told, or the beginning of another block."""
+        if kind != self.kind or (key != self.key and key is not None):
+            block: Block = {"type": "thinking" if kind == "thinking" else "text", "text": ""}
+            if kind == "refusal":
+                block["refusal"] = True
+            elif kind == "thinking":
+                block["provider_state"] = self.reading.state(form=self._spelling(key))
+            self._open(kind, key, block)
+        if text:
+            self.pieces.append(text)
+            self.more(self.open, "thinking" if kind == "thinking" else "text", text)
+
+    def _spelling(self, key: str | int | None) -> dict[str, Any]:
+        """Where reasoning stands, as it can be told when it begins."""
+        if key == PART and self.parts and self.parts[-1].get("type") == "reasoning":
+            return {"member": PART, "type": "reasoning"}
+        if not isinstance(key, int):
+            return {"member": key}
+        kind = self.details[key].get("type")
+        return {"member": DETAILS} if kind == "reasoning.text" else {"member": DETAILS, "type": kind}
+
+    def _open(self, kind: str, key: str | int | None, block: Block) -> None:
+        """Begins what is told from now on, unless it is being told already."""
+        if kind == self.kind and key == self.key:
+            return
+        self.pause()
+        self.kind, self.key, self.pieces = kind, key, []
+        self.open = self.begin(block, self._lane(kind, key))
+
+    def _lane(self, kind: str, key: str | int | None) -> Lane:
+        if kind == "refusal":
+            return _REFUSAL_LANE
+        if isinstance(key, int):
+            return _DETAILS_LANE, key
+        if key in TEXTS:
+            return _PLAIN_LANE
+        return _CONTENT_LANE, max(len(self.parts or ()) - 1, 0)
+
+    def pause(self) -> None:
+        """Ends the text or reasoning that is being told."""
+        if self.kind:
+            block = self._prose()
+            self.kind, self.key = "", None
+            self.end(self.open, block)
+
+    def _prose(self) -> Block:
+        """The block that is being told, read as a whole answer that ends here."""
+        text, key = "".join(self.pieces), self.key
+        if self.kind == "text":
+            block: Block = {"type": "text", "text": text}
+            self._cite(block)
+            return block
+        if self.kind == "refusal":
+            return {"type": "text", "text": text, "refusal": True}
+        if isinstance(key, int):
+            detail = self.details[key]
+            if self.kind == "thinking":  # its words may have been told in part by an earlier block
+                detail = {**detail, "summary" if detail.get("type") == "reasoning.summary" else "text": text}
+            return detail_from_wire(detail, self.reading)
+        if key == PART:
+            parts: list[Wire] = self.parts or [{}]
+            part = next((part for part in reversed(parts) if part.get("type") in PARTS), parts[-1])
+            return thinking_part_from_wire(part, self.reading) or {"type": "thinking", "text": text}
+        return thinking_from_text(text, key or "", self.reading)
+
+    def _cite(self, block: Block) -> None:
+        """Puts the annotations so far on the one text of the answer."""
+        if (annotations := self.members.get("annotations")) and (self.parts is None or len(self.parts) == 1):
+            annotations_from_wire(annotations, [block], self.reading, {}, {})
+
+    # -- content
+
+    def _content(self, content: Any) -> None:
+        """Takes a piece of `content`: text, parts, or an object."""
+        if isinstance(content, str):
+            if content and self.parts is not None:
+                self._part({"type": "text", "text": content}, self.parts)
+                return
+            self._add("content", content)
+            if content:
+                self._say("text", content)
+        elif isinstance(content, list):
+            if self.parts is None:
+                self.parts = [{"type": "text", "text": text}] if (text := self._text("content")) else []
+            for part in content:
+                self._part(part, self.parts)
+        elif isinstance(content, dict):
+            self.members["content"] = content
+            self._say("text", json.dumps(content).decode())
+
+    def _part(self, part: Wire, parts: list[Wire]) -> None:
+        kind = part.get("type")
+        last = parts[-1] if parts and parts[-1].get("type") == kind else None
+        reasons = last if self.kind == "thinking" else None
+        if kind == "text" and isinstance(part.get("text"), str) and len(part) == 2:
+            _grow(parts, {"text": last["text"] + part["text"]} if last and len(last) == 2 else None, part)
+            if part["text"]:
+                self._say("text", part["text"])
+        elif kind == "thinking" and are_words(part.get("thinking")):
+            text = _joined(part["thinking"])
+            whole = text if reasons is None else _joined(reasons["thinking"]) + text
+            made = {**part, "thinking": [{"type": "text", "text": whole}]}
+            _grow(parts, None if reasons is None else made, made)
+            self._say("thinking", text, PART)
+        elif kind == "reasoning" and (summary := summary_of(part)) is not None:
+            text = summary["text"]
+            if reasons is None:
+                parts.append(part)
+            else:
+                before = reasons["summary"][0]
+                proof = summary.get("signature") or before.get("signature")
+                said = {**before, "text": before["text"] + text} | ({} if proof is None else {"signature": proof})
+                _grow(parts, {**part, "summary": [said]}, part)
+            self._say("thinking", text, PART)
+        else:
+            parts.append(part)
+            self.pause()
+            block = part_from_wire(part, self.reading)
+            note_oddities([block], ASSISTANT, self.reading)
+            self.whole(block, (_CONTENT_LANE, len(parts) - 1))
+
+    # -- typed reasoning
+
+    def _detail(self, item: Any) -> bool:
+        """Takes an item of `reasoning_details`; whether it said any reasoning in words."""
+        if not isinstance(item, dict):
+            return False
+        number = self._which_detail(item)
+        detail = self.details[number]
+        _merge_texts(detail, item, _BODIES)
+        text = item.get("text") or item.get("summary")
+        match item.get("type"):
+            case "reasoning.text" | "reasoning.summary" if self._repeats(text):
+                self._adopt(number)
+                self.worded = True
+            case "reasoning.text" | "reasoning.summary":
+                self.worded = self.worded or bool(text)
+                if (isinstance(text, str) and text) or item.get("signature"):
+                    self._say("thinking", text if isinstance(text, str) else "", number)
+            case "reasoning.encrypted":
+                begun = detail_from_wire(detail, self.reading)
+                if begun["type"] != "redacted_thinking":
+                    begun = {"type": "redacted_thinking", "data": ""}
+                self._open("redacted", number, begun)
+            case _:
+                self.pause()
+                self.whole(detail_from_wire(detail, self.reading), (_DETAILS_LANE, number))
+        return isinstance(text, str) and bool(text)
+
+    def _which_detail(self, item: Wire) -> int:
+        """The number of the detail that an item goes on with, or of a new one."""
+        kind, index = item.get("type"), item.get("index")
+        for number in range(len(self.details) - 1, -1, -1):
+            if self.details[number].get("type") == kind and self.details[number].get("index") == index:
+                # without an index only the last one goes on; all but text only while it is being told
+                last = index is not None or number == len(self.details) - 1
+                if last and (kind == "reasoning.text" or self.key == number):
+                    return number
+                break
+        self.details.append({})
+        return len(self.details) - 1
+
+    def _repeats(self, text: Any) -> bool:
+        """Whether a detail says all the reasoning again that had come as plain text, in one block."""
+        if not text or self.worded or self.lanes.count(_PLAIN_LANE) != 1:
+            return False
+        return any(text == self._text(name) for name in TEXTS)
+
+    def _adopt(self, number: int) -> None:
+        """Makes the block of plain reasoning the one of a detail, which says the same and more."""
+        index = self.lanes.index(_PLAIN_LANE)
+        self.lanes[index] = (_DETAILS_LANE, number)
+        if self.kind == "thinking" and self.open == index:
+            self.key = number
+        else:
+            self._say("thinking", "", number)
 
     # -- the end
 
-    def close(self, events: list[Event]) -> None:
+    def close(self) -> None:
         """Ends all blocks that are being told, and tells those that came whole."""
-        blocks, members = self._blocks, self._said.members
-        blocks.end(events)
-        if "annotations" in members:
-            blocks.cite_late(events)
-        self._calls.end(events)
-        if not self._media_told and ("images" in members or "audio" in members):
-            self._media_told = True
-            whole: Wire = {name: members[name] for name in ("images", "audio") if name in members}
-            for block in answer_from_wire({"role": "assistant", "content": None, **whole}, self._reading)["content"]:
-                blocks.whole(block, (IMAGES_LANE, blocks.count()), events)
+        self.pause()
+        if "annotations" in self.members:
+            self._cite_late()
+        self.calls.end()
+        if not self.media_told and ("images" in self.members or "audio" in self.members):
+            self.media_told = True
+            media: Wire = {name: self.members[name] for name in ("images", "audio") if name in self.members}
+            message = answer_from_wire({"role": "assistant", "content": None, **media}, self.reading)
+            for block in message["content"]:
+                self.whole(block, (_IMAGES_LANE, len(self.content)))
 
-    def whole(self) -> Wire:
-        """The choice as a whole answer would have it."""
-        message = self._said.wire(calls=bool(self._calls.told))
-        self._calls.add_to(message)
-        choice: Wire = {"index": self.number, **self._rest, "message": message, "finish_reason": self.finish}
-        choice["logprobs"] = self.logprobs
-        return choice
+    def _cite_late(self) -> None:
+        """Annotations of a text that had ended already come as one more piece of it."""
+        texts = [index for index, lane in enumerate(self.lanes) if lane[0] == _CONTENT_LANE]
+        last = self.content[texts[-1]] if texts else None
+        if last is not None and last["type"] == "text":
+            block: Block = {"type": "text", "text": ""}
+            self._cite(block)
+            if block.get("citations") != last.get("citations"):
+                self.whole(block, self.lanes[texts[-1]])
+
+    def whole_choice(self) -> Wire:
+        """The choice as a whole answer would have it. Beside calls a content without words is none."""
+        message: Wire = {"role": "assistant", "content": None, **self.members}
+        if self.parts is not None:
+            message["content"] = self.parts
+        elif "content" in self.texts and not isinstance(message["content"], dict):
+            message["content"] = self._text("content") or (None if self.calls.told else "")
+        message |= {name: said for name in TEXTS if (said := self._text(name))}
+        if "refusal" in self.texts:
+            message["refusal"] = self._text("refusal") or None
+        if self.details:
+            message[DETAILS] = self.details
+        message |= self.calls.members()
+        choice = {"index": self.number, **self.rest, "message": message, "finish_reason": self.finish}
+        return {**choice, "logprobs": self.logprobs}
 
     def settle(self, answer: dict[str, Any]) -> None:
         """Gives the calls of the answer as it was read the ids that the events told."""
         message = answer["message"]
         read: list[Block] = message["content"]
-        told = self._blocks.in_members()
+        told = self.in_places()
         if [block["type"] for block in read] != [block["type"] for block in told]:
             message["content"] = told  # the wire has no whole answer that says this
             return
@@ -168,57 +394,62 @@ class Choice:
             if block["type"] == "tool_use":
                 read[position] = {**read[position], "id": block["id"]}
 
-    def places(self) -> list[int] | None:
-        """Where each block stands in the message; None when that is where it was told."""
-        return self._blocks.places()
-
-    def partial(self) -> dict[str, Any]:
+    def arrived(self) -> dict[str, Any]:
         """What had arrived: a call that is not whole keeps its argument text and is not one to run."""
-        content = self._blocks.so_far()
-        self._calls.add_unended(content)
-        answer = failed_answer([block for block in content if block is not None])
+        content = list(self.content)
+        if self.kind:
+            content[self.open] = self._prose()
+        self.calls.add_unended(content)
+        answer = failed({"message": {"role": "assistant", "content": content}})
         if self.finish is not None:
             answer["finish_reason_raw"] = self.finish
         return answer
 
 
-def failed_answer(content: list[Block]) -> dict[str, Any]:
-    """What had arrived of an answer that failed."""
-    message = {"role": "assistant", "content": content, "metadata": {"status": "error"}}
-    return {"message": message, "finish_reason": "error"}
+# ---------------------------------------------------------------------------------------------------- patches
 
 
-# ---------------------------------------------------------------------------------------------------- other members
+def _grow(parts: list[Wire], more: Wire | None, part: Wire) -> None:
+    """Patches the last part with what is more of it; without that there is a further part."""
+    if more is None:
+        parts.append(part)
+    else:
+        parts[-1] = {**parts[-1], **more}
 
 
-def _take_member(members: Wire, name: str, value: Any) -> None:
-    """Takes a member of a delta that is no piece of content: lists grow, objects are merged, else the last one counts."""
+def _merge_texts(item: Wire, piece: Wire, names: tuple[str, ...]) -> None:
+    """Merges a piece into an item: the texts of these names grow, of the other members the last one counts."""
+    for name, value in piece.items():
+        if name in names and isinstance(value, str) and isinstance(item.get(name), str):
+            item[name] += value
+        elif value is not None or name not in item:
+            item[name] = value
+
+
+def _merge(members: Wire, name: str, value: Any) -> None:
+    """Merges a member: objects are joined, else the last value counts."""
+    before = members.get(name)
+    if isinstance(before, dict) and isinstance(value, dict):
+        members[name] = {**before, **value}
+    elif value is not None or name not in members:
+        members[name] = value
+
+
+def _merge_member(members: Wire, name: str, value: Any) -> None:
+    """Merges a member of a delta that is no piece of content."""
     match name:
         case "role":
             members.setdefault("role", value)
         case "audio" if isinstance(value, dict):
-            _take_audio(members, value)
+            _merge_texts(members.setdefault("audio", {}), value, ("data", "transcript"))
         case "annotations" | "images" if isinstance(value, list):
             members[name] = [*members.get(name, ()), *value]
-        case "obfuscation" | "p" | "padding" | "channel":
-            pass
         case "thinking_blocks" if isinstance(value, list):
             members[name] = _joined_blocks(members.get(name) or [], value)
+        case _ if name not in _PADDING:
+            _merge(members, name, value)
         case _:
-            before = members.get(name)
-            if isinstance(before, dict) and isinstance(value, dict):
-                members[name] = {**before, **value}
-            elif value is not None:
-                members[name] = value
-            else:
-                members.setdefault(name, None)
-
-
-def _take_audio(members: Wire, value: Wire) -> None:
-    audio = members.setdefault("audio", {})
-    for name, item in value.items():
-        joins = name in ("data", "transcript") and isinstance(item, str) and isinstance(audio.get(name), str)
-        audio[name] = audio[name] + item if joins else item
+            pass
 
 
 def _joined_blocks(before: list[Any], blocks: list[Any]) -> list[Any]:
@@ -237,3 +468,12 @@ def _joined_blocks(before: list[Any], blocks: list[Any]) -> list[Any]:
         else:
             joined.append(block)
     return joined
+
+
+def _joined(pieces: list[Wire]) -> str:
+    return "".join(piece["text"] for piece in pieces)
+
+
+def _words_of(details: list[Any]) -> str:
+    """All that typed details say in words."""
+    return "".join(detail_text(item) for item in details if isinstance(item, dict))

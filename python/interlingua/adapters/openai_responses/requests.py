@@ -1,40 +1,47 @@
 """Requests: `to_wire` above `from_wire_request`, and their members beside input and tools."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._as_read import UNSAID, keep_read, note_member
 from interlingua.adapters._kit import (
     NOTHING,
-    STRUCTURE,
     Wire,
     expect,
-    gravity,
     malformed,
     report_foreign_option,
     report_foreign_options,
 )
-from interlingua.adapters._member_types import COUNT, LIST, OBJECT, OPENAI_TYPES, TEXT, Types, wrong_member
-from interlingua.adapters._openai_members import (
-    READERS,
+from interlingua.adapters._members import (
+    COUNT,
+    LIST,
+    OBJECT,
+    TEXT,
+    TEXT_OR_OBJECT,
     Members,
-    Reader,
+    Row,
+    Rows,
+    Writer,
+    put_back_silent,
+    scalar,
+    within_limit,
+    write_members,
+    wrong_member,
+)
+from interlingua.adapters._openai_members import (
+    SHARED_ROWS,
     asked_format,
     carry_shared_options,
     effort,
     metadata,
     model_to_wire,
     note_oddities,
-    read_count,
     report_reasoning,
     sampling,
-    scalar,
     schema_from_wire,
     schema_to_wire,
     takes_reasoning,
-    token_limit,
     top_logprobs,
-    unknown_member,
     verbosity,
     word,
 )
@@ -107,13 +114,10 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
         tools_to_wire(request, body, writing)
     if "tool_choice" in request or "parallel_tool_calls" in request:
         choice_to_wire(request, body, writing)
-    for name, value in request.items():
-        if name not in STRUCTURE and value is not None:
-            _MEMBERS.get(name, unknown_member)(name, value, request, body, writing)
+    write_members(request, body, _WRITERS, writing)
     if "options" in request:
         _options_to_wire(request, options, body, writing)
-    for name, value in form.get("empty", NOTHING).items():
-        body.setdefault(name, value)
+    put_back_silent(body, form)
     if "demands" in endpoint.dialect and not own:
         _meet_demands(request, body, writing)
     if state is not None:
@@ -145,21 +149,11 @@ def _input(items: list[Wire], form: Mapping[str, Any]) -> str | list[Wire]:
     return items
 
 
-Writer = Callable[[str, Any, Request, Wire, Writing], None]
-
-
-def _absent(name: str, value: Any, request: Request, body: Wire, writing: Writing) -> None:
-    """A member that the wire does not have. One answer is what it gives anyway."""
-    if value == []:
-        return
-    writing.loss.drop((name,), "unsupported_field", gravity(name, value, "weakened"), f"the wire has no {name}")
-
-
-def _limit(name: str, value: int, request: Request, body: Wire, writing: Writing) -> None:
+def _limit(name: str, value: int, body: Wire, writing: Writing) -> None:
     if writing.refuses(name):
         writing.report_refused(name, value)
         return
-    value = token_limit(name, value, writing)
+    value = within_limit(name, value, writing)
     if value < LEAST_OUTPUT_TOKENS and not writing.same(name):
         value = LEAST_OUTPUT_TOKENS
         message = f"the wire takes no limit below {LEAST_OUTPUT_TOKENS}"
@@ -167,13 +161,13 @@ def _limit(name: str, value: int, request: Request, body: Wire, writing: Writing
     body["max_output_tokens"] = value
 
 
-def _logprobs(name: str, value: bool, request: Request, body: Wire, writing: Writing) -> None:
+def _logprobs(name: str, value: bool, body: Wire, writing: Writing) -> None:
     if not value:
         writing.loss.drop((name,), "unsupported_value", "shape", "the wire gives none unless it is asked")
     elif writing.refuses(name):
         writing.report_refused(name, value)
     else:
-        include = ((request.get("options") or NOTHING).get(NAME) or NOTHING).get("include")
+        include = ((writing.source.get("options") or NOTHING).get(NAME) or NOTHING).get("include")
         kept = include if isinstance(include, list) else []
         spelling = writing.form.get("include")
         kept = [word for word in kept if word != LOGPROBS]
@@ -181,17 +175,13 @@ def _logprobs(name: str, value: bool, request: Request, body: Wire, writing: Wri
         body["include"] = spelling if same else [*kept, LOGPROBS]
 
 
-def _service_tier(name: str, value: str, request: Request, body: Wire, writing: Writing) -> None:
+def _service_tier(name: str, value: str, body: Wire, writing: Writing) -> None:
     word(name, value, writing.dialect.get("service_tiers") or SERVICE_TIERS, body, writing)
 
 
-def _cache(name: str, value: dict[str, Any], request: Request, body: Wire, writing: Writing) -> None:
-    writing.loss.drop((name,), "cache_hint", "weakened", "the wire has no cache mark for the whole prompt")
-
-
-def _verbosity(name: str, value: str, request: Request, body: Wire, writing: Writing) -> None:
+def _verbosity(name: str, value: str, body: Wire, writing: Writing) -> None:
     text: Wire = {}
-    verbosity(name, value, request, text, writing)
+    verbosity(name, value, text, writing)
     if text:
         body["text"] = {**body.get("text", NOTHING), **text}
 
@@ -199,7 +189,7 @@ def _verbosity(name: str, value: str, request: Request, body: Wire, writing: Wri
 # -- reasoning
 
 
-def _reasoning(name: str, value: dict[str, Any], request: Request, body: Wire, writing: Writing) -> None:
+def _reasoning(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
     value = {key: item for key, item in value.items() if item is not None}
     if not value:
         return
@@ -220,7 +210,7 @@ def _reasoning(name: str, value: dict[str, Any], request: Request, body: Wire, w
 # -- the form of the answer
 
 
-def _response_format(name: str, value: dict[str, Any], request: Request, body: Wire, writing: Writing) -> None:
+def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
     text: Wire = body.setdefault("text", {})
     if (spelling := writing.form.get("format")) is not None and _format_from_wire(spelling) == value:
         text["format"] = spelling
@@ -264,7 +254,7 @@ def _options_to_wire(request: Request, options: Mapping[str, Any], body: Wire, w
             writing.loss.drop(path, "combination", "weakened", "another member of the request says it already")
         else:
             body[name] = value
-            if name in _READERS:
+            if name in _ROWS:
                 _report_meaning(name, value, path, writing)
 
 
@@ -339,16 +329,10 @@ _WIRE_MEMBERS: Final = frozenset(
 )
 """OpenAI's own members that the contract has no word for, and that name nothing that only one provider keeps."""
 
-_MEMBERS: Final[dict[str, Writer]] = {
+_WRITERS: Final[dict[str, Writer[Writing]]] = {
     "max_output_tokens": _limit,
     "temperature": sampling,
     "top_p": sampling,
-    "top_k": _absent,
-    "frequency_penalty": _absent,
-    "presence_penalty": _absent,
-    "seed": _absent,
-    "stop": _absent,
-    "n": _absent,
     "logprobs": _logprobs,
     "top_logprobs": top_logprobs,
     "reasoning": _reasoning,
@@ -357,7 +341,6 @@ _MEMBERS: Final[dict[str, Writer]] = {
     "service_tier": _service_tier,
     "user": scalar,
     "metadata": metadata,
-    "cache": _cache,
     "stream": scalar,
 }
 
@@ -391,7 +374,7 @@ def from_wire_request(
         form["input"] = "string"
     elif body["input"] is None:
         form["input"] = "absent"
-        form.setdefault("empty", {})["input"] = None
+        form.setdefault("silent", {})["input"] = None
     request["messages"] = messages
     if not continued and body["input"] == []:
         note_member(request, form, "messages", "empty_content", endpoint.adapter)
@@ -414,17 +397,13 @@ def read_members(body: Wire, reading: Reading) -> tuple[Request, dict[str, Any]]
     A member of an unexpected type is no error: it goes to the options and back as it came.
     """
     members = Members(body, reading.endpoint, reading)
-    for name, value in body.items():
-        if name == "input" or (name == "instructions" and isinstance(value, str)):
-            continue
-        reader = _READERS.get(name)
-        if value is None:
-            members.empty(name, None)
-        elif reader is None or not reader(name, value, members):
-            members.options[name] = value
-    if members.options:
-        members.request["options"] = {reading.endpoint.adapter: members.options}
+    members.read(_ROWS, ("input", "instructions") if isinstance(body.get("instructions"), str) else ("input",))
     return members.request, members.form
+
+
+def _never(name: str, value: Any, members: Members[Reading]) -> bool:
+    """Instructions that are no text, as texts are read apart."""
+    return False
 
 
 def _read_include(name: str, value: Any, members: Members[Reading]) -> bool:
@@ -489,9 +468,6 @@ def _format_from_wire(value: Any) -> dict[str, Any] | None:
 def _read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
     if not isinstance(value, list):
         return False
-    if not value:
-        members.empty("tools", value)
-        return True
     try:
         members.request["tools"] = [tool_from_wire(tool, members.reading) for tool in value]
     except (KeyError, TypeError, AttributeError, ValueError) as problem:
@@ -509,26 +485,18 @@ def _read_choice(name: str, value: Any, members: Members[Reading]) -> bool:
     return True
 
 
-_READERS: Final[dict[str, Reader]] = {
-    **READERS,
-    "max_output_tokens": read_count,
-    "include": _read_include,
-    "tools": _read_tools,
-    "tool_choice": _read_choice,
-    "text": _read_text_settings,
-    "reasoning": _read_reasoning,
-}
-
-_TYPES: Final[Types] = {
-    **OPENAI_TYPES,
-    "instructions": TEXT,
-    "max_output_tokens": COUNT,
-    "include": LIST,
-    "text": {"verbosity": TEXT, "format": OBJECT},
-    "reasoning": {"effort": TEXT, "summary": TEXT},
+_ROWS: Final[Rows] = {
+    **SHARED_ROWS,
+    "instructions": Row(TEXT, read=_never),
+    "max_output_tokens": Row(COUNT, "max_output_tokens"),
+    "include": Row(LIST, read=_read_include),
+    "tools": Row(LIST, read=_read_tools),
+    "tool_choice": Row(TEXT_OR_OBJECT, read=_read_choice),
+    "text": Row({"verbosity": Row(TEXT), "format": Row(OBJECT)}, read=_read_text_settings),
+    "reasoning": Row({"effort": Row(TEXT), "summary": Row(TEXT)}, read=_read_reasoning),
 }
 
 
 def wrong_type(options: Mapping[str, Any], form: Mapping[str, Any]) -> InvalidWire | None:
     """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
-    return wrong_member(NAME, options, _TYPES)
+    return wrong_member(NAME, options, _ROWS)

@@ -1,0 +1,317 @@
+"""
+The members of a request beside its messages, both ways: what all wires do alike.
+
+A wire has a table of rows: of each member of its body the type, and what it means. A reader takes what it understands; what it
+does not understand stays an option, and what says nothing (null, an empty list) is kept as it was spelt. A member of another
+type than its row says stays an option too: to its own wire it goes back as it came, and a request that goes elsewhere is
+refused at that member, for nobody knows what it was to mean (spec/2-requests.md#wrong-type).
+
+A writer has a table by canonical member. A member without a row is a loss, as grave as `SEVERITY` says.
+"""
+
+from collections.abc import Callable, Container, Mapping
+from decimal import Decimal
+from typing import Any, Final, Generic, NamedTuple, TypeVar
+
+from interlingua.adapters._kit import STRUCTURE, Wire, gravity
+from interlingua.adapters._writing import Writing
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import InvalidWire
+from interlingua.canonical.loss import Loss, pointer
+
+Request = dict[str, Any]
+R = TypeVar("R")
+W = TypeVar("W", bound=Writing)
+
+# ---------------------------------------------------------------------------------------------- types of members
+
+TEXT: Final = "a string"
+NAME: Final = "a string that is not empty"
+TEXTS: Final = "a list of strings"
+TEXT_OR_TEXTS: Final = "a string or a list of strings"
+SWITCH: Final = "true or false"
+SWITCH_OR_TEXT: Final = "true, false or a string"
+NUMBER: Final = "a number"
+INTEGER: Final = "a whole number"
+COUNT: Final = "a whole number, zero or more"
+ANSWERS: Final = "a whole number, one or more"
+LIST: Final = "a list"
+OBJECT: Final = "an object"
+TEXT_OR_OBJECT: Final = "a string or an object"
+ANYTHING: Final = "any value"
+
+
+def whole(value: Any) -> int | None:
+    """The whole number that a JSON number is, however it was written (100.0 is 100); None for any other value."""
+    if type(value) is int:
+        return value
+    if type(value) is float:
+        return int(value) if value.is_integer() else None
+    if type(value) is Decimal:
+        return int(value) if value == value.to_integral_value() else None
+    return None
+
+
+def is_number(value: Any) -> bool:
+    """A JSON number; true and false are none."""
+    return type(value) is int or type(value) is float or type(value) is Decimal
+
+
+def _are_texts(value: Any) -> bool:
+    return type(value) is list and all(type(text) is str for text in value)
+
+
+def _is_count(value: Any, least: int) -> bool:
+    number = whole(value)
+    return number is not None and number >= least
+
+
+_FITS: Final[dict[str, Callable[[Any], bool]]] = {
+    TEXT: lambda value: type(value) is str,
+    NAME: lambda value: type(value) is str,
+    TEXTS: _are_texts,
+    TEXT_OR_TEXTS: lambda value: type(value) is str or _are_texts(value),
+    SWITCH: lambda value: type(value) is bool,
+    SWITCH_OR_TEXT: lambda value: type(value) is bool or type(value) is str,
+    NUMBER: is_number,
+    INTEGER: lambda value: whole(value) is not None,
+    COUNT: lambda value: _is_count(value, 0),
+    ANSWERS: lambda value: _is_count(value, 0),
+    LIST: lambda value: type(value) is list,
+    OBJECT: lambda value: type(value) is dict,
+    TEXT_OR_OBJECT: lambda value: type(value) is str or type(value) is dict,
+    ANYTHING: lambda value: True,
+}
+
+
+class Row(NamedTuple):
+    """A member of a wire: of which type it is, and the canonical `member` that is the same, or how it is read.
+
+    The type is one of the words above, or the rows of an object.
+    """
+
+    kind: Any
+    member: str = ""
+    read: "Reader | None" = None
+
+
+Rows = Mapping[str, Row]
+
+
+def wrong_member(adapter: str, options: Mapping[str, Any], rows: Rows) -> InvalidWire | None:
+    """The refusal of the options of a wire, where they hold a member of a wrong type."""
+    found = _misfit(options, rows)
+    if found is None:
+        return None
+    path, wanted = found
+    return InvalidWire(f"{path[-1]} must be {wanted}", path=pointer(path), adapter=adapter)
+
+
+def _misfit(options: Mapping[str, Any], rows: Rows) -> tuple[tuple[str, ...], str] | None:
+    """Where the first member of a wrong type stands, and of which type it must be; null is of every type."""
+    for name, value in options.items():
+        row = rows.get(name)
+        if row is None or value is None:
+            continue
+        if isinstance(row.kind, str):
+            if not _FITS[row.kind](value):
+                return (name,), row.kind
+        elif not isinstance(value, dict):
+            return (name,), OBJECT
+        elif (found := _misfit(value, row.kind)) is not None:
+            return (name, *found[0]), found[1]
+    return None
+
+
+# ---------------------------------------------------------------------------------------------- from the wire
+
+
+class Members(Generic[R]):
+    """What has been read of a request beside its messages: its members, how they were spelt, and what stays an option."""
+
+    __slots__ = ("body", "endpoint", "form", "options", "reading", "request")
+
+    def __init__(self, body: Wire, endpoint: Endpoint, reading: R) -> None:
+        self.body = body
+        self.endpoint = endpoint
+        self.reading = reading
+        self.request: Request = {}
+        self.form: dict[str, Any] = {}
+        self.options: dict[str, Any] = {}
+
+    def silent(self, name: str, value: Any) -> None:
+        """Notes a member that was there without saying anything."""
+        self.form.setdefault("silent", {})[name] = value
+
+    def read(self, rows: Rows, apart: Container[str]) -> None:
+        """Reads the members of the body, but for those that are read `apart`."""
+        for name, value in self.body.items():
+            if value is None:
+                self.silent(name, None)
+            elif name not in apart:
+                self.read_member(name, value, rows)
+        if self.options:
+            self.request["options"] = {self.endpoint.adapter: self.options}
+
+    def read_member(self, name: str, value: Any, rows: Rows) -> None:
+        """Reads one member that is not null."""
+        row = rows.get(name)
+        if row is None:
+            self.options[name] = value
+        elif type(row.kind) is str or row.read is not None:
+            if type(value) is list and not value and row.kind in _LISTS:
+                self.silent(name, value)
+            elif not self._takes(name, value, row):
+                self.options[name] = value
+        elif type(value) is not dict:
+            self.options[name] = value
+        else:
+            self._read_object(name, value, row.kind)
+
+    def _read_object(self, name: str, value: Wire, rows: Rows) -> None:
+        left: Wire = {}
+        silent: Wire = {}
+        for member, item in value.items():
+            row = rows.get(member)
+            if item is None or (row is not None and type(item) is list and not item and row.kind in _LISTS):
+                silent[member] = item
+            elif row is None or not self._takes(member, item, row):
+                left[member] = item
+        if silent or not value:
+            self.silent(name, silent)
+        if left:
+            self.options[name] = left
+
+    def _takes(self, name: str, value: Any, row: Row) -> bool:
+        if row.read is not None:
+            return row.read(name, value, self)
+        kind = row.kind
+        if kind in _WHOLE:
+            value = whole(value)
+            if value is None or (kind != INTEGER and value < (1 if kind == ANSWERS else 0)):
+                return False
+        elif not _FITS[kind](value):
+            return False
+        self.request[row.member] = value
+        return True
+
+
+_WHOLE: Final = (INTEGER, COUNT, ANSWERS)
+_LISTS: Final = (LIST, TEXTS, TEXT_OR_TEXTS)
+
+Reader = Callable[[str, Any, Members[Any]], bool]
+"""Takes a member into the request. Whether it could: a member of an unexpected shape stays an option."""
+
+
+def read_model(name: str, value: Any, members: Members[Any]) -> bool:
+    """The name of the model, whose id begins with the provider."""
+    if type(value) is not str or not value:
+        return False
+    members.request["model"] = members.endpoint.model_id(value)
+    return True
+
+
+# ---------------------------------------------------------------------------------------------- to the wire
+
+SEVERITY: Final[Mapping[str, str]] = {
+    "temperature": "weakened",
+    "top_p": "weakened",
+    "top_k": "weakened",
+    "frequency_penalty": "weakened",
+    "presence_penalty": "weakened",
+    "seed": "weakened",
+    "stop": "weakened",
+    "n": "weakened",
+    "logprobs": "lost",
+    "top_logprobs": "lost",
+    "verbosity": "weakened",
+    "service_tier": "weakened",
+    "user": "weakened",
+    "metadata": "weakened",
+    "cache": "weakened",
+}
+"""How grave it is that a wire has no such member of a request."""
+
+Writer = Callable[[str, Any, Wire, W], None]
+"""Writes a canonical member into the body."""
+
+
+def write_members(
+    request: Request,
+    body: Wire,
+    writers: Mapping[str, Writer[W]],
+    writing: W,
+    apart: Container[str] = (),
+) -> None:
+    """Writes the members of a request beside its structure, but for those that are written `apart`; those that the wire
+    does not have are reported."""
+    for name, value in request.items():
+        if value is None or name in STRUCTURE or name in apart:
+            continue
+        write = writers.get(name)
+        if write is not None:
+            write(name, value, body, writing)
+        elif value or value not in _NOTHING_ASKED or name == "cache":
+            report_absent(name, value, writing.loss)
+
+
+_NOTHING_ASKED: Final[tuple[Any, ...]] = ([], {})
+
+
+def report_absent(name: str, value: Any, loss: Loss) -> None:
+    """Reports a member that the wire does not have, or that this version does not know."""
+    severity = SEVERITY.get(name)
+    if severity is None:
+        loss.drop((name,), "unknown_field", "lost", "a member that this version does not know")
+    else:
+        code = "cache_hint" if name == "cache" else "unsupported_field"
+        loss.drop((name,), code, gravity(name, value, severity), f"the wire has no {name.replace('_', ' ')}")
+
+
+def put_back_silent(body: Wire, form: Mapping[str, Any]) -> None:
+    """Writes the members that were there without saying anything, as they were spelt."""
+    silent = form.get("silent")
+    if silent:
+        _put_under(body, silent)
+
+
+def _put_under(said: Wire, silent: Wire) -> None:
+    for name, value in silent.items():
+        if name not in said:
+            said[name] = value
+        elif type(value) is dict and value and type(said[name]) is dict:
+            said[name] = {**said[name]}  # what is verbatim stays the caller's
+            _put_under(said[name], value)
+
+
+# -- rules that wires share
+
+
+def within(name: str, value: Any, lowest: Any, highest: Any, writing: Writing, code: str = "unsupported_value") -> Any:
+    """A number in the range of the wire."""
+    fitted = value
+    if lowest is not None and value < lowest:
+        fitted = lowest
+    elif highest is not None and value > highest:
+        fitted = highest
+    if fitted is value or writing.same(name):
+        return value
+    writing.loss.replace((name,), fitted, code, "weakened", "the target's range is narrower")
+    return fitted
+
+
+def within_limit(name: str, value: int, writing: Writing) -> int:
+    """The limit of the answer, or the most that the model gives."""
+    highest = writing.capabilities.get("max_output_tokens")
+    if highest is None or value <= highest or writing.verbatim(name):
+        return value
+    writing.loss.replace((name,), highest, "limit_exceeded", "weakened", "the model gives fewer tokens")
+    return highest
+
+
+def scalar(name: str, value: Any, body: Wire, writing: Writing) -> None:
+    """A member that is the same on the wire."""
+    if writing.refuses(name):
+        writing.report_refused(name, value, SEVERITY.get(name, "weakened"))
+    else:
+        body[name] = value

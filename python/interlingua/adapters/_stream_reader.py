@@ -1,0 +1,276 @@
+"""
+What the readers of streamed answers do alike.
+
+The frames of a wire are patches on its own unary answer. A wire says which part of that answer a frame patches and how the
+part is read when it has ended, which is how the unary answer is read. What is told of it on the way stands here: blocks
+that begin, go on and end, several answers at once, what had arrived of an answer that failed.
+"""
+
+from collections.abc import Generator
+from typing import Any, Final
+
+from interlingua.adapters._kit import Event, stream_error
+from interlingua.adapters._structured import Told
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import InterlinguaError
+
+Block = dict[str, Any]
+Lane = tuple[int, int]
+"""Where a whole answer has a block: its member, and its number in there."""
+Decoder = Generator[list[Event], Any, None]
+"""Give it frames, and None at the end of input; it gives the events that each frame completes."""
+
+UNREADABLE: Final = (InterlinguaError, KeyError, TypeError, AttributeError, IndexError, ValueError)
+"""What it raises to read a frame that is none of its wire."""
+DELTAS: Final = {"text": "text_delta", "thinking": "thinking_delta"}
+
+
+# ---------------------------------------------------------------------------------------------------- blocks
+
+
+class Blocks:
+    """The blocks of one answer in the order in which they are told, and the events that tell them.
+
+    `number` is the number of the answer on the wire. Of a block that has not ended `content` holds what began.
+    """
+
+    __slots__ = ("content", "events", "lanes", "number")
+
+    def __init__(self, number: int, events: list[Event]) -> None:
+        self.number = number
+        self.events = events
+        self.content: list[Block] = []
+        self.lanes: list[Lane] = []
+
+    def tell(self, event: Event) -> None:
+        """An event of this answer."""
+        if self.number:
+            event["choice"] = self.number
+        self.events.append(event)
+
+    def pause(self) -> None:
+        """Ends what cannot be open beside another block, on wires that have such."""
+
+    def begin(self, block: Block, lane: Lane | None = None) -> int:
+        """A block begins, and a call says who it is. Gives its index. Without a lane it stands where it is told."""
+        index = len(self.content)
+        self.content.append(block)
+        self.lanes.append((0, index) if lane is None else lane)
+        self.tell({"type": "block_start", "index": index, "block": block})
+        if block["type"] == "tool_use":
+            self.tell({"type": "tool_use_start", "index": index, "id": block["id"], "name": block["name"]})
+        return index
+
+    def more(self, index: int, kind: str, text: str) -> None:
+        """More of a text, of reasoning, or of the arguments of a call."""
+        if text:
+            self.tell({"type": DELTAS[kind], "index": index, "text": text})
+
+    def more_arguments(self, index: int, identity: str, text: str) -> None:
+        """More of the arguments of a call."""
+        if text:
+            self.tell({"type": "tool_use_input_delta", "index": index, "id": identity, "text": text})
+
+    def end(self, index: int, block: Block) -> None:
+        """A block ends; a call says first what it was."""
+        self.content[index] = block
+        if block["type"] == "tool_use":
+            end: Event = {"type": "tool_use_end", "index": index, "id": block["id"], "name": block["name"]}
+            end["input"] = block["input"]
+            if "input_raw" in block:
+                end["input_raw"] = block["input_raw"]
+            self.tell(end)
+        self.tell({"type": "block_stop", "index": index, "block": block})
+
+    def whole(self, block: Block, lane: Lane | None = None, arguments: str = "") -> None:
+        """A block that came at once; what it says is told as that of any other, calls with the text of their arguments."""
+        match block["type"]:
+            case "text":
+                index = self.begin({**block, "text": ""} if block["text"] else block, lane)
+                self.more(index, "text", block["text"])
+            case "thinking":
+                index = self.begin({**block, "text": ""}, lane)
+                delta: Event = {"type": "thinking_delta", "index": index, "text": block["text"]}
+                self.tell(delta | {"signature": block["signature"]} if "signature" in block else delta)
+            case "tool_use":
+                known = {name: value for name, value in block.items() if name != "input_raw"}
+                index = self.begin({**known, "input": {}}, lane)
+                self.more_arguments(index, block["id"], arguments)
+            case _:
+                index = self.begin(block, lane)
+        self.end(index, block)
+
+    def places(self) -> list[int] | None:
+        """Where each block stands in a whole answer; None when that is where it was told."""
+        at = {lane: place for place, lane in enumerate(sorted(set(self.lanes)))}
+        places = [at[lane] for lane in self.lanes]
+        return None if places == list(range(len(places))) else places
+
+    def in_places(self) -> list[Block]:
+        """The blocks in the order of a whole answer; those of one place are one."""
+        content: dict[Lane, Block] = {}
+        for lane, block in sorted(zip(self.lanes, self.content, strict=True), key=_lane):
+            before = content.get(lane)
+            content[lane] = block if before is None else {**before, **block, "text": before["text"] + block["text"]}
+        return list(content.values())
+
+
+def _lane(told: tuple[Lane, Block]) -> Lane:
+    return told[0]
+
+
+# ---------------------------------------------------------------------------------------------------- answers
+
+
+class Answer:
+    """One streamed answer as far as it came, and the events that its reader has not been given yet.
+
+    A wire says what a frame does to it (`patch`), what of it had arrived (`arrived`), and what the end of input is (`finish`).
+    `late` says that one of several answers has begun before one of a lower number.
+    """
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self.endpoint = endpoint
+        self.begun = False
+        self.late = False
+        self.events: list[Event] = []
+        self._last: Event | None = None
+        self._held: list[Event] = []
+
+    def patch(self, frame: Any) -> Event | None:
+        """Takes a frame. Gives the one event of a frame that goes on with a block, as most do; any other is told."""
+        raise NotImplementedError
+
+    def arrived(self) -> dict[str, Any] | None:
+        """The response as far as it came; None before it began."""
+        raise NotImplementedError
+
+    def finish(self) -> None:
+        """The input has ended."""
+        self.cut_off()
+
+    def numbers(self) -> list[int]:
+        """The numbers of the answers that have begun, on wires that give several."""
+        return []
+
+    # -- events
+
+    def take(self, frame: Any) -> list[Event]:
+        """The events that a frame completes; None is the end of input."""
+        if self._last is not None:
+            return []
+        try:
+            if frame is None:
+                self.finish()
+            elif (event := self.patch(frame)) is not None:
+                return [event]
+        except UNREADABLE:
+            self.events.clear()
+            self.unreadable()
+        events = self._placed() if self.late else self.events.copy()
+        self.events.clear()
+        if self._last is not None:
+            events.append(self._last)
+        return events
+
+    def start(self, model: Any, identity: Any, number: int = 0) -> None:
+        """An answer begins. What is no text is not known."""
+        event: Event = {"type": "message_start"}
+        if isinstance(model, str):
+            event["model"] = self.endpoint.model_id(model) or ""
+        if isinstance(identity, str):
+            event["response_id"] = identity
+        if number:
+            event["choice"] = number
+        else:
+            self.begun = True
+        self.events.append(event)
+
+    def tell_usage(self, usage: dict[str, Any]) -> None:
+        """What the answer has taken so far."""
+        self.events.append({"type": "usage_update", "usage": usage})
+
+    def complete(self, response: dict[str, Any], places: list[int] | None = None) -> None:
+        """The answer is whole."""
+        self._last = {"type": "message_complete", "response": response}
+        if places is not None:
+            self._last["places"] = places
+
+    def unreadable(self) -> None:
+        """The stream cannot be read on."""
+        message = "a frame of the stream cannot be read"
+        self.fail(stream_error(self.endpoint, "invalid_response", message, retryable=False))
+
+    def cut_off(self) -> None:
+        """The stream ended too soon."""
+        message = "the stream ended before the answer did; what had arrived is in the response"
+        self.fail(stream_error(self.endpoint, "stream_truncated", message, retryable=True))
+
+    def fail(self, error: dict[str, Any]) -> None:
+        """The answer failed; what had arrived stands beside the error."""
+        self._last = {"type": "error", "error": error}
+        if self.endpoint.provider is not None:
+            error.setdefault("provider", self.endpoint.provider)
+        try:
+            response = self.arrived()
+        except UNREADABLE:  # what made the frame unreadable stands in the answer already
+            response = None
+        if response is not None:
+            self._last["response"] = response
+
+    def _placed(self) -> list[Event]:
+        """The events with the places of their answers for numbers, since numbers may have gaps.
+
+        Those of an answer wait for all that have lower numbers, at the latest to the end.
+        """
+        ended = self._last is not None
+        numbers = sorted(self.numbers())
+        places = {number: place for place, number in enumerate(numbers) if ended or number == place}
+        self.late = len(places) < len(numbers)
+        due: list[Event] = []
+        held: list[Event] = []
+        for event in [*self._held, *self.events]:
+            number = event.get("choice", 0)
+            of_all = self.begun and number == 0 and "index" not in event
+            (due if of_all or number in places else held).append(event)
+        self._held = held
+        due.sort(key=lambda event: places.get(event.get("choice", 0), 0))
+        events: list[Event] = []
+        for event in due:
+            number = event.pop("choice", 0)
+            if place := places.get(number, 0):
+                event["choice"] = place
+            elif number and self.begun and event["type"] == "message_start":
+                continue  # what turns out to be the first has been told to begin
+            events.append(event)
+        return events
+
+
+def partial(content: list[Block], endpoint: Endpoint, model: Any = None, identity: Any = None) -> dict[str, Any]:
+    """A response of which this had arrived; what is no text is not known."""
+    response = failed({"message": {"role": "assistant", "content": content}})
+    if isinstance(identity, str):
+        response["id"] = identity
+    if isinstance(model, str) and model:
+        response["model"] = endpoint.model_id(model)
+    return response
+
+
+def failed(response: dict[str, Any]) -> dict[str, Any]:
+    """A response of which more was to come."""
+    response["finish_reason"] = "error"
+    response["message"]["metadata"] = {"status": "error"}
+    return response
+
+
+def decoded(answer: Answer) -> Decoder:
+    """The events of an answer, frame by frame. Never raises: what cannot be read is an error with what had arrived."""
+    told = Told()
+    events: list[Event] = []
+    frame = yield events
+    while frame is not None:
+        events = answer.take(frame)
+        if len(events) > 1 or told.begun:
+            events = told.events(events)
+        frame = yield events
+    yield told.events(answer.take(None))

@@ -1,0 +1,348 @@
+"""
+Streams from the wire: every chunk is a partial answer, a patch on the answer that the whole body would be.
+
+Parts of plain text continue the text before them; every other part is whole, and a part with a signature stays a part of
+its own. The wire has no end mark: an answer is complete at the end of the input when every candidate said why it finished,
+or when the prompt was blocked.
+"""
+
+import re
+from typing import Any, Final
+
+from interlingua.adapters._kit import Event, Wire, arguments_text, within
+from interlingua.adapters._stream_reader import Answer, Blocks, Decoder, decoded, failed
+from interlingua.adapters.gemini_generate.citations import cite
+from interlingua.adapters.gemini_generate.context import Reading
+from interlingua.adapters.gemini_generate.errors import error as error_from_wire
+from interlingua.adapters.gemini_generate.parts import block_from_part
+from interlingua.adapters.gemini_generate.responses import assembled, call_prefix, choice_from_wire, usage_from_wire
+from interlingua.adapters.gemini_generate.state import MODEL, Block
+from interlingua.canonical import json
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.ids import DERIVED_IDS, IdSource
+from interlingua.wire.sse import Frame
+
+
+def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Decoder:
+    """Takes frames and gives the events that each completes; None is the end of the input. Start it with `next`."""
+    return decoded(_Answer(endpoint, ids))
+
+
+_CONTENT: Final = frozenset(("role", "parts"))
+_TEXT_PART: Final = frozenset(("text", "thought"))
+_NO_COUNTS: Final = frozenset(("trafficType", "serviceTier"))
+
+
+class _Answer(Answer):
+    """The members of the answer around its candidates, and the candidates by their index."""
+
+    def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
+        super().__init__(endpoint)
+        self.ids = ids
+        self.body: Wire = {}
+        self.choices: dict[int, _Choice] = {}
+
+    def numbers(self) -> list[int]:
+        """The indices of the candidates that have begun."""
+        return list(self.choices)
+
+    def patch(self, frame: Frame) -> Event | None:
+        """Takes a chunk."""
+        if frame.data.strip() == "[DONE]":
+            return None  # no part of this wire, but some gateways send it
+        chunk = json.loads(frame.data)
+        if type(chunk) is list and len(chunk) == 1:
+            chunk = chunk[0]
+        if type(chunk) is not dict:
+            raise TypeError("chunk")
+        if "error" in chunk and "candidates" not in chunk:
+            self.fail(error_from_wire(200, {}, chunk, self.endpoint))
+            return None
+        body, usage = self.body, None
+        for name, value in chunk.items():
+            if name == "usageMetadata":
+                before: Any = body.get(name)
+                if value != before:
+                    # cumulative: what is absent keeps its value
+                    if type(before) is dict and type(value) is dict:
+                        value = {**before, **value}
+                    body[name] = usage = value
+            elif name != "candidates":
+                body[name] = value
+        if not self.begun:
+            self._begin(0)
+        for candidate in chunk.get("candidates") or ():
+            self._candidate(candidate)
+        if type(usage) is dict and not usage.keys() <= _NO_COUNTS:
+            self.tell_usage(usage_from_wire(usage))
+        return None
+
+    def _begin(self, index: int) -> None:
+        self.start(self.body.get("modelVersion") or None, self.body.get("responseId"), index)
+
+    def _candidate(self, candidate: Wire) -> None:
+        index = candidate.get("index") or 0
+        if type(index) is not int or index < 0:
+            raise TypeError("index")
+        choice = self.choices.get(index)
+        if choice is None:
+            self.late = self.late or index != len(self.choices)
+            choice = self._open(index)
+            if index:
+                self._begin(index)
+        choice.take(candidate)
+
+    def _open(self, index: int) -> "_Choice":
+        reading = Reading(self.endpoint, self.ids, call_prefix(self.body, index))
+        choice = self.choices[index] = _Choice(index, self.events, reading)
+        return choice
+
+    # -- the end
+
+    def finish(self) -> None:
+        """The end of the answer, if each candidate has said why it finished."""
+        feedback = self.body.get("promptFeedback")
+        blocked = type(feedback) is dict and "blockReason" in feedback
+        if all(choice.finished for choice in self.choices.values()) if self.choices else blocked:
+            self.complete(self._response())
+        else:
+            self.cut_off()
+
+    def _response(self) -> dict[str, Any]:
+        choices = [choice.read(place) for place, (_, choice) in enumerate(sorted(self.choices.items()))]
+        return assembled(self.body, choices, self.endpoint)
+
+    def arrived(self) -> dict[str, Any] | None:
+        """What had arrived."""
+        if not self.begun:
+            return None
+        if self.choices and 0 not in self.choices:
+            self._open(0)  # nothing came of the first answer, which another must not stand for
+        for choice in self.choices.values():
+            choice.settle()
+        return failed(self._response())
+
+
+class _Call:
+    """A call whose arguments arrive in pieces: values by path."""
+
+    def __init__(self, block: Block) -> None:
+        self.block = block
+        self.arguments: dict[str, Any] = dict(block["input"])
+        self.open: set[str] = set()  # paths whose text goes on
+
+    def so_far(self) -> Block:
+        """The call with the arguments that have come."""
+        return {**self.block, "input": self.arguments}
+
+
+class _Choice(Blocks):
+    """One candidate as far as it has come. What is being told is its last block: a text, reasoning, or a call."""
+
+    def __init__(self, number: int, events: list[Event], reading: Reading) -> None:
+        super().__init__(number, events)
+        self.reading = reading
+        self.members: Wire = {}
+        self.around: Wire = {}  # the members of the content beside its parts
+        self.kind = ""  # text or thinking, while such a block is open
+        self.texts: list[str] = []
+        self.call: _Call | None = None
+        self.finished = False
+
+    def take(self, candidate: Wire) -> None:
+        """Takes the candidate of one chunk."""
+        first = len(self.events)
+        # a finish need not be the last: behind that of a tool which the provider ran, the answer itself follows
+        for name, value in candidate.items():
+            if name == "content" or name == "index":
+                continue
+            before = self.members.get(name)
+            if type(before) is dict and type(value) is dict:
+                value = _more(name, before, value)
+            self.members[name] = value
+        content = candidate.get("content")
+        if type(content) is dict:
+            if not within(content, _CONTENT):
+                self.around.update({name: value for name, value in content.items() if name not in _CONTENT})
+            for part in content.get("parts") or ():
+                if None in part.values():
+                    part = {name: value for name, value in part.items() if value is not None} or part
+                self._part(part)
+                if self.finished and part.get("text") != "":
+                    self.finished = False
+        if candidate.get("finishReason") is not None:
+            self.finished = True
+            self.pause()
+            self._cite(first)
+
+    def _part(self, part: Wire) -> None:
+        text, call = part.get("text"), part.get("functionCall")
+        if type(text) is str and within(part, _TEXT_PART):
+            if text:
+                self._say("thinking" if part.get("thought") is True else "text", text)
+        elif type(call) is dict and self.call is not None and "name" not in call:
+            self._continue(self.call, call)
+        else:
+            self.pause()
+            if type(call) is dict and ("partialArgs" in call or call.get("willContinue") is True) and "name" in call:
+                self._begin_call(part, call)
+            else:
+                self._put_whole(part)
+
+    def _say(self, kind: str, text: str) -> None:
+        if kind != self.kind:
+            self.pause()
+            self.kind, self.texts = kind, []
+            self.begin({"type": kind, "text": ""})
+        self.texts.append(text)
+        self.more(len(self.content) - 1, kind, text)
+
+    def _put_whole(self, part: Wire) -> None:
+        block = block_from_part(part, MODEL, self.reading)
+        calls = block["type"] == "tool_use" and block["input"]
+        self.whole(block, arguments=arguments_text(block["input"]) if calls else "")
+
+    def pause(self) -> None:
+        """Ends what is being told."""
+        if self.call is not None:
+            block = self.call.so_far()
+            if block["input"]:
+                self.more_arguments(len(self.content) - 1, block["id"], arguments_text(block["input"]))
+        elif self.kind:
+            block = self._text()
+        else:
+            return
+        self.call, self.kind = None, ""
+        self.end(len(self.content) - 1, block)
+
+    def _text(self) -> Block:
+        """The text that arrived in pieces, as one part would have been read."""
+        text = "".join(self.texts)
+        part: Wire = {"text": text, "thought": True} if self.kind == "thinking" else {"text": text}
+        return block_from_part(part, MODEL, self.reading)
+
+    def _cite(self, first: int) -> None:
+        """Puts the sources on the last text, if it has not ended before they were named."""
+        blocks = list(self.content)
+        last = cite(blocks, self.members, self.reading.endpoint)
+        for event in self.events[first:]:
+            if event["type"] == "block_stop" and event["index"] == last:
+                self.content[last] = event["block"] = blocks[last]
+
+    # -- arguments in pieces
+
+    def _begin_call(self, part: Wire, call: Wire) -> None:
+        known = {name: value for name, value in call.items() if name not in ("partialArgs", "willContinue")}
+        block = block_from_part({**part, "functionCall": {"args": {}, **known}}, MODEL, self.reading)
+        if block["type"] != "tool_use":
+            self._put_whole(part)
+            return
+        self.begin({**block, "input": {}})
+        self.call = _Call(block)
+        self._continue(self.call, call)
+
+    def _continue(self, open_call: _Call, call: Wire) -> None:
+        """More of a call; one that does not say that it goes on is complete."""
+        for piece in call.get("partialArgs") or ():
+            _put(open_call, piece)
+        if call.get("willContinue") is not True:
+            self.pause()
+
+    # -- the end
+
+    def settle(self) -> None:
+        """What was being told ends as far as it came."""
+        if self.call is not None:
+            self.content[-1] = self.call.so_far()
+        elif self.kind:
+            self.content[-1] = self._text()
+
+    def read(self, place: int) -> dict[str, Any]:
+        """The choice at its place in the answer, as the unary answer is read."""
+        content = {"role": MODEL, **self.around, "parts": []}
+        candidate = {"index": self.number, **self.members, "content": content}
+        return choice_from_wire(candidate, self.content, place, self.reading.endpoint)
+
+
+# ---------------------------------------------------------------------------------------------------- patches
+
+
+def _more(name: str, before: Wire, value: Wire) -> Wire:
+    """A member of a candidate that came in pieces: what is absent keeps its value, and some lists go on."""
+    made = {**before, **value}
+    match name:
+        case "groundingMetadata" if _counts_on(before, value):
+            made["groundingChunks"] = [*before["groundingChunks"], *value["groundingChunks"]]
+        case "logprobsResult":
+            for listed in ("chosenCandidates", "topCandidates"):
+                if type(had := before.get(listed)) is list and type(has := value.get(listed)) is list:
+                    had += has  # there may be many: they are not copied with each chunk
+                    made[listed] = had
+        case "citationMetadata":
+            for listed in ("citationSources", "citations"):
+                if type(had := before.get(listed)) is list and type(has := value.get(listed)) is list:
+                    made[listed] = [*had, *(source for source in has if source not in had)]
+        case _:
+            pass
+    return made
+
+
+def _counts_on(before: Wire, value: Wire) -> bool:
+    """Whether supports that came later count the chunks on from what had been found before."""
+    had, has = before.get("groundingChunks"), value.get("groundingChunks")
+    supports = value.get("groundingSupports")
+    if type(had) is not list or type(has) is not list or type(supports) is not list:
+        return False
+    named = [index for support in supports for index in support.get("groundingChunkIndices") or ()]
+    return any(type(index) is int and len(has) <= index < len(had) + len(has) for index in named)
+
+
+_STEP: Final = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\[\"((?:[^\"\\]|\\.)*)\"\]")
+_VALUES: Final = ("stringValue", "numberValue", "boolValue", "nullValue")
+
+
+def _put(call: _Call, piece: Wire) -> None:
+    """Puts one value at its path; a text continues the one before it while that said so."""
+    path = piece["jsonPath"]
+    name = next((name for name in _VALUES if name in piece), None)
+    value = None if name in (None, "nullValue") else piece[name]
+    steps: list[Any] = _steps(path)
+    container: Any = call.arguments
+    for step, following in zip(steps, [*steps[1:], None], strict=True):
+        last = following is None
+        empty: Any = value if last else ([] if type(following) is int else {})
+        if type(step) is int:
+            if type(container) is not list or step > len(container):
+                raise TypeError("jsonPath")
+            if step == len(container):
+                container.append(empty)
+                continue_at = last
+            else:
+                continue_at = False
+        else:
+            continue_at = step not in container
+            if continue_at:
+                container[step] = empty
+        if last and not continue_at:
+            goes_on = path in call.open and type(value) is str and type(container[step]) is str
+            container[step] = container[step] + value if goes_on else value
+        container = container[step]
+    if piece.get("willContinue") is True:
+        call.open.add(path)
+    else:
+        call.open.discard(path)
+
+
+def _steps(path: str) -> list[Any]:
+    steps: list[Any] = []
+    at = 1 if path.startswith("$") else 0
+    while at < len(path):
+        found = _STEP.match(path, at)
+        if found is None:
+            raise ValueError("jsonPath")
+        name, index, single, double = found.groups()
+        steps.append(int(index) if index is not None else name if name is not None else (single or double or ""))
+        at = found.end()
+    if not steps or type(steps[0]) is int:
+        raise ValueError("jsonPath")
+    return steps

@@ -1,0 +1,162 @@
+"""Streams to the wire: text in pieces, every other part whole, and the end of all candidates in the last chunk."""
+
+from typing import Any, Final
+
+from interlingua.adapters._answers import ending, joined
+from interlingua.adapters._kit import Encoder, Event, Wire, encoded_in_turn
+from interlingua.adapters._stream_writer import TEXT, Told, Writer
+from interlingua.adapters.gemini_generate.context import Writing
+from interlingua.adapters.gemini_generate.errors import error_in_stream
+from interlingua.adapters.gemini_generate.responses import answer_part, to_wire_response
+from interlingua.adapters.gemini_generate.state import MODEL, Block
+from interlingua.adapters.gemini_generate.tables import FINISH_WORD
+from interlingua.canonical import json
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.loss import Entry, Loss, Path
+from interlingua.wire.sse import Frame
+
+
+def stream_encoder(endpoint: Endpoint) -> Encoder[Frame]:
+    """Streams an answer as this provider would, whatever its origin: text in pieces, every other part whole."""
+    return encoded_in_turn(_Writer(endpoint).event, "all")
+
+
+def stream_loss(response: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
+    """What a stream of this answer does not say: what the whole answer does not, and where a text ends."""
+    _, loss = to_wire_response(response, endpoint)
+    found = list(loss)
+    choices: list[dict[str, Any]] = [response, *(response.get("alternatives") or ())]
+    for number, choice in enumerate(choices):
+        path: Path = ("message", "content") if number == 0 else ("alternatives", number - 1, "message", "content")
+        found += joined(choice["message"]["content"], loss, path, lambda block: _in_pieces(block, endpoint))
+    return found
+
+
+class _Writer(Writer):
+    """The identity that all chunks repeat, and the texts with a signature that wait for what follows them."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        super().__init__(endpoint, several=True)
+        self.identity: Wire = {}
+        self.held: dict[int, Wire] = {}  # a last text with a signature goes out with the end, where its sources are
+
+    def start(self, event: Event) -> None:
+        """Nothing is told of an answer that has only begun."""
+        if self.identity:
+            return
+        model = event.get("model")
+        named = (model.partition(":")[2] or model) if model else None
+        self.identity["modelVersion"] = named or self.endpoint.model or "unknown"
+        if identity := event.get("response_id") or event.get("message_id"):
+            self.identity["responseId"] = identity
+
+    def _chunk(self, choice: int, part: Wire) -> Wire:
+        """A chunk of one part, behind the one that waited for it."""
+        held = self.held.pop(choice, None)
+        return self._parts(choice, [part] if held is None else [held, part])
+
+    def _parts(self, choice: int, parts: list[Wire]) -> Wire:
+        candidate = {"content": {"role": MODEL, "parts": parts}, "index": choice}
+        return {"candidates": [candidate], **self.identity}
+
+    # -- blocks
+
+    def begin(self, told: Told) -> None:
+        """A text begins with its first piece."""
+        if not _in_pieces(told.block, self.endpoint):
+            told.kind = ""
+
+    def delta(self, told: Told) -> tuple[str | None, Wire] | None:
+        """The chunk of a piece; calls go out whole."""
+        return (None, self._parts(told.choice, [_text(told, TEXT)])) if told.kind else None
+
+    def piece(self, told: Told | None, text: str) -> Any:
+        """The chunk of a piece, behind a part that waited for it."""
+        if told is None or not text or not told.kind or told.choice not in self.held:
+            return super().piece(told, text)
+        told.sent += len(text)
+        return self.frame(None, json.dumps(self._chunk(told.choice, _text(told, text))).decode())
+
+    def end(self, told: Told) -> None:
+        """What went out in pieces has been said, but for a signature that came late: that stands on an empty part."""
+        block = told.block
+        if told.kind and block["type"] in _PROSE:
+            if _in_pieces(block, self.endpoint):
+                return
+            block = {**block, "text": ""}
+        part = self._part(block)
+        if part is None:
+            return
+        if "text" in part and told.choice not in self.held:
+            self.held[told.choice] = part
+        else:
+            self.put(None, self._chunk(told.choice, part))
+
+    def _part(self, block: Block) -> Wire | None:
+        writing = Writing({}, self.endpoint, Loss())
+        state = block.get("provider_state")
+        # an answer is given as it is; what came from elsewhere is shown as far as it goes
+        writing.own = self.endpoint.owns(block if block["type"] == "opaque" else state or _NOBODY)
+        writing.whole = writing.exact = writing.own
+        try:
+            return answer_part(block, writing, ())
+        except InvalidRequest:
+            return None  # no answer of this wire holds such a block
+
+    # -- the end
+
+    def complete(self, response: Wire) -> None:
+        """The end of all candidates, with what waited for it."""
+        bare = _ending(response)
+        alternatives = response.get("alternatives")
+        if alternatives:
+            bare["alternatives"] = [_ending(choice) for choice in alternatives]
+        body, _ = to_wire_response(bare, self.endpoint)
+        blocked = "promptFeedback" in body
+        choices = [response, *(alternatives or ())]
+        if not blocked and not body.get("candidates"):  # without a candidate the stream has no end
+            body["candidates"] = [{"index": 0}]
+        for number, candidate in enumerate(body.get("candidates") or ()):
+            if not blocked and candidate.get("finishReason") is None:  # without a word the stream has no end
+                candidate["finishReason"] = FINISH_WORD.get(choices[number]["finish_reason"], "OTHER")
+            candidate["index"] = number  # as its pieces had it
+            last = self.held.get(number, {"text": ""})
+            content = candidate.get("content")
+            candidate["content"] = {**(content if type(content) is dict else {"role": MODEL}), "parts": [last]}
+        self.put(None, {**body, **self.identity})
+
+    def fail(self, error: dict[str, Any]) -> None:
+        """The error, behind what waited."""
+        for choice, part in self.held.items():
+            self.put(None, self._parts(choice, [part]))
+        self.put(None, error_in_stream(error, self.endpoint))
+
+
+def _text(told: Told, text: str) -> Wire:
+    return {"text": text, "thought": True} if told.kind == "thinking" else {"text": text}
+
+
+def _ending(choice: Wire) -> Wire:
+    """How an answer ends. One that said anything ends as such, also where its prompt was found to be blocked midway."""
+    end = ending(choice)
+    if choice["message"]["content"] and not end["message"]["content"]:
+        end["message"]["content"] = [_SAID]
+    return end
+
+
+_SAID: Final = {"type": "text", "text": ""}  # stands for what went out before
+
+
+_NOBODY: Final = {"adapter": ""}
+_PROSE: Final = frozenset(("text", "thinking"))
+
+
+def _in_pieces(block: Block, endpoint: Endpoint) -> bool:
+    """Whether a block goes out as pieces of text: what holds more than text must stay one part."""
+    if block["type"] not in _PROSE:
+        return False
+    state = block.get("provider_state")
+    if state is None or not endpoint.owns(state):
+        return True
+    return not (block.get("signature") or state.get("signature") or state.get("fields"))

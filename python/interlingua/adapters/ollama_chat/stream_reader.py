@@ -1,0 +1,140 @@
+"""
+Streams from the wire: one JSON object a line, each a patch on the answer that the whole body would be.
+
+Text and reasoning come in pieces and end when something else begins; calls come whole. The line with `done: true` is the
+last one: without it the answer broke off.
+"""
+
+from typing import Any, Final
+
+from interlingua.adapters._kit import Event, Wire, arguments_text
+from interlingua.adapters._stream_reader import Answer, Blocks, Decoder, Lane, decoded, partial
+from interlingua.adapters.ollama_chat.errors import error_from_body
+from interlingua.adapters.ollama_chat.images import answered_image
+from interlingua.adapters.ollama_chat.responses import finish_from_wire, read_answer, salt_of
+from interlingua.adapters.ollama_chat.tables import Reading
+from interlingua.adapters.ollama_chat.tools import call_from_wire
+from interlingua.canonical import json
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.ids import DERIVED_IDS, IdSource
+from interlingua.wire.sse import Frame
+
+
+def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Decoder:
+    """Give it lines, and None at the end of input; it gives the events that each line completes.
+
+    The last event is `message_complete` or `error`. An answer that breaks off is an `error` event with what had arrived.
+    """
+    return decoded(_Answer(endpoint, ids))
+
+
+_LANES: Final[dict[str, Lane]] = {"thinking": (0, 0), "text": (2, 0)}
+"""Text and reasoning are one each in a whole answer, however they came."""
+_IMAGES: Final = 1
+_CALLS: Final = 3
+_SAID: Final = frozenset(("content", "thinking", "tool_calls", "images"))
+
+
+class _Answer(Answer):
+    """The members of all lines, and the text or reasoning that is being told."""
+
+    def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
+        super().__init__(endpoint)
+        self.reading = Reading(endpoint, ids)
+        self.body: Wire = {}
+        self.message: Wire = {}
+        self.logprobs: list[Any] = []
+        self.blocks = Blocks(0, self.events)
+        self.kind = ""
+        self.pieces: list[str] = []
+
+    def patch(self, frame: Frame) -> Event | None:
+        """Takes a line."""
+        line = json.loads(frame.data)
+        if not isinstance(line, dict):
+            raise TypeError("line")
+        message = line.get("message")
+        if line.get("error") and not isinstance(message, dict):
+            self.fail(error_from_body(None, {}, line, self.endpoint))
+            return None
+        done = line.get("done")
+        if not self.begun and (message is not None or done):
+            self.reading.salt = salt_of(line)
+            self.start(line.get("model") or None, None)
+        for name, value in line.items():
+            if name != "message" and value is not None:
+                self.body[name] = value
+        if isinstance(logprobs := line.get("logprobs"), list):
+            self.logprobs += logprobs
+        if message is not None:
+            self._message(message)
+        if done is True:
+            self._complete()
+        return None
+
+    def _message(self, message: Wire) -> None:
+        if text := message.get("thinking"):
+            self._say("thinking", text)
+        for image in message.get("images") or ():
+            self._whole(answered_image(image, self.reading), _IMAGES)
+        if text := message.get("content"):
+            self._say("text", text)
+        for call in message.get("tool_calls") or ():
+            self._whole(call_from_wire(call, self.reading), _CALLS)
+        for name, value in message.items():
+            if name not in _SAID and value is not None:
+                self.message[name] = value
+
+    def _say(self, kind: str, text: Any) -> None:
+        if not isinstance(text, str):
+            raise TypeError(text)
+        if kind != self.kind:
+            self._close()
+            self.kind, self.pieces = kind, []
+            state = {"provider_state": self.endpoint.state()} if kind == "thinking" else {}
+            self.blocks.begin({"type": kind, "text": "", **state}, _LANES[kind])
+        self.pieces.append(text)
+        self.blocks.more(len(self.blocks.content) - 1, kind, text)
+
+    def _close(self) -> None:
+        """The text or reasoning that is being told ends."""
+        if self.kind:
+            self.blocks.end(len(self.blocks.content) - 1, self._settled())
+            self.kind = ""
+
+    def _settled(self) -> dict[str, Any]:
+        return {**self.blocks.content[-1], "text": "".join(self.pieces)}
+
+    def _whole(self, block: dict[str, Any], member: int) -> None:
+        self._close()
+        raw = block.get("input_raw")
+        text = arguments_text(block["input"]) if block["type"] == "tool_use" and raw is None else raw or ""
+        self.blocks.whole(block, (member, len(self.blocks.content)), text)
+
+    # -- the end
+
+    def _complete(self) -> None:
+        self._close()
+        response = self._response()
+        if "usage" in response:
+            self.tell_usage(response["usage"])
+        places = self.blocks.places()
+        if places is not None:
+            response["message"]["content"] = self.blocks.in_places()
+        self.complete(response, places)
+
+    def _response(self) -> dict[str, Any]:
+        """What the body that says the same would read as, with the blocks that have been told."""
+        body = {**self.body, "message": {"role": "assistant", **self.message, "content": ""}}
+        if self.logprobs:
+            body["logprobs"] = self.logprobs
+        response = read_answer(body, Reading(self.endpoint, DERIVED_IDS))
+        content = response["message"]["content"] = self.blocks.content
+        response["finish_reason"] = finish_from_wire(response.get("finish_reason_raw"), content)
+        return response
+
+    def arrived(self) -> dict[str, Any]:
+        """What had arrived; a text as far as it came."""
+        if self.kind:
+            self.blocks.content[-1] = self._settled()
+        return partial(self.blocks.content, self.endpoint, self.body.get("model"))

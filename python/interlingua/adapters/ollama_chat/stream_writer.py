@@ -1,0 +1,131 @@
+"""Streams to the wire: `stream_encoder` writes the lines with which a server of this wire would have given some events."""
+
+from typing import Any, Final
+
+from interlingua.adapters._kit import NOTHING, Encoder, Event, Wire, encoded_in_turn
+from interlingua.adapters._order import longest_rising, moves_to
+from interlingua.adapters._stream_writer import TEXT, Told, Writer
+from interlingua.adapters.ollama_chat.blocks import Block
+from interlingua.adapters.ollama_chat.errors import error_in_stream
+from interlingua.adapters.ollama_chat.messages import message_to_wire
+from interlingua.adapters.ollama_chat.responses import end_to_wire, to_wire_response
+from interlingua.adapters.ollama_chat.tables import CALLS, CREATED, Writing
+from interlingua.adapters.ollama_chat.tools import call_to_wire
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.loss import Entry, Loss, Path, pointer
+from interlingua.wire.sse import Frame
+
+_PROSE: Final = frozenset(("text", "thinking"))
+_RANKS: Final = {"thinking": 0, "image": 1, "text": 2, "tool_use": 3}
+"""The members of a message in their order, by the blocks that they hold."""
+_IMAGES: Final = 1
+_CALLS: Final = 3
+_JOINED: Final = (0, 2)
+
+
+def stream_encoder(endpoint: Endpoint, *, created_at: str = CREATED) -> Encoder[Frame]:
+    """The lines for events, whatever their origin: pieces of reasoning and text, whole calls, and the end.
+
+    Only the first of several answers is written. `created_at` is the time that the lines bear, unless the answer brings one
+    of its own.
+    """
+    return encoded_in_turn(_Writer(endpoint, created_at).event, "all")
+
+
+class _Writer(Writer):
+    """The model that all lines name."""
+
+    def __init__(self, endpoint: Endpoint, created_at: str) -> None:
+        super().__init__(endpoint)
+        self.created_at = created_at
+        self.writing = Writing({"message": {"content": []}, "provider_state": endpoint.state()}, endpoint, Loss())
+        self.model: str | None = endpoint.model
+
+    def start(self, event: Event) -> None:
+        """Nothing is told of an answer that has only begun."""
+        named: str | None = event.get("model")
+        self.model = self.model if named is None else named.partition(":")[2] or named
+
+    def _line(self, **said: Any) -> Wire:
+        line: Wire = {} if self.model is None else {"model": self.model}
+        message = {"role": "assistant", **said}
+        return {**line, "created_at": self.created_at, "message": message, "done": False}
+
+    def begin(self, told: Told) -> None:
+        """A text may begin with words."""
+        self.more(told, told.block.get("text", ""))
+
+    def delta(self, told: Told) -> tuple[str | None, Wire] | None:
+        """The line of a piece; calls are told when they are whole."""
+        match told.kind:
+            case "text":
+                return None, self._line(content=TEXT)
+            case "thinking":
+                return None, self._line(content="", thinking=TEXT)
+            case _:
+                return None
+
+    def end(self, told: Told) -> None:
+        """What is no text is told whole."""
+        block = told.block
+        if block["type"] in _PROSE:
+            return
+        if block["type"] == "tool_use":
+            self.put(None, self._line(content="", tool_calls=[call_to_wire(block, (), self.writing)]))
+            return
+        message = {"role": "assistant", "content": [block]}
+        whole = message_to_wire(message, (), self.writing, answer=True)
+        said = {name: whole[name] for name in ("images", "tool_calls") if name in whole}
+        if said:
+            self.put(None, self._line(content="", **said))
+
+    def complete(self, response: dict[str, Any]) -> None:
+        """The line that ends the answer, with the members that the message has beside its content."""
+        fields = self.writing.owned(response["message"]).get("fields") or NOTHING
+        message = {"role": "assistant", "content": "", **fields}
+        self.put(None, end_to_wire(response, self.endpoint, message, self.created_at))
+
+    def fail(self, error: dict[str, Any]) -> None:
+        """The error, as a line."""
+        self.put(None, error_in_stream(error, self.endpoint))
+
+
+def stream_loss(response: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
+    """What a stream of this answer does not say: what a whole answer does not, but that pieces have nothing between them."""
+    _, loss = to_wire_response(response, endpoint)
+    loss = [entry for entry in loss if entry["code"] not in _TOLD_IN_LINES]
+    return loss + _in_members(response["message"]["content"], loss)
+
+
+def _in_members(content: list[Block], told: list[Entry]) -> list[Entry]:
+    """What becomes of the blocks of an answer in the members of the wire, whatever the order of its lines."""
+    gone = {entry["path"] for entry in told if entry["op"] == "drop"}
+    loss = Loss()
+    members: list[list[int]] = [[], [], [], []]
+    for position, block in enumerate(content):
+        where: Path = ("message", "content", position)
+        if pointer(where) in gone:
+            continue
+        if block["type"] in _PROSE and not block["text"]:
+            loss.drop(where, "empty_content", "shape", "a stream has no empty pieces")
+            continue
+        of_calls = block["type"] == "opaque" and block.get("kind") == CALLS
+        members[_CALLS if of_calls else _RANKS.get(block["type"], _IMAGES)].append(position)
+    for rank in _JOINED:
+        kept, *others = members[rank] or [-1]
+        if others:
+            message = "pieces of a stream are one text on this wire"
+            whole = "".join([content[position]["text"] for position in members[rank]])
+            loss.replace(("message", "content", kept, "text"), whole, "merged_turn", "shape", message)
+            for position in others:
+                loss.drop(("message", "content", position), "merged_turn", "shape", message)
+            members[rank] = [kept]
+    target = [position for member in members for position in member]
+    if target != sorted(target):
+        for position, to in moves_to(target, longest_rising(target), max(target) + 1):
+            message = "the wire puts reasoning first, then images, then text, and calls last"
+            loss.move(("message", "content", position), ("message", "content", to), "reordered", "shape", message)
+    return loss.entries
+
+
+_TOLD_IN_LINES: Final = frozenset(("reordered", "merged_turn", "empty_content"))

@@ -1,0 +1,336 @@
+"""Streams to the wire: `stream_encoder` writes the chunks with which a provider of this wire would have given some events."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from interlingua.adapters._kit import NOTHING, Encoder, Event, Wire, encoded_in_turn, own_state
+from interlingua.adapters._stream_writer import TEXT, Told, Writer
+from interlingua.adapters.openai_chat.citations import annotations_to_wire
+from interlingua.adapters.openai_chat.context import Writing
+from interlingua.adapters.openai_chat.errors import error_in_stream
+from interlingua.adapters.openai_chat.parts import ASSISTANT, USER, Block, part_to_wire
+from interlingua.adapters.openai_chat.reasoning import DETAILS, PART, reasoning_to_wire
+from interlingua.adapters.openai_chat.responses import (
+    answer_id,
+    as_told,
+    finish_to_wire,
+    is_logprobs,
+    logprobs_to_wire,
+    message_path,
+    stop_to_wire,
+    to_wire_response,
+    usage_to_wire,
+)
+from interlingua.adapters.openai_chat.tools import CALLS, call_to_wire
+from interlingua.adapters.openai_chat.turns import audio_to_wire
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.loss import Entry, Loss, Path, pointer
+from interlingua.wire.sse import Frame
+
+DONE: Final = "[DONE]"
+_NOT_IN_CHUNKS: Final = frozenset(("object", "created", "choice"))
+
+
+def stream_encoder(endpoint: Endpoint, *, created: int = 0) -> Encoder[Frame]:
+    """The frames for these events, whatever their origin: role first, then deltas, finish, usage and the end mark.
+
+    Reasoning goes out where the dialect has a place for it (`reasoning_replay`), and where it came from this provider;
+    elsewhere it is left out. `created` is the time that the chunks bear, in seconds since 1970.
+    """
+    places = "prose" if endpoint.dialect.get("reasoning_replay") == "content" else "kind"
+    return encoded_in_turn(_Writer(endpoint, created).event, places)
+
+
+def stream_loss(response: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
+    """What a stream of this answer does not say: names of calls go as they come, who speaks has none, and content is told
+    in pieces, whoever gave it."""
+    loss = Loss()
+    own = own_state(response, endpoint)
+    _, found = to_wire_response(_in_pieces(response, endpoint, loss), endpoint)
+    if own:
+        _, kept = to_wire_response(response, endpoint)
+        found = [
+            *(entry for entry in kept if not _of_content(entry)),
+            *(entry for entry in found if _of_content(entry)),
+        ]
+    found = [entry for entry in found if entry["code"] != "name_rewritten"]
+    told = {entry["path"] for entry in found}
+    gone = {entry["path"] for entry in found if entry["op"] == "drop"}
+    unsaid = [
+        e for e in loss.entries if e["path"] not in told and e["path"].partition("/provider_state")[0] not in gone
+    ]
+    loss = Loss()
+    for number, choice in enumerate([response, *response.get("alternatives", ())]):
+        message = choice["message"]
+        if message.get("name") is None or own or own_state(message, endpoint):
+            continue
+        where = message_path(number)
+        if pointer((*where, "name")) not in told:
+            loss.drop((*where, "name"), "unsupported_field", "weakened", "a stream has no names of participants")
+    return [*unsaid, *found, *loss.entries]
+
+
+def _of_content(entry: Entry) -> bool:
+    return entry["path"].partition("message/")[2].startswith("content/")
+
+
+def _in_pieces(response: dict[str, Any], endpoint: Endpoint, loss: Loss) -> dict[str, Any]:
+    """The answer as one that is told in pieces: nobody says in what parts its content was given."""
+    made = {name: value for name, value in response.items() if name != "provider_state"}
+    made["message"] = _message_in_pieces(response["message"], 0, endpoint, loss)
+    if "alternatives" in response:
+        made["alternatives"] = [
+            {**choice, "message": _message_in_pieces(choice["message"], number, endpoint, loss)}
+            for number, choice in enumerate(response["alternatives"], 1)
+        ]
+    return made
+
+
+def _message_in_pieces(message: dict[str, Any], number: int, endpoint: Endpoint, loss: Loss) -> dict[str, Any]:
+    content = [
+        _block_in_pieces(block, (*message_path(number), "content", place), endpoint, loss)
+        for place, block in enumerate(message["content"])
+    ]
+    return {**message, "content": content}
+
+
+def _block_in_pieces(block: Block, path: Path, endpoint: Endpoint, loss: Loss) -> Block:
+    state = block.get("provider_state")
+    if block["type"] not in _PARTS or state is None or not endpoint.owns(state):
+        return block
+    if (state.get("form") or NOTHING).get("member") == "images" or (block["type"] == "audio" and "id" in state):
+        return block  # told whole, in a member of its own
+    for name in state.get("fields") or ():
+        at = (*path, "provider_state", "fields", name)
+        loss.drop(at, "unsupported_field", "weakened", "a stream has no place for members of a part")
+    if state.get("signature") is not None:
+        at = (*path, "provider_state", "signature")
+        loss.drop(at, "unsupported_field", "weakened", "a stream has no place for members of a part")
+    return {name: value for name, value in block.items() if name != "provider_state"}
+
+
+_PARTS: Final = frozenset(("text", "image", "audio", "document", "video"))
+"""Blocks that are parts of the content of a whole answer."""
+
+
+class _Writer(Writer):
+    """The identity that all chunks repeat, the calls of each choice, and what its reasoning said beside its details."""
+
+    def __init__(self, endpoint: Endpoint, created: int) -> None:
+        super().__init__(endpoint, several=True)
+        self.identity: Wire = {"id": "", "object": "chat.completion.chunk", "created": created}
+        self.identity["model"] = endpoint.model or ""  # clients require it
+        self.calls: dict[int, int] = {}
+        self.reasoned: dict[int, str] = {}
+        self.whole_calls = endpoint.dialect.get("call_deltas") == "whole"
+        self.writing = Writing({"provider_state": endpoint.state()}, endpoint, Loss(), answering=True)
+
+    def start(self, event: Event) -> None:
+        """Every choice begins with its role."""
+        identity = event.get("response_id") or answer_id({"message": {"id": event.get("message_id")}})
+        self.identity["id"] = self.identity["id"] or identity
+        if model := event.get("model"):
+            self.identity["model"] = model.partition(":")[2] or model
+        self._put(event.get("choice") or 0, {"role": "assistant", "content": "", "refusal": None})
+
+    def _put(self, choice: int, delta: Wire) -> None:
+        self.put(None, self._chunk(choice, delta))
+
+    def _chunk(self, choice: int, delta: Wire) -> Wire:
+        """A chunk of one delta."""
+        wire = {"index": choice, "delta": delta, "logprobs": None, "finish_reason": None}
+        return {**self.identity, "choices": [wire]}
+
+    # -- blocks
+
+    def begin(self, told: Told) -> None:
+        """A text begins with its words, a call with its name."""
+        block = told.block
+        told.kind = self._kind(block)
+        if block["type"] == "tool_use":
+            told.number = self._next_call(told.choice)
+            if told.kind != "whole":  # which is told when it has ended
+                member, text = ("custom", "input") if told.kind == "custom" else ("function", "arguments")
+                call: Wire = {"index": told.number, "id": self.writing.call_id(block, self.writing.owned(block))}
+                call |= {"type": member, member: {"name": block["name"], text: ""}}
+                self._put(told.choice, {CALLS: [call]})
+        else:
+            self.more(told, block.get("text", ""))
+
+    def _kind(self, block: Block) -> str:
+        match block["type"]:
+            case "text" if "provider_state" in block and self.writing.owned(block).get("fields"):
+                return "part"  # its members beside the words come with them
+            case "text":
+                marked = block.get("refusal") and self.endpoint.dialect.get("refusals") is not False
+                return "refusal" if marked else "text"
+            case "thinking":
+                return "thinking" if self._place(block) is not None else ""
+            case "tool_use" if self.whole_calls or self._folded(block):
+                return "whole"
+            case "tool_use":
+                return "custom" if block.get("kind") == "custom" else "tool_use"
+            case _:
+                return ""
+
+    def _folded(self, block: Block) -> bool:
+        """Whether free text becomes an argument, which is quoted as a whole."""
+        custom = block.get("kind") == "custom" and self.endpoint.dialect.get("custom_tools") is False
+        return custom and not self.writing.owned(block)
+
+    def _place(self, block: Block) -> str | None:
+        """Where reasoning goes: the dialect's place, also for that of others; own reasoning goes where it came from."""
+        replay = self.endpoint.dialect.get("reasoning_replay")
+        return self._form(block).get("member") or (replay if replay != "none" else None)
+
+    def _form(self, block: Block) -> Mapping[str, Any]:
+        return self.writing.owned(block).get("form", NOTHING)
+
+    def _next_call(self, choice: int) -> int:
+        """The index of a further call of a choice."""
+        number = self.calls.get(choice, 0)
+        self.calls[choice] = number + 1
+        return number
+
+    def delta(self, told: Told) -> tuple[str | None, Wire] | None:
+        """The chunk of a piece."""
+        match told.kind:
+            case "text":
+                delta: Wire = {"content": TEXT}
+            case "refusal":
+                delta = {"refusal": TEXT}
+            case "thinking":
+                delta = self._thinking(told)
+            case "tool_use":
+                delta = {CALLS: [{"index": told.number, "function": {"arguments": TEXT}}]}
+            case "custom":
+                delta = {CALLS: [{"index": told.number, "custom": {"input": TEXT}}]}
+            case _:
+                return None
+        return None, self._chunk(told.choice, delta)
+
+    def _thinking(self, told: Told) -> Wire:
+        kind = self._form(told.block).get("type")
+        match self._place(told.block):
+            case "reasoning_details":
+                body = "summary" if kind == "reasoning.summary" else "text"
+                return {
+                    "reasoning": TEXT,
+                    DETAILS: [{"type": kind or "reasoning.text", body: TEXT, "index": told.index}],
+                }
+            case "content" if kind == "reasoning":
+                return {PART: [{"type": "reasoning", "summary": [{"type": "summary_text", "text": TEXT}]}]}
+            case "content":
+                return {PART: [{"type": "thinking", "thinking": [{"type": "text", "text": TEXT}]}]}
+            case member:
+                return {str(member): TEXT}
+
+    def end(self, told: Told) -> None:
+        """What the pieces of a block did not tell."""
+        block = told.block
+        if block["type"] == "thinking" and self._place(told.begun) == DETAILS:
+            self.reasoned[told.choice] = self.reasoned.get(told.choice, "") + block["text"]
+        if delta := self._rest(told, block):
+            self._put(told.choice, delta)
+
+    def _rest(self, told: Told, block: Block) -> Wire:
+        state = self.writing.owned(block)
+        match block["type"]:
+            case "text" if told.kind == "part":
+                return {PART: [part_to_wire(block, (), self.writing, ASSISTANT)]}
+            case "text" if (annotations := annotations_to_wire(block, self.writing)) is not None:
+                return {"annotations": annotations}
+            case "tool_use" if told.kind == "whole":
+                folded = self._folded(block)
+                writing = Writing({}, self.endpoint, Loss(), answering=True) if folded else self.writing
+                call = call_to_wire(block, 0, ("message",), writing, {"messages": []})
+                return {CALLS: [{**call, "index": told.number}]}
+            case "tool_use" if state.get("fields"):
+                return {CALLS: [{**state["fields"], "index": told.number}]}
+            case "thinking" if told.kind and self._place(block) == DETAILS:
+                return self._detail(block, told.index, whole=self._place(told.begun) != DETAILS)
+            case "thinking" if told.kind and self._place(block) == PART:
+                return self._part(block, state, empty=not told.sent)
+            case "redacted_thinking" if self._place(block) == DETAILS:
+                return self._detail(block, told.index)
+            case "image" if self._form(block).get("member") == "images":
+                return {"images": [part_to_wire(block, (), self.writing, USER)]}
+            case "audio" if "id" in state:
+                return {"audio": audio_to_wire(block, state)}
+            case "image" | "audio" | "video" | "document" if state:
+                part = part_to_wire(block, (), self.writing, ASSISTANT)
+                return {PART: [part]} if part is not None else {}
+            case "opaque" if self.endpoint.owns(block):
+                if block.get("kind") == CALLS:
+                    return {CALLS: [{**block["value"], "index": self._next_call(told.choice)}]}
+                if block.get("kind") == DETAILS:
+                    return {DETAILS: [block["value"]]}
+                return {PART: [part_to_wire(block, (), self.writing, ASSISTANT)]}
+            case _:
+                return {}
+
+    def _part(self, block: Block, state: Mapping[str, Any], *, empty: bool) -> Wire:
+        """What a part of reasoning has beside its words; one of this provider that has none is told as well."""
+        fields: Wire = {**(state.get("fields") or NOTHING)}
+        proof: Wire = {"signature": block["signature"]} if "signature" in block else {}
+        if not fields and not proof and not (state and empty):
+            return {}
+        if self._form(block).get("type") == "reasoning":
+            summary = [{"type": "summary_text", "text": "", **proof}]
+            return {PART: [{**fields, "type": "reasoning", "summary": summary}]}
+        return {PART: [{**fields, **proof, "type": "thinking", "thinking": []}]}
+
+    def _detail(self, block: Block, index: int, *, whole: bool = False) -> Wire:
+        """What a detail has beside its words, or all of it: its words may have been told in another place."""
+        _, item = reasoning_to_wire(block, (), self.writing)
+        if item is None:
+            return {}
+        if whole:
+            return {DETAILS: [{**item, "index": index}]}
+        rest = {name: value for name, value in item.items() if name not in ("text", "summary")}
+        return {DETAILS: [{**rest, "index": index}]} if rest.keys() - {"type", "index"} else {}
+
+    # -- the end
+
+    def complete(self, response: dict[str, Any]) -> None:
+        """The members that no piece told, the end of each choice, usage and the end mark."""
+        fields, own = self._fields(response)
+        members = {name: value for name, value in fields.items() if name not in _NOT_IN_CHUNKS}
+        for number, choice in enumerate([response, *response.get("alternatives", ())]):
+            message = choice["message"]
+            said, ours = self._fields(message)
+            if (own or ours) and message.get("name") is not None:
+                said = {**said, "name": message["name"]}
+            if said := self._untold(number, said):
+                self._put(number, said)
+            beside = fields.get("choice", NOTHING) if number == 0 else self._fields(choice)[0]
+            content = message["content"] if own else as_told(message["content"], self.endpoint.dialect)
+            finish: Wire = {**beside, "finish_reason": finish_to_wire(choice, content, own=own)}
+            finish.update(stop_to_wire(choice, content, self.endpoint.dialect))
+            logprobs = choice.get("logprobs")
+            if logprobs is not None and (own or is_logprobs(logprobs)):
+                finish["logprobs"] = logprobs if own else logprobs_to_wire(logprobs)
+            last = {"index": number, "delta": {}, "logprobs": None, **finish}
+            self.put(None, {**self.identity, "choices": [last]})
+        if (usage := response.get("usage")) is not None:
+            members["usage"] = usage_to_wire(usage, self.endpoint, own=own)
+        if members:
+            self.put(None, {**self.identity, "choices": [], **members})
+        self.frames.append(Frame(None, DONE))
+
+    def fail(self, error: dict[str, Any]) -> None:
+        """The error, as a chunk."""
+        self.put(None, {"error": error_in_stream(error, self.endpoint)})
+
+    def _untold(self, choice: int, members: Mapping[str, Any]) -> Wire:
+        """The members of a message without what its reasoning told beside its details already: pieces add up."""
+        untold = dict(members)
+        plain, said = untold.get("reasoning"), self.reasoned.get(choice, "")
+        if isinstance(plain, str) and plain.startswith(said):
+            untold["reasoning"] = plain[len(said) :]
+        return untold
+
+    def _fields(self, item: dict[str, Any]) -> tuple[Mapping[str, Any], bool]:
+        """The members without canonical meaning that came from this provider; and whether the item did."""
+        state = self.writing.owned(item)
+        return state.get("fields") or NOTHING, bool(state)

@@ -1,0 +1,214 @@
+"""
+The verbs over HTTP: the unary form of the Connect protocol (https://connectrpc.com/docs/protocol), so that curl and a
+browser call the service by its own names (spec/11-gateway.md#verbs).
+
+    POST /interlingua.v1.InterlinguaService/Adapt
+    content-type: application/json
+
+A message is ProtoJSON. A failure is the JSON error of Connect; its details are those that gRPC gives.
+"""
+
+import base64
+import re
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from google.protobuf import descriptor_pool, json_format, message_factory
+from google.protobuf.message import Message
+from google.rpc import code_pb2
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from interlingua.canonical import json
+from interlingua.canonical.errors import InterlinguaError, InvalidRequest
+from interlingua.client.call import Answered
+from interlingua.gateway.access import Key
+from interlingua.gateway.bodies import read_body
+from interlingua.gateway.clients import key_of
+from interlingua.gateway.gateway import Gateway, unless_gone
+from interlingua.gateway.generating import allowed, answered
+from interlingua.gateway.refusals import Refused, not_found
+from interlingua.v1 import service_pb2 as service
+from interlingua.verbs.failures import status_of
+
+SERVICE = service.DESCRIPTOR.services_by_name["InterlinguaService"].full_name
+PREFIX = f"/{SERVICE}/"
+CANONICAL = "canonical"
+"""The wire of a call that is none of a provider's, in records and counters."""
+
+Verb = Callable[[Request, Key, Any], Awaitable[Message]]
+
+_STATUSES = {
+    "invalid_argument": 400,
+    "failed_precondition": 400,
+    "out_of_range": 400,
+    "unauthenticated": 401,
+    "permission_denied": 403,
+    "not_found": 404,
+    "already_exists": 409,
+    "aborted": 409,
+    "resource_exhausted": 429,
+    "canceled": 499,
+    "unimplemented": 501,
+    "unavailable": 503,
+    "deadline_exceeded": 504,
+}
+"""The HTTP status of each code; of any other it is 500."""
+
+_JSON = "application/json"
+_TIMEOUT = re.compile(r"[0-9]{1,10}")
+_FIELD = re.compile(r"Failed to parse (\w+) field")
+_UNKNOWN_FIELD = re.compile(r'Message type "[\w.]*?(\w+)" has no field named "(\w{1,60})".*?"\[(.*)\]"', re.DOTALL)
+
+
+def routes(gateway: Gateway) -> list[BaseRoute]:
+    """The paths of the verbs and their operations."""
+
+    async def generate(request: Request, key: Key, asked: service.GenerateRequest) -> Message:
+        return await _generated(gateway, request, key, asked)
+
+    async def adapt(_: Request, __: Key, asked: service.AdaptRequest) -> Message:
+        return await gateway.verbs.adapt(asked)
+
+    async def route(_: Request, __: Key, asked: service.RouteRequest) -> Message:
+        return await gateway.verbs.route(asked)
+
+    async def estimate(_: Request, __: Key, asked: service.EstimateRequest) -> Message:
+        return await gateway.verbs.estimate(asked)
+
+    async def check(_: Request, __: Key, asked: service.CheckRequest) -> Message:
+        return await gateway.verbs.check(asked)
+
+    async def list_models(_: Request, key: Key, asked: service.ListModelsRequest) -> Message:
+        listed = gateway.verbs.list_models(asked)
+        usable = [model for model in listed.models if key.may_use(model.id)]
+        return service.ListModelsResponse(models=usable, adapters=listed.adapters)
+
+    verbs: dict[str, Verb] = {
+        "Adapt": adapt,
+        "Route": route,
+        "Generate": generate,
+        "Estimate": estimate,
+        "Check": check,
+        "ListModels": list_models,
+    }
+
+    def operation(name: str, verb: Verb) -> Callable[[Request], Awaitable[Response]]:
+        taken = service.DESCRIPTOR.services_by_name["InterlinguaService"].methods_by_name[name].input_type
+
+        async def answer(request: Request) -> Response:
+            try:
+                key = gateway.access.key(key_of(request))
+                if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _JSON:
+                    return Response(status_code=415, headers={"accept-post": _JSON})
+                asked = _parsed(await read_body(request, gateway.limits.body), taken)
+                given = await verb(request, key, asked)
+                headers = dict(getattr(request.state, "headers", {}))
+                return Response(json_format.MessageToJson(given, indent=None), 200, headers, _JSON)
+            except Exception as problem:  # noqa: BLE001 each is told in the words of Connect
+                return failed(request, gateway.own(problem))
+
+        return answer
+
+    async def unknown(request: Request) -> Response:
+        name = request.path_params["name"]
+        if name in verbs:
+            return Response(status_code=405, headers={"allow": "POST"})
+        there = ", ".join(verbs)
+        problem = not_found(f"the service has no such verb over HTTP; it has {there}. Streams are served over gRPC")
+        return failed(request, problem, "unimplemented")
+
+    return [
+        *(Route(f"{PREFIX}{name}", operation(name, verb), methods=["POST"]) for name, verb in verbs.items()),
+        Route(f"{PREFIX}{{name:path}}", unknown, methods=["GET", "POST", "PUT", "DELETE"]),
+    ]
+
+
+async def _generated(
+    gateway: Gateway, request: Request, key: Key, asked: service.GenerateRequest
+) -> service.GenerateResponse:
+    """An answer, with the record of its call. A key may ask only those models of a chain that it may use."""
+    deadline = _deadline(request)
+    gateway.access.admit(key)
+    running = gateway.begin(key, CANONICAL)
+    call = running.call
+    try:
+        choice = allowed(await gateway.verbs.choose(asked), key)
+        call.asked = asked.target or choice.request.get("model")
+        call.decided(choice)
+        running.changed()
+        if call.content is not None:
+            call.content.canonical(choice.request)
+        begun: list[Answered] = []
+        generating = gateway.verbs.generate(asked, choice, deadline, begun.append)
+        answer, response = await unless_gone(request, generating)
+        answered(call, begun[0], response)
+        call.request_loss = begun[0].loss
+        if call.content is not None:
+            call.content.event({"type": "response", "response": response})
+        running.end(200)
+    except Exception as problem:  # noqa: BLE001 it is told in the words of Connect
+        own = gateway.own(problem)
+        running.end(_STATUSES.get(_word(status_of(own).code), 500), own)
+        raise own from None
+    finally:
+        request.state.headers = running.headers()
+    return answer
+
+
+def failed(request: Request, problem: InterlinguaError, code: str | None = None) -> Response:
+    """A failure as Connect tells it: the HTTP status, and the code, the message and the details as JSON."""
+    status = status_of(problem)
+    word = code or _word(status.code)
+    body = {"code": word, "message": status.message, "details": [_detail(one) for one in status.details]}
+    headers = dict(getattr(request.state, "headers", {})) | {"content-type": _JSON}
+    if isinstance(problem, Refused) and (wait := problem.to_dict().get("retry_after")) is not None:
+        headers["retry-after"] = str(max(1, round(wait)))
+    return Response(json.dumps(body), _STATUSES.get(word, 500), headers)
+
+
+def _word(code: int) -> str:
+    return code_pb2.Code.Name(code).lower().replace("cancelled", "canceled")
+
+
+def _detail(packed: Any) -> dict[str, Any]:
+    name = packed.type_url.rpartition("/")[2]
+    message = message_factory.GetMessageClass(descriptor_pool.Default().FindMessageTypeByName(name))()
+    packed.Unpack(message)
+    value = base64.b64encode(packed.value).decode().rstrip("=")
+    return {"type": name, "value": value, "debug": json_format.MessageToDict(message)}
+
+
+def _parsed(body: bytes, kind: Any) -> Any:
+    """The message in a body. Raises `InvalidRequest` with the field that is wrong, and without what stands there."""
+    message: Any = message_factory.GetMessageClass(kind)()
+    if not (begin := body.lstrip()[:1]):  # curl -d '' means a message without fields
+        return message
+    if begin == b'"':
+        raise InvalidRequest(f"the body must be a {kind.name} as an object", path="")
+    try:
+        return json_format.Parse(body, message)
+    except (json_format.Error, ValueError, RecursionError) as problem:  # its text may quote content
+        told = str(problem)
+    path = "".join(f"/{name}" for name in _FIELD.findall(told))
+    if told.startswith("Failed to load JSON"):
+        what = "the body is no JSON, or names a member twice"
+    elif unknown := _UNKNOWN_FIELD.search(told):
+        fields = unknown[3].replace("'", "")
+        what = f"there is no field {unknown[2]}; {unknown[1]} has {fields}"
+    elif "oneof" in told:
+        what = "of the fields of one oneof only one may be set"
+    else:
+        what = "the value is not of the type of the field" if path else f"the body must be a {kind.name} as an object"
+    raise InvalidRequest(what, path=path)
+
+
+def _deadline(request: Request) -> float | None:
+    """How long the client waits, in seconds."""
+    told = request.headers.get("connect-timeout-ms")
+    if told is None:
+        return None
+    if not _TIMEOUT.fullmatch(told):
+        raise InvalidRequest("the header connect-timeout-ms holds at most ten digits", path="")
+    return int(told) / 1000

@@ -1,0 +1,259 @@
+"""
+One value in all wires and in canonical form: what the playground shows. Everything that is known of wires is asked of the
+adapters.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+
+from interlingua import adapters, registry, translate
+from interlingua.adapters._recognition import CANONICAL
+from interlingua.canonical import json
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import InterlinguaError, InvalidRequest, ProviderError
+from interlingua.canonical.loss import parse_pointer
+from interlingua.gateway.calls import without_values
+from interlingua.gateway.inspector.pieces import pieces, shown
+from interlingua.gateway.inspector.places import Finder, Places
+from interlingua.gateway.inspector.recognising import KINDS, events_of, recognise
+
+Data = dict[str, Any]
+Write = Callable[[Data, Endpoint], tuple[Data, list[Data]]]
+
+LIMIT = 4 << 20
+"""Bytes of a value that is compared."""
+
+_PLACED = 256 << 10  # bytes of a value whose losses are looked for at both sides
+_MOST_PLACED = 60  # losses of one side that are looked for
+
+
+@dataclass(slots=True)
+class Side:
+    """What one wire makes of the value: `text`, or `pieces` of a stream, with the losses and their places."""
+
+    wire: str
+    text: str | None = None
+    pieces: list[Data] | None = None
+    loss: list[Data] = field(default_factory=list[Data])
+    error: Data | None = None
+    about: Data = field(default_factory=dict[str, Any])
+
+    def told(self) -> Data:
+        """As JSON."""
+        return {
+            "wire": self.wire,
+            "text": self.text,
+            "pieces": self.pieces,
+            "loss": self.loss,
+            "error": self.error,
+            **self.about,
+        }
+
+
+def compare(given: bytes, kind: str | None = None, wire: str | None = None) -> Data:
+    """A value in all wires. Its kind and its wire are recognised unless they are named.
+
+    Raises `InvalidRequest` for names that are not known. What the value itself does wrong stands in `error`.
+    """
+    if kind is not None and kind not in KINDS:
+        raise InvalidRequest(f"a kind is one of {', '.join(KINDS)}", path="/kind")
+    if wire is not None and wire not in (CANONICAL, *adapters.names()):
+        raise InvalidRequest(f"a wire is one of {', '.join((CANONICAL, *adapters.names()))}", path="/wire")
+    if len(given) > LIMIT:
+        raise InvalidRequest(f"the playground takes values of up to {LIMIT} bytes")
+    found = recognise(given)
+    fitting = [one for one in found if (kind or one[0]) == one[0] and (wire or one[1]) == one[1]]
+    chosen = fitting[0] if fitting else (kind or (found[0][0] if found else "request"), wire or _first(found))
+    answer: Data = {"kind": chosen[0], "wire": chosen[1], "recognised": found, "error": None, "sides": []}
+    if not found and kind is None and wire is None:
+        return answer | {"error": _unknown()}
+    try:
+        sides = (_stream if chosen[0] == "stream" else _document)(given, *chosen)
+    except InterlinguaError as problem:
+        return answer | {"error": _told(problem)}
+    return answer | {"sides": [side.told() for side in sides]}
+
+
+def _first(found: list[tuple[str, str]]) -> str:
+    return found[0][1] if found else CANONICAL
+
+
+def _unknown() -> Data:
+    message = (
+        "this is no request, answer, stream or error of a wire that is spoken here; if it is, say which it is above"
+    )
+    return {"category": "invalid_request", "message": message}
+
+
+def _told(problem: InterlinguaError) -> Data:
+    error = problem.error if isinstance(problem, ProviderError) else problem.to_dict()
+    return {name: value for name, value in error.items() if name not in ("raw", "loss")}
+
+
+# ---------------------------------------------------------------------------------------------------- documents
+
+
+def _document(given: bytes, kind: str, wire: str) -> list[Side]:
+    """A request, an answer or an error in all wires."""
+    name = kind.capitalize()
+    value = _json(given)
+    write: Write = {"request": _write_request, "response": _write_response, "error": _write_error}[kind]
+    at = ""
+    source: Endpoint | None = None
+    read_loss: list[Data] = []
+    if wire == CANONICAL:
+        canonical = translate.load(value, name)
+    else:
+        source = translate.endpoint_of(wire)
+        canonical, read_loss, at = _read(value, kind, source)
+    # a policy of the value itself would refuse what is to be seen
+    canonical = {member: part for member, part in canonical.items() if member != "loss_policy"}
+    finder = None
+    if len(given) <= _PLACED:
+        finder = Finder(
+            canonical,
+            name,
+            (lambda document: document) if source is None else lambda document: write(document, source)[0]["body"],
+        )
+    sides = [Side(CANONICAL, _pretty(canonical), loss=_placed(read_loss, finder, None, at))]
+    for target in adapters.names():
+        side = Side(target)
+        endpoint = translate.endpoint_of(target)
+        try:
+            written, loss = write(canonical, endpoint)
+            side.text = _pretty(written["body"])
+            side.about = {part: written[part] for part in ("status", "headers") if part in written}
+            if kind == "request":
+                side.about["path"] = _path(endpoint, written["path"])
+            there = None
+            if finder is not None:
+                there = Finder(canonical, name, _body_of(write, endpoint), written["body"])
+            side.loss = _placed([*read_loss, *loss], finder, there, at)
+        except InterlinguaError as problem:
+            side.error = _told(problem)
+        sides.append(side)
+    return sides
+
+
+def _body_of(write: Write, endpoint: Endpoint) -> Callable[[Data], Any]:
+    return lambda document: write(document, endpoint)[0]["body"]
+
+
+def _json(given: bytes) -> Any:
+    try:
+        return json.loads(given)
+    except InvalidRequest:
+        return given.decode("utf-8", "replace")
+
+
+def _read(value: Any, kind: str, source: Endpoint) -> tuple[Data, list[Data], str]:
+    """The canonical value of a wire's, what was lost, and where the body stands in what was given."""
+    if kind == "error":
+        whole = isinstance(value, dict) and type(value.get("status")) is int and "body" in value
+        status = value["status"] if whole else None
+        headers = {str(name): str(text) for name, text in (value.get("headers") or {}).items()} if whole else {}
+        body = value["body"] if whole else value
+        text = body if isinstance(body, str) else json.dumps(body)
+        return translate.from_wire_error(status, headers, text, source, raw=True), [], "/body" if whole else ""
+    if not isinstance(value, dict):
+        raise InvalidRequest(f"a {kind} is a JSON object", path="")
+    if kind == "response":
+        return *translate.from_wire_response(value, source), ""
+    whole = "path" in value and "body" in value
+    wire = {"method": "POST", **value} if whole else {"method": "POST", "path": "", "body": value}
+    return *translate.from_wire_request(wire, source), "/body" if whole else ""
+
+
+def _write_request(canonical: Data, endpoint: Endpoint) -> tuple[Data, list[Data]]:
+    written, loss = translate.write_request(canonical, endpoint)
+    return written, list(loss)
+
+
+def _write_response(canonical: Data, endpoint: Endpoint) -> tuple[Data, list[Data]]:
+    body, loss = translate.to_wire_response(canonical, endpoint)
+    return {"body": body}, list(loss)
+
+
+def _write_error(canonical: Data, endpoint: Endpoint) -> tuple[Data, list[Data]]:
+    written, loss = translate.to_wire_error(canonical, endpoint)
+    return written, list(loss)
+
+
+def _placed(loss: list[Data], source: Finder | None, target: Finder | None, at: str) -> list[Data]:
+    """The entries of a report, each with its places in the wire that was read and in the one that was written."""
+    told: list[Data] = []
+    for position, (entry, shown_entry) in enumerate(zip(loss, without_values(loss), strict=True)):
+        looked_for = position < _MOST_PLACED
+        here = source.places(entry) if source is not None and looked_for else Places()
+        there = target.places(entry) if target is not None and looked_for else Places()
+        places = {"source": [f"{at}{place}" for place in here.pointers], "target": there.pointers}
+        told.append({**shown_entry, **places, "around": there.around})
+    return told
+
+
+def _path(endpoint: Endpoint, path: str) -> str:
+    """Where a client of a wire posts a request, without the host: what stands in the address of its provider included."""
+    provider = endpoint.provider or endpoint.adapter
+    base = registry.default().connection(provider, endpoint.adapter).base_url
+    return f"{urlsplit(base or '').path.rstrip('/')}{path}"
+
+
+def _pretty(value: Any) -> str:
+    return value if isinstance(value, str) else msgspec.json.format(json.dumps(value), indent=2).decode()
+
+
+# ---------------------------------------------------------------------------------------------------- streams
+
+
+def _stream(given: bytes, _: str, wire: str) -> list[Side]:
+    """A stream in all wires, piece by piece. A piece tells which events it has to do with."""
+    events: list[Data] = []
+    first: list[Data] = []
+    if wire == CANONICAL:
+        events = events_of(given)
+        first = [{"text": json.dumps(event).decode(), "events": [at]} for at, event in enumerate(events)]
+    else:
+        source = translate.endpoint_of(wire)
+        reader = translate.StreamReader(source, raw=True)
+        for text, part in pieces(given, source):
+            came = reader.feed(part)
+            first.append({"text": text, "events": list(range(len(events), len(events) + len(came)))})
+            events += came
+        if rest := reader.end():
+            first.append({"text": "", "events": list(range(len(events), len(events) + len(rest)))})
+            events += rest
+
+    canonical = [{"text": json.dumps(event).decode(), "events": [at]} for at, event in enumerate(events)]
+    return [Side("source", pieces=first), Side(CANONICAL, pieces=canonical), *_streams(events)]
+
+
+def _streams(events: list[Data]) -> list[Side]:
+    sides: list[Side] = []
+    for target in adapters.names():
+        made: list[Data] = []
+        side = Side(target, pieces=made)
+        endpoint = translate.endpoint_of(target)
+        try:
+            writer = translate.StreamWriter(endpoint)
+            for at, event in enumerate(events):
+                made += [{"text": shown(chunk, endpoint), "events": [at]} for chunk in writer.feed(event)]
+            made += [{"text": shown(chunk, endpoint), "events": [len(events) - 1]} for chunk in writer.end()]
+            for entry, shown_entry in zip(writer.loss, without_values(writer.loss), strict=True):
+                side.loss.append({**shown_entry, "events": _events_of(entry["path"], events)})
+        except InterlinguaError as problem:
+            side.error = _told(problem)
+        sides.append(side)
+    return sides
+
+
+def _events_of(path: str, events: list[Data]) -> list[int]:
+    """The events of a stream that a pointer into its response is about: those of the block, else the last one."""
+    steps = parse_pointer(path)
+    last = [len(events) - 1]
+    if steps[:2] != ["message", "content"] or len(steps) < 3 or not steps[2].isdecimal():
+        return last
+    return [at for at, event in enumerate(events) if event.get("index") == int(steps[2])] or last

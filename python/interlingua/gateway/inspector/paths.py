@@ -1,0 +1,188 @@
+"""
+The paths of the inspector: the page and its files, the playground's comparisons, the live list of calls
+(spec/11-gateway.md#inspector).
+"""
+
+import base64
+import binascii
+from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import BaseRoute, Route
+
+from interlingua import __version__, adapters
+from interlingua.canonical import json
+from interlingua.canonical.errors import InvalidRequest
+from interlingua.client.threads import LARGE, done
+from interlingua.gateway.access import Key
+from interlingua.gateway.calls import Call, counted
+from interlingua.gateway.clients import key_of
+from interlingua.gateway.gateway import Gateway
+from interlingua.gateway.inspector.comparing import compare
+from interlingua.gateway.refusals import Refused, not_found
+from interlingua.gateway.watching import MOST_WATCHERS
+
+Data = dict[str, Any]
+
+_OWN = "openai_chat"
+"""The wire in whose words failures of these paths are told."""
+
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
+)
+PAGE_HEADERS = {
+    "content-security-policy": _POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-cache",
+}
+_TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+_STREAM = {"cache-control": "no-store", "x-accel-buffering": "no"}
+
+
+def routes(gateway: Gateway) -> list[BaseRoute]:
+    """The paths and their operations."""
+
+    async def about(_: Request, __: Key) -> Any:
+        kept = 0 if gateway.contents is None else gateway.contents.kept
+        return {"version": __version__, "wires": adapters.names(), "inspect": kept, "keys": not gateway.access.open}
+
+    async def comparison(request: Request, _: Key) -> Any:
+        body = await gateway.object(request)
+        given = _given(body)
+        return await done(max(len(given), LARGE + 1), compare, given, body.get("kind"), body.get("wire"))
+
+    async def live(request: Request, key: Key) -> Response:
+        return _watched(gateway, _calls(gateway, key))
+
+    async def content(request: Request, key: Key) -> Response:
+        call = gateway.calls.find(request.path_params["id"], key.tenant)
+        if call is None:
+            raise not_found("there is no record of such a call")
+        return _watched(gateway, _content(gateway, call))
+
+    def watched(work: Callable[[Request, Key], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+        async def answer(request: Request) -> Response:
+            return await work(request, gateway.access.key(key_of(request)))
+
+        return gateway.guarded(_OWN, answer)
+
+    return [
+        Route("/v1/interlingua/about", gateway.operation(_OWN, about), methods=["GET"]),
+        Route("/v1/interlingua/compare", gateway.operation(_OWN, comparison), methods=["POST"]),
+        Route("/v1/interlingua/live", watched(live), methods=["GET"]),
+        Route("/v1/interlingua/calls/{id}/content", watched(content), methods=["GET"]),
+        Route("/inspector/{name}", _file, methods=["GET"]),
+    ]
+
+
+def page() -> Response:
+    """The page."""
+    return _answer("index.html")
+
+
+async def _file(request: Request) -> Response:
+    name = request.path_params["name"]
+    if name == "examples.json":
+        return Response(_examples(), headers={**PAGE_HEADERS, "content-type": "application/json"})
+    return _answer(name) if name in _files() else Response(status_code=404, headers=PAGE_HEADERS)
+
+
+def _answer(name: str) -> Response:
+    content_type = _TYPES[name.rpartition(".")[2]]
+    headers = {**PAGE_HEADERS, "content-type": f"{content_type}; charset=utf-8"}
+    return Response(_files()[name], headers=headers)
+
+
+@cache
+def _files() -> dict[str, bytes]:
+    """The files of the page by their names. No path of a request is ever looked up on a disk."""
+    folder = resources.files("interlingua.gateway.inspector") / "page"
+    return {file.name: file.read_bytes() for file in folder.iterdir() if file.name.rpartition(".")[2] in _TYPES}
+
+
+@cache
+def _examples() -> bytes:
+    """The examples, in the order of their titles' numbers: title, kind, wire and text."""
+    folder = resources.files("interlingua.gateway.inspector") / "examples"
+    found = sorted(
+        (file.name, json.loads(file.read_bytes())) for file in folder.iterdir() if file.name.endswith(".json")
+    )
+    return json.dumps([example for _, example in found])
+
+
+def _given(body: Data) -> bytes:
+    text, encoded = body.get("text"), body.get("base64")
+    if isinstance(text, str):
+        return text.encode("utf-8", "replace")
+    if not isinstance(encoded, str):
+        raise InvalidRequest("give the value as text, or as base64", path="/text")
+    try:
+        return base64.b64decode(encoded, validate=True)
+    except binascii.Error:
+        raise InvalidRequest("not base64", path="/base64") from None
+
+
+# ---------------------------------------------------------------------------------------------------- live
+
+
+def _watched(gateway: Gateway, events: AsyncIterator[bytes]) -> Response:
+    if gateway.news.watchers >= MOST_WATCHERS:
+        raise Refused("overloaded", f"{MOST_WATCHERS} pages watch this gateway, as many as may", 503, retry_after=5.0)
+    return StreamingResponse(events, headers=_STREAM, media_type="text/event-stream")
+
+
+async def _calls(gateway: Gateway, key: Key) -> AsyncIterator[bytes]:
+    """The records of a tenant's calls, and each again when it has changed."""
+    version = 0
+    async for number in gateway.news.since(-1):
+        changed = gateway.calls.since(version, key.tenant)
+        version = number
+        yield b"".join(_event("call", summary(call)) for call in changed) or b": alive\n\n"
+
+
+async def _content(gateway: Gateway, call: Call) -> AsyncIterator[bytes]:
+    """What a call carried, as it comes, until the call has ended."""
+    told: dict[str, int] = {}
+    position = 0
+    content = call.content
+    if content is None or gateway.contents is None or gateway.contents.find(call.id) is not content:
+        yield _event("none", {"inspect": gateway.contents is not None})
+        return
+    async for _ in gateway.news.since(-1):
+        new = b"".join(
+            _raw_event(name, part) for name, part in tuple(content.parts.items()) if told.get(name) != id(part)
+        )
+        told = {name: id(part) for name, part in content.parts.items()}
+        new += b"".join(_raw_event("event", event) for event in content.events[position:])
+        position = len(content.events)
+        ended = content.ended
+        yield new or b": alive\n\n"
+        if ended:
+            yield _event("end", call.shown())
+            return
+
+
+def summary(call: Call) -> Data:
+    """A row of the list: the record without the entries of its reports, which are counted."""
+    shown = call.shown()
+    del shown["request_loss"], shown["answer_loss"]
+    usage = shown["usage"]
+    if usage is not None:
+        shown["usage"] = {name: value for name, value in usage.items() if name != "raw"}
+    return {**shown, "loss": counted([*call.request_loss, *call.answer_loss])}
+
+
+def _event(name: str, value: Data) -> bytes:
+    return _raw_event(name, json.dumps(value))
+
+
+def _raw_event(name: str, value: bytes) -> bytes:
+    return b"event: " + name.encode() + b"\ndata: " + value + b"\n\n"

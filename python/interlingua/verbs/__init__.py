@@ -1,0 +1,12 @@
+"""
+The verbs of the contract over its Protobuf messages (spec/9-service.md): Adapt, Route, Generate, Estimate, Check and the
+list of models. The gRPC service and the HTTP gateway are two ways to reach them.
+
+    verbs.py       each verb: a message in, a message out
+    adapting.py    one value from any form to any other
+    routing.py     decisions and candidates as messages
+    estimating.py  tokens and cost
+    checking.py    the rules that a value breaks
+    failures.py    how a verb fails: status code, message, details
+    convert.py     plain data ↔ messages; generated
+"""

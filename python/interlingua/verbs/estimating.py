@@ -1,0 +1,78 @@
+"""Estimate: tokens and cost before a call, cost after one."""
+
+from collections.abc import Mapping
+from datetime import UTC
+from typing import Any
+
+from interlingua import router, translate
+from interlingua.canonical.errors import InvalidRequest
+from interlingua.registry import Registry, prices
+from interlingua.v1 import service_pb2 as service
+from interlingua.v1 import types_pb2 as types
+from interlingua.verbs import adapting, convert
+from interlingua.verbs.routing import cost_message, optional_object
+
+Data = dict[str, Any]
+
+
+def estimate(request: service.EstimateRequest, models: Registry) -> service.EstimateResponse:
+    """Tokens and cost of a request, or the cost of a usage."""
+    match request.WhichOneof("subject"):
+        case "request":
+            return _before(adapting.message_data(request.request, "Request"), request, models)
+        case "request_json":
+            return _before(adapting.load(request.request_json, "Request", "request_json"), request, models)
+        case "usage":
+            return _after(adapting.message_data(request.usage, "Usage"), request, models)
+        case "usage_json":
+            return _after(adapting.load(request.usage_json, "Usage", "usage_json"), request, models)
+        case _:
+            raise InvalidRequest("there is nothing to estimate; set one of the oneof", path="")
+
+
+def _before(conversation: Data, request: service.EstimateRequest, models: Registry) -> service.EstimateResponse:
+    model = request.model or conversation.get("model")
+    if model is None:
+        raise InvalidRequest("name a model, as provider:name", path="/model")
+    wire = adapting.wire(request.adapter)
+    with adapting.field_of_call("model"):
+        endpoint = models.endpoint(model=model, adapter=wire)
+    tokens = translate.estimate_for(conversation, endpoint)
+    price = _price(request, endpoint.model_id(endpoint.model) or model, models)
+    amounts = router.cost_range(tokens, price, conversation.get("max_output_tokens"))
+    version = price.get("version") if price is not None else None
+    return service.EstimateResponse(
+        tokens=convert.to_proto(types.TokenEstimate, dict(tokens)), cost=cost_message(amounts, version)
+    )
+
+
+def _after(usage: Data, request: service.EstimateRequest, models: Registry) -> service.EstimateResponse:
+    # without a model and a price nothing is known of the price: unpriced, which is no error
+    with adapting.field_of_call("model"):
+        named = str(models.parse(request.model)) if request.model else None
+    price = _price(request, named, models) if named or request.price_json else None
+    amount = prices.cost(usage, price)
+    if amount is None or price is None:
+        return service.EstimateResponse()
+    exact = prices.text(amount)
+    return service.EstimateResponse(
+        cost=cost_message({"low": exact, "likely": exact, "high": exact}, price.get("version"))
+    )
+
+
+def _price(request: service.EstimateRequest, model: str | None, models: Registry) -> Mapping[str, Any] | None:
+    if (price := optional_object(request.price_json, "price_json")) is not None:
+        return price
+    return models.price(model, _version(request, models)) if model else None
+
+
+def _version(request: service.EstimateRequest, models: Registry) -> str | None:
+    """The table that counts at the moment asked for: tables are named by the day from which they count."""
+    if not request.HasField("at"):
+        return None
+    try:
+        day = request.at.ToDatetime(UTC).date().isoformat()
+    except (ValueError, OverflowError):
+        raise InvalidRequest("not a moment between the years 1 and 9999", path="/at") from None
+    versions = models.price_versions()
+    return max((version for version in versions if version <= day), default=versions[0])

@@ -1,0 +1,74 @@
+"""
+proto/ to the messages of the clients, by buf and the template of each (`clients/*/buf.gen.yaml`). `--check` only compares.
+
+A language whose toolchain is not here is left as it is, and the output says so. What a plugin is made of comes from the
+registry of its language, at the versions of `clients/versions.toml`.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import google.rpc
+from _schema import ROOT, settle
+
+CLIENTS = ROOT / "clients"
+
+TEMPLATES = {
+    # language: its tool, what installs its plugins, the folder of what is generated
+    "go": ("go", [], "interlinguav1"),
+    "typescript": ("npm", ["npm", "--prefix", "clients/typescript", "ci", "--silent"], "src/generated"),
+}
+ERRORS = "google/rpc/error_details.proto"
+"""What an error's details are made of. The libraries of the other languages bring it along."""
+
+
+def main(arguments: list[str]) -> int:
+    return max([_language(name, arguments) for name in TEMPLATES])
+
+
+def _language(name: str, arguments: list[str]) -> int:
+    tool, install, folder = TEMPLATES[name]
+    if shutil.which(tool) is None:
+        print(f"clients/{name} is left as it is: {tool} is not installed")
+        return 0
+    if install and not (CLIENTS / name / "node_modules").is_dir():
+        subprocess.run(install, cwd=ROOT, check=True)
+    with TemporaryDirectory() as out:
+        template = ["--template", f"clients/{name}/buf.gen.yaml", "--output", out]
+        inputs = [[]] if name == "go" else [[], [str(_google(Path(out)))]]
+        for given in inputs:
+            if (status := _buf(["generate", *given, *template])) != 0:
+                return status
+        made = Path(out, "clients", name, folder)
+        files: dict[Path, str | bytes] = {
+            CLIENTS / name / folder / path.relative_to(made): path.read_bytes()
+            for path in sorted(made.rglob("*"))
+            if path.is_file()
+        }
+    return settle(files, arguments)
+
+
+def _buf(arguments: list[str]) -> int:
+    # the virtual environment has buf
+    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(["buf", *arguments], cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        print(done.stderr, file=sys.stderr)
+    return done.returncode
+
+
+def _google(folder: Path) -> Path:
+    """A folder with Google's file of error details alone, as googleapis-common-protos has it."""
+    source = Path(next(iter(google.rpc.__path__)), Path(ERRORS).name)
+    target = folder / "google-apis"
+    (target / ERRORS).parent.mkdir(parents=True)
+    shutil.copyfile(source, target / ERRORS)
+    return target
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
