@@ -69,8 +69,7 @@ def _killed(url: str, seed: int, name: str, after: float) -> list[tuple[str, str
     time.sleep(after)
     assert process.poll() is None, "the load ended by itself"
     process.send_signal(signal.SIGKILL)
-    told = process.stdout.read().decode()
-    process.wait()
+    told = process.communicate()[0].decode()
     lines = [line.split(" ") for line in told.splitlines(keepends=True) if line.endswith("\n")]
     return [(session_id, message_id, key.strip()) for session_id, message_id, key in lines]
 
