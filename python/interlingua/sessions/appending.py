@@ -150,7 +150,9 @@ def _bound(change: Change, drafts: Sequence[Message], rules: Rules) -> list[Mess
 
 def demand_sound(message: Message, position: int, rules: Rules) -> None:
     """Raises `InvalidRequest` with every rule that a message breaks by itself, which fits the schema."""
-    found = [*broken_rules(message, rules.profile), *_private(message)]
+    found = broken_rules(message, rules.profile)
+    if message["metadata"].get("user_id") or message["metadata"].get("team_id"):
+        found += _private(message)
     if found:
         found = [{**one, "path": f"/{position}{one['path']}"} for one in found]
         raise InvalidRequest(found[0]["message"], path=found[0]["path"], violations=found)
@@ -175,7 +177,11 @@ def _store(change: Change, messages: list[Message], rules: Rules) -> None:
     calls_of_ours = _calls(change, messages)
     for position, message in enumerate(messages):
         demand_sound(message, position, rules)
-    rows = [to_row(change.rows.tenant, message) for message in messages]
+    now = write_time(change.now)
+    rows = [
+        to_row(change.rows.tenant, message, None, change.now if message["created_at"] == now else None)
+        for message in messages
+    ]
     change.rows.insert(rows)
     if calls_of_ours is not None:
         write_calls(change, [*zip(rows, messages, strict=True)], calls_of_ours)
@@ -223,8 +229,14 @@ def _calls(change: Change, messages: list[Message]) -> dict[str, ToolCallRow] | 
 
     Raises `InvalidRequest` when a call has an id twice, or a result answers no call, or one that has its answer.
     """
-    asked = [block["id"] for message in messages for block in calls.calls_in(message["content"])]
-    results = [block["tool_use_id"] for message in messages if (block := calls.result_in(message["content"]))]
+    asked: list[str] = []
+    results: list[str] = []
+    for message in messages:
+        for block in message["content"]:
+            if block["type"] == "tool_use":
+                asked.append(block["id"])
+            elif block["type"] == "tool_result":
+                results.append(block["tool_use_id"])
     if not asked and not results:
         return None
     names = _fresh_names(change, asked) if asked else {}

@@ -134,12 +134,6 @@ def _select(kind: type[AnyRow]) -> str:
     return f"SELECT {', '.join(kind._fields)} FROM {_TABLE_OF[kind]} WHERE tenant = ?"
 
 
-@cache
-def _update(kind: type[AnyRow]) -> str:
-    changed = [name for name in kind._fields if name not in ("tenant", "id")]
-    return f"UPDATE {_TABLE_OF[kind]} SET {', '.join(f'{name} = ?' for name in changed)} WHERE tenant = ? AND id = ?"
-
-
 class Rows:
     """The rows of one tenant, in one transaction."""
 
@@ -159,10 +153,20 @@ class Rows:
             kind = type(found[0])
             self._do.insert(_TABLE_OF[kind], kind._fields, found)
 
-    def update(self, row: SessionRow | MessageRow | ToolCallRow) -> None:
-        """Writes a row again that is there."""
-        changed = [value for name, value in zip(row._fields, row, strict=True) if name not in ("tenant", "id")]
-        self._do.run(_update(type(row)), (*changed, self.tenant, row.id))
+    def update(self, row: SessionRow | MessageRow | ToolCallRow, before: SessionRow | None = None) -> None:
+        """Writes a row again that is there: all of it, or what differs from what it was before."""
+        changed = [
+            (name, value)
+            for place, (name, value) in enumerate(zip(row._fields, row, strict=True))
+            if name not in ("tenant", "id") and (before is None or before[place] != value)
+        ]
+        if changed:
+            columns = ", ".join([f"{name} = ?" for name, _ in changed])
+            values = [value for _, value in changed]
+            self._do.run(
+                f"UPDATE {_TABLE_OF[type(row)]} SET {columns} WHERE tenant = ? AND id = ?",
+                (*values, self.tenant, row.id),
+            )
 
     # ---------------------------------------------------------------------------------------------- sessions
 

@@ -53,7 +53,7 @@ def renew(change: Change, turn: Turn, lease: int, arrived: Message | None) -> No
     change.alter(turn_until=change.now + lease)
     if arrived is not None:
         _put(change, _whole(change, turn, arrived, "partial"))
-    change.rows.update(change.row)  # nothing that anybody is told of
+    change.keep()  # nothing that anybody is told of
 
 
 def end(
