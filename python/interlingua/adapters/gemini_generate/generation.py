@@ -4,7 +4,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from interlingua.adapters._kit import Wire, gravity, report_unknown
-from interlingua.adapters._member_types import whole
+from interlingua.adapters._members import is_number, whole, within, within_limit
 from interlingua.adapters.gemini_generate.context import Reading, Writing
 from interlingua.adapters.gemini_generate.reasoning import reasoning_from_wire
 from interlingua.adapters.gemini_generate.schemas import fitted, is_taken, json_schema
@@ -77,7 +77,7 @@ def _number(value: Any, reading: Reading) -> int | float | Decimal | None:
             value = json.loads(value)
         except InvalidRequest:
             return None
-    return value if type(value) in (int, float, Decimal) else None
+    return value if is_number(value) else None
 
 
 def _count(value: Any, least: int | None, reading: Reading) -> int | None:
@@ -132,23 +132,11 @@ def sampling_to_wire(request: Request, config: Wire, writing: Writing) -> None:
 
 
 def _within(name: str, value: Any, writing: Writing) -> Any:
-    """The value inside the range of the target; a model's own limit of output is known to the endpoint."""
-    low, high = RANGES.get(name, (None, None))
-    code = "unsupported_value"
+    """The value inside the range of the target."""
     if name == "max_output_tokens":
-        low, high, code = 1, writing.known(name).get("max_output_tokens"), "limit_exceeded"
-    elif name == "top_k":
-        low = 1
-    if writing.same(name):
-        low, high = None, high if code == "limit_exceeded" else None
-    fitted_value = value
-    if low is not None and value < low:
-        fitted_value = low
-    elif high is not None and value > high:
-        fitted_value = high
-    if fitted_value != value:
-        writing.loss.replace((name,), fitted_value, code, "weakened", "the target's range is narrower")
-    return fitted_value
+        return within(name, within_limit(name, value, writing), 1, None, writing, "limit_exceeded")
+    low, high = RANGES.get(name, (None, None))
+    return within(name, value, low, high, writing)
 
 
 def _stop_to_wire(stop: list[str], config: Wire, writing: Writing) -> None:

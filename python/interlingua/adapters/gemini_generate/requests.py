@@ -13,11 +13,9 @@ from interlingua.adapters._kit import (
     report_foreign_option,
     report_foreign_options,
     report_foreign_state,
-    report_unknown,
     stored_elsewhere,
-    within,
 )
-from interlingua.adapters._member_types import (
+from interlingua.adapters._members import (
     INTEGER,
     LIST,
     NUMBER,
@@ -25,7 +23,9 @@ from interlingua.adapters._member_types import (
     SWITCH,
     TEXT,
     TEXTS,
-    Types,
+    Row,
+    Rows,
+    write_members,
     wrong_member,
 )
 from interlingua.adapters._structured import guarded, recognised, written
@@ -42,7 +42,6 @@ from interlingua.adapters.gemini_generate.generation import (
 from interlingua.adapters.gemini_generate.proofreading import proofread
 from interlingua.adapters.gemini_generate.reasoning import reasoning_to_wire
 from interlingua.adapters.gemini_generate.schemas import fitted
-from interlingua.adapters.gemini_generate.state import report_cache
 from interlingua.adapters.gemini_generate.tables import (
     CAMEL,
     MODEL_IN_PATH,
@@ -144,9 +143,9 @@ def _note_options(request: Request, form: dict[str, Any], reading: Reading) -> N
     for name, value in options.items():
         if name in _OPTION_OBJECTS and type(value) is dict:
             for member in value:
-                if member in _TYPES[name]:
+                if member in _ROWS[name].kind:
                     note_member(request, form, f"options/{name}/{member}", "combination", reading.adapter)
-        elif CAMEL.get(name, name) in _TYPES:
+        elif CAMEL.get(name, name) in _ROWS:
             note_member(request, form, f"options/{name}", "combination", reading.adapter)
 
 
@@ -203,15 +202,23 @@ def members_from_wire(body: Wire, reading: Reading) -> tuple[Request, Wire]:
 
 # ---------------------------------------------------------------------------------------------- to the wire
 
-_MESSAGES: Final = frozenset(("messages", "system", "model", "stream", "loss_policy", "options", "provider_state"))
-_UNSUPPORTED: Final = {"verbosity": "weakened", "user": "weakened"}
-_KNOWN: Final = _MESSAGES | frozenset(
-    (*NUMBERS.values(), *(name for name, _ in COUNTS.values()), "stop", "logprobs", "reasoning", "response_format", "tools",
-     "tool_choice", "parallel_tool_calls", "service_tier", "metadata", "cache", *_UNSUPPORTED)
-)  # fmt: skip
-
-
-_WRITTEN: Final = _KNOWN - {"cache", *_UNSUPPORTED}
+_WRITTEN: Final = frozenset(
+    (
+        *NUMBERS.values(),
+        *(name for name, _ in COUNTS.values()),
+        "stop",
+        "logprobs",
+        "reasoning",
+        "response_format",
+        "tools",
+        "tool_choice",
+        "parallel_tool_calls",
+        "service_tier",
+        "metadata",
+        "stream",
+    )
+)
+"""The members beside the messages that the wire has, or reports itself."""
 
 
 def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
@@ -328,7 +335,7 @@ def _respelt(request: Request, body: Wire, writing: Writing) -> Wire:
 _BESIDE: Final = ("/messages/", "/system/", "/filler")
 """What is reported of these makes no difference to the members."""
 _APART: Final = frozenset(("tools", "contents"))
-_READ: Final = (_KNOWN - _MESSAGES - {"tools"}) | {"options"}
+_READ: Final = (_WRITTEN - {"tools", "stream"}) | {"options"}
 
 
 def _replaced(body: Wire, spelling: Wire) -> Wire:
@@ -354,12 +361,7 @@ def members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         _metadata_to_wire(request["metadata"], body, writing)
     if request.get("options"):
         _options_to_wire(request, body, writing)
-    if not within(request, _WRITTEN):
-        for name, severity in _UNSUPPORTED.items():
-            if request.get(name) is not None:
-                writing.loss.drop((name,), "unsupported_field", severity, f"the wire has no {name}")
-        report_cache(request, writing, ())
-        report_unknown(request, _KNOWN, writing.loss, ())
+    write_members(request, body, {}, writing, _WRITTEN)
 
 
 def _tier_to_wire(tier: str, body: Wire, writing: Writing) -> None:
@@ -461,21 +463,25 @@ def _is_option(member: Wire, place: str, writing: Writing) -> bool:
 
 # ---------------------------------------------------------------------------------------------- types of members
 
-_TYPES: Final[Types] = {
-    "model": TEXT,
-    "tools": LIST,
-    "toolConfig": {"functionCallingConfig": OBJECT},
-    "generationConfig": {
-        **dict.fromkeys(NUMBERS, NUMBER),
-        **dict.fromkeys(COUNTS, INTEGER),
-        "stopSequences": TEXTS,
-        "responseLogprobs": SWITCH,
-        "responseMimeType": TEXT,
-        "responseSchema": OBJECT,
-        "thinkingConfig": {"includeThoughts": SWITCH, "thinkingBudget": INTEGER, "thinkingLevel": TEXT},
-    },
-    "serviceTier": TEXT,
-    "labels": OBJECT,
+_ROWS: Final[Rows] = {
+    "model": Row(TEXT),
+    "tools": Row(LIST),
+    "toolConfig": Row({"functionCallingConfig": Row(OBJECT)}),
+    "generationConfig": Row(
+        {
+            **dict.fromkeys(NUMBERS, Row(NUMBER)),
+            **dict.fromkeys(COUNTS, Row(INTEGER)),
+            "stopSequences": Row(TEXTS),
+            "responseLogprobs": Row(SWITCH),
+            "responseMimeType": Row(TEXT),
+            "responseSchema": Row(OBJECT),
+            "thinkingConfig": Row(
+                {"includeThoughts": Row(SWITCH), "thinkingBudget": Row(INTEGER), "thinkingLevel": Row(TEXT)}
+            ),
+        }
+    ),
+    "serviceTier": Row(TEXT),
+    "labels": Row(OBJECT),
 }
 
 
@@ -484,7 +490,7 @@ def wrong_type(options: Wire, form: Wire) -> InvalidWire | None:
     config = options.get("generationConfig")
     if isinstance(config, dict) and isinstance(thinking := config.get("thinkingConfig"), dict):
         options = {**options, "generationConfig": {**config, "thinkingConfig": camelised(thinking)}}
-    problem = wrong_member(NAME, options, _TYPES)
+    problem = wrong_member(NAME, options, _ROWS)
     if problem is not None and problem.path is not None:
         problem.path = _path_as_sent(problem.path, form.get("members") or {})
     return problem

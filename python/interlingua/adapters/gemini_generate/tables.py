@@ -31,6 +31,7 @@ RANGES: Final[dict[str, tuple[Any, Any]]] = {
     "top_p": (0, 1),
     "presence_penalty": (-2, 1.99),
     "frequency_penalty": (-2, 1.99),
+    "top_k": (1, None),
     "n": (1, 8),
     "top_logprobs": (0, 20),
 }
