@@ -13,6 +13,7 @@ from typing import Any
 import grpc
 import grpc.aio
 import trustme
+from cryptography.hazmat.primitives import serialization
 
 from interlingua.client import Client, FakeTransport
 from interlingua.client.fake import Refuse
@@ -47,7 +48,13 @@ def credentials(folder: Path) -> grpc.ServerCredentials:
         ("client", authority.issue_cert("client")),
     ):
         (folder / f"{name}.pem").write_bytes(b"".join(pem.bytes() for pem in certificate.cert_chain_pems))
-        certificate.private_key_pem.write_to_path(str(folder / f"{name}.key"))
+        # PKCS #8, which every library of TLS reads
+        key = serialization.load_pem_private_key(certificate.private_key_pem.bytes(), password=None)
+        (folder / f"{name}.key").write_bytes(
+            key.private_bytes(
+                serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+            )
+        )
     return tls(folder / "server.pem", folder / "server.key", folder / "authority.pem")
 
 

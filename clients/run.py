@@ -56,6 +56,8 @@ class Language:
         object.__setattr__(self, "folder", HERE / self.name)
 
 
+JAVA = ["java", "-cp", ":".join(f"{HERE}/java/target/{part}" for part in ("classes", "test-classes", "lib/*"))]
+
 LANGUAGES = [
     Language(
         name="go",
@@ -72,6 +74,22 @@ LANGUAGES = [
         test=["npm", "test", "--silent"],
         tour=["node", "dist/examples/tour.js"],
         plug=["node", f"{HERE}/typescript/dist/plug/main.js"],
+    ),
+    Language(
+        name="rust",
+        tools=("cargo",),
+        build=[["cargo", "build", "--locked", "--quiet", "--all-targets"]],
+        test=["cargo", "test", "--locked", "--quiet"],
+        tour=["target/debug/examples/tour"],
+        plug=[f"{HERE}/rust/target/debug/plug", f"{CACHE}/proto.binpb"],
+    ),
+    Language(
+        name="java",
+        tools=("java", "mvn"),
+        build=[["mvn", "--batch-mode", "--quiet", "-DskipTests", "test-compile"]],
+        test=["mvn", "--batch-mode", "--quiet", "surefire:test"],
+        tour=[*JAVA, "interlingua.examples.Tour"],
+        plug=[*JAVA, "interlingua.plug.Plug"],
     ),
 ]
 
@@ -90,17 +108,16 @@ def main(arguments: list[str]) -> int:
     wanted = [language for language in LANGUAGES if not options.languages or language.name in options.languages]
     here = [language for language in wanted if _is_here(language)]
     CACHE.mkdir(parents=True, exist_ok=True)
+    buf = Path(sys.executable).with_name("buf")
+    subprocess.run([buf, "build", "--exclude-source-info", "-o", CACHE / "proto.binpb"], cwd=ROOT, check=True)
     began = time.monotonic()
     failed: list[str] = []
     with _settings() as settings:
-        for language in here:
-            failed += _attempt(language, _build_and_test, settings)
+        # two at a time: a suite, its server and a plug together keep little more than one processor busy
+        with ThreadPoolExecutor(2) as pool:
+            for result in pool.map(lambda language: _prove(language, settings, suite=options.suite), here):
+                failed += result
         sound = [language for language in here if language.name not in failed]
-        if options.suite:
-            # two at a time: a suite, its server and a plug together keep little more than one processor busy
-            with ThreadPoolExecutor(2) as pool:
-                for result in pool.map(lambda language: _attempt(language, _suite, {}), sound):
-                    failed += result
         failed += _cross(sound)
     print(
         f"{len(here)} clients in {time.monotonic() - began:.0f} s"
@@ -138,6 +155,11 @@ def _numbers(version: str) -> list[int]:
 
 
 # ---------------------------------------------------------------------------------------------------- steps
+
+
+def _prove(language: Language, settings: dict[str, str], *, suite: bool) -> list[str]:
+    failed = _attempt(language, _build_and_test, settings)
+    return failed or (_attempt(language, _suite, settings) if suite else [])
 
 
 def _attempt(language: Language, step: object, settings: dict[str, str]) -> list[str]:

@@ -20,6 +20,7 @@ CLIENTS = ROOT / "clients"
 TEMPLATES = {
     # language: its tool, what installs its plugins, the folder of what is generated
     "go": ("go", [], "interlinguav1"),
+    "rust": ("cargo", [], "src/generated"),
     "typescript": ("npm", ["npm", "--prefix", "clients/typescript", "ci", "--silent"], "src/generated"),
 }
 ERRORS = "google/rpc/error_details.proto"
@@ -39,7 +40,7 @@ def _language(name: str, arguments: list[str]) -> int:
         subprocess.run(install, cwd=ROOT, check=True)
     with TemporaryDirectory() as out:
         template = ["--template", f"clients/{name}/buf.gen.yaml", "--output", out]
-        inputs = [[]] if name == "go" else [[], [str(_google(Path(out)))]]
+        inputs = [[], [str(_google(Path(out)))]] if name == "typescript" else [[]]
         for given in inputs:
             if (status := _buf(["generate", *given, *template])) != 0:
                 return status

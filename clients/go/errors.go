@@ -71,6 +71,7 @@ var categories = map[codes.Code]pb.ErrorCategory{
 	codes.NotFound:          pb.ErrorCategory_ERROR_CATEGORY_NOT_FOUND,
 	codes.Unimplemented:     pb.ErrorCategory_ERROR_CATEGORY_UNSUPPORTED,
 	codes.ResourceExhausted: pb.ErrorCategory_ERROR_CATEGORY_UNSUPPORTED, // a message above the client's own limit
+	codes.OutOfRange:        pb.ErrorCategory_ERROR_CATEGORY_UNSUPPORTED,
 	codes.DeadlineExceeded:  pb.ErrorCategory_ERROR_CATEGORY_TIMEOUT,
 	codes.Canceled:          pb.ErrorCategory_ERROR_CATEGORY_CANCELLED,
 	codes.Unavailable:       pb.ErrorCategory_ERROR_CATEGORY_NETWORK,

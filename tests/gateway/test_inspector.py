@@ -145,6 +145,10 @@ def test_an_error_is_compared_with_its_status_and_headers() -> None:
     chat = next(side for side in answer["sides"] if side["wire"] == "openai_chat")
     assert (chat["status"], chat["headers"]["retry-after"]) == (429, "20")
     assert json.loads(chat["text"])["error"]["message"] == "slow"
+    given["body"]["request_id"] = "req_1"
+    answer = compare(json.dumps(given).encode())
+    ollama = next(side for side in answer["sides"] if side["wire"] == "ollama_chat")
+    assert [entry["source"] for entry in ollama["loss"] if entry["path"] == "/request_id"] == [["/body/request_id"]]
 
 
 def test_a_stream_is_compared_piece_by_piece() -> None:
@@ -459,6 +463,16 @@ def test_contents_are_forgotten() -> None:
     assert large.size < 17 << 20
     large.client({"headers": {}, "body": "y" * (5 << 20)})
     assert b"left_out" in large.parts["client"]
+    contents = Contents(100)
+    for position in range(20):  # all at the same time
+        contents.open(str(position), Content(lambda: 0.0, 0.0, news))
+    for _ in range(150):
+        for position in range(20):
+            if (content := contents.find(str(position))) is not None:
+                content.event({"type": "text_delta", "text": "x" * 100_000})
+    kept = [content for position in range(20) if (content := contents.find(str(position))) is not None]
+    assert sum(content.size for content in kept) <= 64 << 20
+    assert 3 <= len(kept) < 20
 
 
 def test_records_hold_no_content() -> None:

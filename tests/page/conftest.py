@@ -22,6 +22,7 @@ from interlingua.gateway.access import Access, Key
 from interlingua.gateway.gateway import Gateway
 
 BROWSER = os.environ.get("BROWSER", "")
+SCALE = 2 if os.environ.get("PICTURES") else 1
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -48,6 +49,14 @@ class Served:
         self.fake = fake
 
 
+async def _settled() -> None:
+    """What still runs of a server that ended at once is ended too, before its loop is closed."""
+    left = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in left:
+        task.cancel()
+    await asyncio.gather(*left, return_exceptions=True)
+
+
 @contextmanager
 def _serving(*steps: Step, inspect: int = 50, keys: list[Key] | None = None) -> Iterator[Served]:
     loop = asyncio.new_event_loop()
@@ -55,7 +64,7 @@ def _serving(*steps: Step, inspect: int = 50, keys: list[Key] | None = None) -> 
     thread.start()
 
     def run(work: Any) -> Any:
-        return asyncio.run_coroutine_threadsafe(work, loop).result(20)
+        return asyncio.run_coroutine_threadsafe(work, loop).result(60)
 
     async def start() -> Any:
         fake = FakeTransport(*steps)
@@ -69,6 +78,7 @@ def _serving(*steps: Step, inspect: int = 50, keys: list[Key] | None = None) -> 
         yield Served(f"http://127.0.0.1:{running.port}", gateway, fake)
     finally:
         run(running.stop(0))
+        run(_settled())
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
@@ -97,10 +107,12 @@ def browser() -> Iterator[Any]:
 def page(browser: Any) -> Iterator[Any]:
     """A page of an ordinary screen. Whatever it logs as an error, or asks of another origin, fails its test."""
     context = browser.new_context(
-        viewport={"width": 1440, "height": 900}, permissions=["clipboard-read", "clipboard-write"]
+        viewport={"width": 1440, "height": 900},
+        device_scale_factor=SCALE,
+        permissions=["clipboard-read", "clipboard-write"],
     )
     opened = context.new_page()
-    opened.set_default_timeout(10_000)
+    opened.set_default_timeout(30_000)  # a busy machine is no reason to fail
     wrong: list[str] = []
     asked: set[str] = set()
     opened.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
@@ -120,7 +132,7 @@ def example(number: int) -> dict[str, Any]:
 
 def until(page: Any, expression: str) -> None:
     """Waits until an expression holds. Playwright's own way evaluates a text in the page, which its policy forbids."""
-    for _ in range(200):
+    for _ in range(600):
         if page.evaluate(expression):
             return
         page.wait_for_timeout(50)

@@ -38,6 +38,22 @@ def test_nothing_overflows_and_everything_can_be_read(
         assert page.evaluate(_CONTRAST) == []
 
 
+def test_a_loss_chosen_is_seen_at_once_on_both_sides(serving: Any, page: Any) -> None:
+    """The picture of the README: with PICTURES=FOLDER it is kept."""
+    with serving() as at:
+        page.set_viewport_size({"width": 1360, "height": 800})
+        page.goto(at.url)
+        page.wait_for_selector(".side .loss")
+        page.click('.chip[data-wire="openai_chat"]')
+        page.locator('.side[data-wire="openai_chat"] .loss', has_text="reasoning of another provider").click()
+        page.evaluate("scrollTo(0, document.querySelector('.bench').offsetTop - 70)")
+        for pane in ("#marks", '.side[data-wire="openai_chat"] pre'):
+            chosen, shown = page.locator(f"{pane} mark.chosen").first.bounding_box(), page.locator(pane).bounding_box()
+            assert shown["y"] <= chosen["y"] <= min(shown["y"] + shown["height"], 800)
+        if PICTURES:
+            page.screenshot(path=Path(PICTURES) / "inspector.png")
+
+
 def test_the_colours_can_be_chosen(serving: Any, page: Any) -> None:
     """As the system, light, dark; kept over a reload."""
     with serving() as at:

@@ -92,6 +92,7 @@ const CATEGORIES: Partial<Record<Code, ErrorCategory>> = {
   [Code.NotFound]: ErrorCategory.NOT_FOUND,
   [Code.Unimplemented]: ErrorCategory.UNSUPPORTED,
   [Code.ResourceExhausted]: ErrorCategory.UNSUPPORTED, // a message above the client's own limit
+  [Code.OutOfRange]: ErrorCategory.UNSUPPORTED,
   [Code.DeadlineExceeded]: ErrorCategory.TIMEOUT,
   [Code.Canceled]: ErrorCategory.CANCELLED,
   [Code.Unavailable]: ErrorCategory.NETWORK,

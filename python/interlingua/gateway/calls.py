@@ -40,11 +40,12 @@ class Call:
     request_loss: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     answer_loss: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
-    def decided(self, choice: Choice) -> None:
-        """Whom the call goes to, and what each slot of routing said."""
+    def decided(self, choice: Choice, *, mapped: bool = False) -> None:
+        """Whom the call goes to, what each slot of routing said, and whether the policy maps the name that was asked for."""
         record = choice.record
         self.route = {
             "mode": record["mode"],
+            "mapped": mapped,
             "reason": record["reason"],
             "models": list(choice.models),
             "slots": [dict(verdict) for verdict in choice.chain],

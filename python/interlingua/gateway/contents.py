@@ -34,8 +34,10 @@ class Content:
     news: News
     parts: Data = field(default_factory=dict[str, Any])
     events: list[bytes] = field(default_factory=list[bytes])
+    keeper: "Contents | None" = None
     size: int = 0
     ended: bool = False
+    forgotten: bool = False
 
     def client(self, wire: Mapping[str, Any]) -> None:
         """The request as the client sent it, without the headers that may hold a key."""
@@ -57,19 +59,24 @@ class Content:
 
     def event(self, event: Mapping[str, Any], sent: str | None = None) -> None:
         """The next piece of the answer, or the whole of it."""
-        if self.size > _BUDGET // 4:
+        if self.forgotten or self.size > _BUDGET // 4:
             return  # one call does not drive out all others
         told = {"at": round(self.clock() - self.began, 6), "event": event, "sent": sent}
         self.events.append(_encoded(told))
-        self.size += len(self.events[-1])
-        self.news.publish()
+        self._grew(len(self.events[-1]))
 
     def _part(self, name: str, value: Mapping[str, Any]) -> None:
         encoded = _encoded(value)
         if len(encoded) > _PART:
             encoded = json.dumps({"left_out": f"{len(encoded)} bytes are more than the {_PART} that are kept"})
-        self.parts[name] = encoded
-        self.size += len(encoded)
+        if not self.forgotten:
+            self.parts[name] = encoded
+            self._grew(len(encoded))
+
+    def _grew(self, size: int) -> None:
+        self.size += size
+        if self.keeper is not None:
+            self.keeper.grew(size)
         self.news.publish()
 
 
@@ -79,13 +86,26 @@ class Contents:
     def __init__(self, kept: int = KEPT) -> None:
         self.kept = kept
         self._contents: OrderedDict[str, Content] = OrderedDict()
+        self._size = 0
 
     def open(self, id: str, content: Content) -> None:
-        """Keeps the content of a call that begins, and forgets the oldest ones for it."""
+        """Keeps the content of a call that begins, and forgets the oldest for it."""
+        content.keeper = self
         self._contents[id] = content
-        size = sum(one.size for one in self._contents.values())
-        while len(self._contents) > self.kept or (size > _BUDGET and len(self._contents) > 1):
-            size -= self._contents.popitem(last=False)[1].size
+        if len(self._contents) > self.kept:
+            self._forget()
+
+    def grew(self, size: int) -> None:
+        """A content has become larger: when all are too large together, the oldest are forgotten."""
+        self._size += size
+        while self._size > _BUDGET and len(self._contents) > 1:
+            self._forget()
+
+    def _forget(self) -> None:
+        oldest = self._contents.popitem(last=False)[1]
+        self._size -= oldest.size
+        oldest.forgotten = True
+        oldest.parts, oldest.events = {}, []
 
     def find(self, id: str) -> Content | None:
         """The content of a call; None when it is forgotten."""

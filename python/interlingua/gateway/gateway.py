@@ -95,8 +95,14 @@ class Gateway:
 
     # ------------------------------------------------------------------------------------------------ operations
 
-    def generation(self, adapter: str, reframed: Callable[[Request], "Reframed | None"] = lambda _: None) -> Operation:
-        """The operation that generates on a wire. `reframed` says when a stream has another frame than the wire's own."""
+    def generation(
+        self,
+        adapter: str,
+        reframed: Callable[[Request], "Reframed | None"] = lambda _: None,
+        older: "Older | None" = None,
+    ) -> Operation:
+        """The operation that generates on a wire. `reframed` says when a stream has another frame than the wire's own,
+        `older` how an operation that the wire had before is one of it."""
 
         async def generate(request: Request) -> Response:
             running: Running | None = None
@@ -104,10 +110,11 @@ class Gateway:
                 key = self.access.key(key_of(request))
                 self.access.admit(key)
                 running = self.begin(key, adapter)
-                prepared = await self._prepare(request, adapter, key, running.call)
+                prepared = await self._prepare(request, adapter, key, running.call, older)
                 running.changed()
                 if not prepared.streamed:
                     body, headers = await unless_gone(request, self.generator.whole(prepared, running.call))
+                    body = body if older is None else older.answered(body)
                     running.end(200)
                     return Response(body, 200, {**headers, **running.headers(), "content-type": _JSON})
                 stream = await unless_gone(request, self.generator.begin(prepared, running.call))
@@ -167,7 +174,9 @@ class Gateway:
         """The time, as records and lists give it."""
         return self._now().astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
-    async def _prepare(self, request: Request, adapter: str, key: Key, call: Call) -> Prepared:
+    async def _prepare(
+        self, request: Request, adapter: str, key: Key, call: Call, older: "Older | None" = None
+    ) -> Prepared:
         body = await read_body(request, self.limits.body)
         strict = request.headers.get("interlingua-strict")
         if strict is not None and strict not in _STRICT:
@@ -177,7 +186,8 @@ class Gateway:
             call.content.client(_wire(request, _as_far_as_read(body)))
 
         def prepare() -> Callable[[], Prepared]:
-            wire = _wire(request, _object(body))
+            asked = _object(body)
+            wire = _wire(request, asked if older is None else older.asked(asked))
             provider = request.path_params.get("provider")
             return self.generator.prepare(Asked(adapter, wire, provider, sdk_of(request, adapter), strict), key, call)
 
@@ -281,6 +291,15 @@ class Reframed:
         self.content_type = content_type
         self.frames = frames
         self.framing = framing
+
+
+@dataclass(frozen=True, slots=True)
+class Older:
+    """An operation that a wire had before the one that its adapter speaks: `asked` turns its request into one of that,
+    `answered` the body of the answer back."""
+
+    asked: Callable[[Data], Data]
+    answered: Callable[[bytes], bytes]
 
 
 class _StreamResponse(Response):

@@ -98,7 +98,7 @@ class Generator:
 
         def prepared() -> Prepared:
             choice = allowed(decide(), key)
-            call.decided(choice)
+            call.decided(choice, mapped=mapped)
             over = asked.adapter if all(self.registry.speaks(m, asked.adapter) for m in choice.models) else None
             return Prepared(choice.request, choice, over, _face(speaks), loss, shown)
 

@@ -3,19 +3,26 @@ Who is let in at all, before anything is read: the names that `Host` may have, t
 calls run at a time (spec/11-gateway.md#origin, #calls-in-flight).
 """
 
+import asyncio
 import ipaddress
 from collections.abc import Callable
+from contextlib import suppress
 from urllib.parse import urlsplit
 
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from interlingua.gateway.refusals import Refused
 
 Fail = Callable[[Request, Refused], Response]
 
 _RETRY_AFTER_S = 1.0
+_LINGER_S = 1.0
+_LINGER_BYTES = 16 << 20
+_BODY = frozenset((b"content-length", b"transfer-encoding"))
+_ONCE = frozenset((b"host", b"origin", b"authorization", b"x-api-key", b"x-goog-api-key"))
+"""Headers of which a second one is a trick: what stands before the gateway may have looked at the other."""
 
 
 class Guard:
@@ -37,6 +44,8 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        if _has_body(scope):
+            receive, send = _closing_what_is_unread(receive, send)
         refused = self._refused(scope)
         if refused is not None:
             await self._fail(Request(scope), refused)(scope, receive, send)
@@ -50,6 +59,10 @@ class Guard:
     def _refused(self, scope: Scope) -> Refused | None:
         headers = dict(scope["headers"])
         host = headers.get(b"host", b"").decode("latin-1").lower()
+        if sum(name in _ONCE for name, _ in scope["headers"]) > len(_ONCE & headers.keys()):
+            return Refused(
+                "invalid_request", "the call has a header twice that says one thing: host, origin or a key", 400
+            )
         if self._names is not None and name_of(host) not in self._names:
             return Refused("permission", "this gateway does not serve the host that the call names", 403)
         origin = headers.get(b"origin")
@@ -59,6 +72,43 @@ class Guard:
             message = f"the gateway runs {self._most} calls, as many as it takes at a time"
             return Refused("overloaded", message, 503, retry_after=_RETRY_AFTER_S)
         return None
+
+
+def _has_body(scope: Scope) -> bool:
+    return any(name in _BODY and value != b"0" for name, value in scope["headers"])
+
+
+def _closing_what_is_unread(receive: Receive, send: Send) -> tuple[Receive, Send]:
+    """The same for a call whose connection ends with an answer that came before the end of its body: else a client could
+    go on sending for ever, to nobody.
+
+    What it is just sending is thrown away for a moment: a client that writes when its connection ends may not see why.
+    """
+    read = False
+
+    async def received() -> Message:
+        nonlocal read
+        message = await receive()
+        read = read or not message.get("more_body", False)
+        return message
+
+    async def sent(message: Message) -> None:
+        if read:
+            await send(message)
+        elif message["type"] == "http.response.start":
+            await send({**message, "headers": [*message.get("headers", ()), (b"connection", b"close")]})
+        elif message.get("more_body", False):
+            await send(message)
+        else:
+            await send({**message, "more_body": True})
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_LINGER_S):
+                    left = _LINGER_BYTES
+                    while not read and left > 0:
+                        left -= len((await received()).get("body", b""))
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    return received, sent
 
 
 def name_of(host: str) -> str:

@@ -1,12 +1,14 @@
 """Ollama's API over HTTP: https://github.com/ollama/ollama/blob/main/docs/api.md."""
 
+from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
 from starlette.routing import BaseRoute, Route
 
 from interlingua import __version__
-from interlingua.canonical.errors import InvalidWire
+from interlingua.canonical import json
+from interlingua.canonical.errors import CannotAdapt, InvalidWire
 from interlingua.gateway.access import Key
 from interlingua.gateway.listing import Model, listed, named
 
@@ -14,7 +16,13 @@ if TYPE_CHECKING:
     from interlingua.gateway.gateway import Gateway
 
 ADAPTER = "ollama_chat"
-PATHS = (("POST", "/api/chat"), ("GET", "/api/tags"), ("POST", "/api/show"), ("GET", "/api/version"))
+PATHS = (
+    ("POST", "/api/chat"),
+    ("POST", "/api/generate"),
+    ("GET", "/api/tags"),
+    ("POST", "/api/show"),
+    ("GET", "/api/version"),
+)
 
 _DIGEST = "0" * 64  # models of others have none; clients take the text as it is
 _EPOCH = "1970-01-01T00:00:00Z"
@@ -22,6 +30,10 @@ _EPOCH = "1970-01-01T00:00:00Z"
 
 def routes(gateway: "Gateway") -> list[BaseRoute]:
     """The paths and their operations."""
+    from interlingua.gateway.gateway import Older, Reframed
+
+    completion = Reframed("application/x-ndjson", _completions, "jsonl")
+    older = Older(_as_chat, _as_completion)
 
     async def tags(request: Request, key: Key) -> Any:
         return {"models": [_tag(row) for row in listed(gateway, key, ADAPTER, request.path_params.get("provider"))]}
@@ -38,10 +50,52 @@ def routes(gateway: "Gateway") -> list[BaseRoute]:
 
     return [
         Route("/api/chat", gateway.generation(ADAPTER), methods=["POST"]),
+        Route("/api/generate", gateway.generation(ADAPTER, lambda _: completion, older), methods=["POST"]),
         Route("/api/tags", gateway.operation(ADAPTER, tags), methods=["GET"]),
         Route("/api/show", gateway.operation(ADAPTER, show), methods=["POST"]),
         Route("/api/version", gateway.operation(ADAPTER, version), methods=["GET"]),
     ]
+
+
+_OF_A_PROMPT = ("prompt", "system", "images")
+_OF_MODELS_THERE = ("context", "raw", "suffix", "template")
+
+
+def _as_chat(body: dict[str, Any]) -> dict[str, Any]:
+    """A request of `/api/generate` as one of `/api/chat`: the prompt is the message of a user.
+
+    Raises `CannotAdapt` for what wants the tokens of a model that runs here.
+    """
+    for name in _OF_MODELS_THERE:
+        if body.get(name):
+            raise CannotAdapt(
+                f"{name} is for a model that runs at the server; use /api/chat", adapter=ADAPTER, path=f"/{name}"
+            )
+    prompt, system = body.get("prompt", ""), body.get("system")
+    for name, text in (("prompt", prompt), ("system", system or "")):
+        if not isinstance(text, str):
+            raise InvalidWire(f"{name} must be a text", path=f"/{name}")
+    if not prompt:
+        raise InvalidWire("the body has no prompt; there is no model to load here", path="/prompt")
+    images = {"images": body["images"]} if body.get("images") else {}
+    messages = [{"role": "system", "content": system}] if system else []
+    rest = {name: value for name, value in body.items() if name not in (*_OF_A_PROMPT, *_OF_MODELS_THERE)}
+    return {**rest, "messages": [*messages, {"role": "user", "content": prompt, **images}]}
+
+
+def _as_completion(line: bytes) -> bytes:
+    """An answer of `/api/chat`, or a line of one, as one of `/api/generate`."""
+    body = json.loads(line)
+    message = body.pop("message", None) if isinstance(body, dict) else None
+    if message is None:
+        return line  # an error
+    thinking = {"thinking": message["thinking"]} if message.get("thinking") else {}
+    return json.dumps({**body, "response": message.get("content", ""), **thinking})
+
+
+async def _completions(lines: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    async for chunk in lines:
+        yield b"".join(_as_completion(line) + b"\n" for line in chunk.splitlines() if line.strip())
 
 
 def _details(model: Model) -> dict[str, Any]:

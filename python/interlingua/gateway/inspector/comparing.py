@@ -114,8 +114,9 @@ def _document(given: bytes, kind: str, wire: str) -> list[Side]:
     canonical = {member: part for member, part in canonical.items() if member != "loss_policy"}
     finder = None
     if len(given) <= _PLACED:
+        # an error keeps the body that it came with, and is given back from it: what is changed beside it would not show
         finder = Finder(
-            canonical,
+            translate.without_raw(canonical) if kind == "error" else canonical,
             name,
             (lambda document: document) if source is None else lambda document: write(document, source)[0]["body"],
         )

@@ -163,7 +163,7 @@ async def _content(gateway: Gateway, call: Call) -> AsyncIterator[bytes]:
         told = {name: id(part) for name, part in content.parts.items()}
         new += b"".join(_raw_event("event", event) for event in content.events[position:])
         position = len(content.events)
-        ended = content.ended
+        ended = content.ended or content.forgotten
         yield new or b": alive\n\n"
         if ended:
             yield _event("end", call.shown())

@@ -5,7 +5,7 @@ import { $, OPS, SEVERITIES, badges, copyButton, el, nameOf } from "./dom.js";
 
 const SLOTS = {
   per_message_override: "Named in the message",
-  manual_sticky: "Named by the caller",
+  manual_sticky: "Named in the call",
   rule: "Rules of the policy",
   pattern: "What worked before",
   delegate_request: "Asked for by a delegating turn",
@@ -252,7 +252,8 @@ function routeOf(told) {
     const lines = here.length
       ? here.map((verdict) => {
           over ||= verdict.verdict === "chose";
-          const why = [verdict.candidate_model, verdict.rule_name && `rule ${verdict.rule_name}`, verdict.validation_failure, verdict.reason]
+          const reason = slot === "manual_sticky" && told.route.mapped ? `the policy serves “${told.asked_model}” with it` : verdict.reason;
+          const why = [verdict.candidate_model, verdict.rule_name && `rule ${verdict.rule_name}`, verdict.validation_failure, reason]
             .filter(Boolean)
             .filter((word) => word !== "nothing set");
           return el("span", { class: `verdict ${verdict.verdict}` }, el("b", {}, VERDICTS[verdict.verdict] ?? verdict.verdict), why.length ? ` ${why.join(" · ")}` : "");

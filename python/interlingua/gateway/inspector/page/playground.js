@@ -316,7 +316,8 @@ function losses(side) {
         ),
       ),
     );
-  return el("ul", { class: "losses", "aria-label": `What ${nameOf(side.wire)} loses` }, side.loss.map(line));
+  const sorted = [...side.loss].sort((one, other) => SEVERITIES.indexOf(one.severity) - SEVERITIES.indexOf(other.severity));
+  return el("ul", { class: "losses", "aria-label": `What ${nameOf(side.wire)} loses` }, sorted.map(line));
 }
 
 function chooseMark(event) {

@@ -1,0 +1,159 @@
+package interlingua;
+
+import interlingua.v1.AdaptRequest;
+import interlingua.v1.AdaptResponse;
+import interlingua.v1.CheckRequest;
+import interlingua.v1.CheckResponse;
+import interlingua.v1.EstimateRequest;
+import interlingua.v1.EstimateResponse;
+import interlingua.v1.GenerateRequest;
+import interlingua.v1.GenerateResponse;
+import interlingua.v1.GenerateStreamRequest;
+import interlingua.v1.GenerateStreamResponse;
+import interlingua.v1.InterlinguaServiceGrpc;
+import interlingua.v1.InterlinguaServiceGrpc.InterlinguaServiceBlockingStub;
+import interlingua.v1.InterlinguaServiceGrpc.InterlinguaServiceStub;
+import interlingua.v1.ListModelsRequest;
+import interlingua.v1.ListModelsResponse;
+import interlingua.v1.RouteRequest;
+import interlingua.v1.RouteResponse;
+import io.grpc.ChannelCredentials;
+import io.grpc.Context;
+import io.grpc.Grpc;
+import io.grpc.InsecureChannelCredentials;
+import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
+import io.grpc.StatusRuntimeException;
+import io.grpc.stub.MetadataUtils;
+import java.time.Duration;
+import java.util.Iterator;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+/**
+ * A connection to a server. It may be used by many threads at once.
+ *
+ * <p>Every method fails with an {@link InterlinguaException}.
+ */
+public final class Client implements AutoCloseable {
+  /** The largest message that a server takes or gives unless it is told otherwise, in bytes. */
+  public static final int MAX_MESSAGE_BYTES = 64 << 20;
+
+  private static final Metadata.Key<String> AUTHORIZATION =
+      Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER);
+
+  private final ManagedChannel channel;
+  private final InterlinguaServiceBlockingStub stub;
+  private final InterlinguaServiceStub async;
+  private final Duration deadline;
+
+  private Client(
+      ManagedChannel channel, InterlinguaServiceBlockingStub stub, InterlinguaServiceStub async, Duration deadline) {
+    this.channel = channel;
+    this.stub = stub;
+    this.async = async;
+    this.deadline = deadline;
+  }
+
+  /** A client of the server at {@code host:port}, in the clear. The connection itself is opened by the first call. */
+  public static Client connect(String address) {
+    return connect(address, InsecureChannelCredentials.create(), null);
+  }
+
+  /**
+   * A client that connects as the credentials say, e.g. {@code TlsChannelCredentials.create()}.
+   *
+   * @param token sent with every call as {@code authorization: Bearer}; null for none. Without TLS it travels in the clear.
+   */
+  public static Client connect(String address, ChannelCredentials credentials, String token) {
+    ManagedChannel channel =
+        Grpc.newChannelBuilder(address, credentials).maxInboundMessageSize(MAX_MESSAGE_BYTES).build();
+    Metadata headers = new Metadata();
+    if (token != null) {
+      headers.put(AUTHORIZATION, "Bearer " + token);
+    }
+    var withHeaders = MetadataUtils.newAttachHeadersInterceptor(headers);
+    return new Client(
+        channel,
+        InterlinguaServiceGrpc.newBlockingStub(channel).withInterceptors(withHeaders),
+        InterlinguaServiceGrpc.newStub(channel).withInterceptors(withHeaders),
+        null);
+  }
+
+  /** The same connection, with a limit of time for each call. */
+  public Client withDeadline(Duration deadline) {
+    return new Client(channel, stub, async, deadline);
+  }
+
+  /** Carries one value from any form to any other, with a complete account of what was lost. */
+  public AdaptResponse adapt(AdaptRequest request) {
+    return call(stub -> stub.adapt(request));
+  }
+
+  /** Tells which model should answer, why, and what each candidate would lose, take and cost. */
+  public RouteResponse route(RouteRequest request) {
+    return call(stub -> stub.route(request));
+  }
+
+  /** Routes unless told the model, asks the provider and gives its answer. */
+  public GenerateResponse generate(GenerateRequest request) {
+    return call(stub -> stub.generate(request));
+  }
+
+  /** Does the same as {@link #generate} and gives the answer as it arrives. Closing the pieces cancels the call. */
+  public Pieces<GenerateStreamResponse> generateStream(GenerateStreamRequest request) {
+    return stream(stub -> stub.generateStream(request));
+  }
+
+  /** Tells how many tokens a request will take and what it will cost, or what an answer did cost. */
+  public EstimateResponse estimate(EstimateRequest request) {
+    return call(stub -> stub.estimate(request));
+  }
+
+  /** Tells which rules of the contract a value breaks. */
+  public CheckResponse check(CheckRequest request) {
+    return call(stub -> stub.check(request));
+  }
+
+  /** Lists the models of the server's registry. */
+  public ListModelsResponse listModels(ListModelsRequest request) {
+    return call(stub -> stub.listModels(request));
+  }
+
+  /** Calls any method of the service that gives one answer, e.g. {@code client.call(stub -> stub.check(request))}. */
+  public <T> T call(Function<InterlinguaServiceBlockingStub, T> method) {
+    return typed(() -> method.apply(stub()));
+  }
+
+  /** Calls any method of the service that streams its answer. Closing the pieces cancels the call. */
+  public <T> Pieces<T> stream(Function<InterlinguaServiceBlockingStub, Iterator<T>> method) {
+    Context.CancellableContext call = Context.current().withCancellation();
+    return typed(() -> new Pieces<>(call.wrap(() -> method.apply(stub())), call));
+  }
+
+  /**
+   * The stub whose methods do not wait, AdaptStream among them. What its observers get in {@code onError}, {@link
+   * InterlinguaException#of} makes into an error of this package.
+   */
+  public InterlinguaServiceStub async() {
+    return deadline == null ? async : async.withDeadlineAfter(deadline);
+  }
+
+  /** Ends the connection and all calls on it. */
+  @Override
+  public void close() {
+    channel.shutdownNow();
+  }
+
+  private InterlinguaServiceBlockingStub stub() {
+    return deadline == null ? stub : stub.withDeadlineAfter(deadline);
+  }
+
+  static <T> T typed(Supplier<T> call) {
+    try {
+      return call.get();
+    } catch (StatusRuntimeException problem) {
+      throw InterlinguaException.of(problem);
+    }
+  }
+}

@@ -1,0 +1,45 @@
+package interlingua;
+
+import io.grpc.Context;
+import java.util.Iterator;
+import java.util.concurrent.Callable;
+
+/**
+ * A streamed answer as it arrives, to be read once. It fails with an {@link InterlinguaException}, behind the event that
+ * holds what had arrived. Closing it ends the call, so it belongs into a try-with-resources.
+ */
+public final class Pieces<T> implements Iterator<T>, Iterable<T>, AutoCloseable {
+  private final Iterator<T> pieces;
+  private final Context.CancellableContext call;
+
+  Pieces(Callable<Iterator<T>> open, Context.CancellableContext call) {
+    this.call = call;
+    try {
+      this.pieces = open.call();
+    } catch (RuntimeException problem) {
+      throw problem;
+    } catch (Exception problem) {
+      throw new IllegalStateException(problem);
+    }
+  }
+
+  @Override
+  public boolean hasNext() {
+    return Client.typed(pieces::hasNext);
+  }
+
+  @Override
+  public T next() {
+    return Client.typed(pieces::next);
+  }
+
+  @Override
+  public Iterator<T> iterator() {
+    return this;
+  }
+
+  @Override
+  public void close() {
+    call.cancel(null);
+  }
+}

@@ -1,0 +1,89 @@
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use tokio_stream::Stream;
+use tonic::metadata::{Ascii, MetadataValue};
+use tonic::service::Interceptor;
+use tonic::service::interceptor::InterceptedService;
+use tonic::transport::{Channel, ClientTlsConfig, Endpoint};
+use tonic::{Request, Status, Streaming};
+
+use crate::Error;
+use crate::v1::interlingua_service_client::InterlinguaServiceClient;
+
+/// The largest message that a server takes or gives unless it is told otherwise.
+pub const MAX_MESSAGE_BYTES: usize = 64 << 20;
+
+/// How to connect.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// TLS: whom to trust, and the certificate to show. `ClientTlsConfig::new().with_native_roots()` trusts whom the
+    /// system trusts. Without it the connection is in the clear.
+    pub tls: Option<ClientTlsConfig>,
+    /// Sent with every call as `authorization: Bearer`. Without TLS the token travels in the clear.
+    pub token: Option<String>,
+}
+
+/// A connection to a server. A clone shares it, and may be used by another task.
+///
+/// A request is a message, or a [`tonic::Request`] of it with a timeout. A call ends when its future or stream is dropped.
+#[derive(Clone, Debug)]
+pub struct Client {
+    stub: Stub,
+}
+
+impl Client {
+    /// A client of the server at `host:port`. The connection itself is opened by the first call.
+    pub fn connect(address: &str, options: Options) -> Result<Client, Error> {
+        let scheme = if options.tls.is_some() { "https" } else { "http" };
+        let mut endpoint = Endpoint::from_shared(format!("{scheme}://{address}"))?;
+        if let Some(tls) = options.tls {
+            endpoint = endpoint.tls_config(tls)?;
+        }
+        let token = options.token.map(|token| format!("Bearer {token}").parse()).transpose();
+        let bearer = Bearer(token.map_err(|_| Error::local("the token has characters that no header takes"))?);
+        let stub = InterlinguaServiceClient::with_interceptor(endpoint.connect_lazy(), bearer)
+            .max_decoding_message_size(MAX_MESSAGE_BYTES)
+            .max_encoding_message_size(MAX_MESSAGE_BYTES);
+        Ok(Client { stub })
+    }
+
+    /// What the methods of the service, which stand beside the messages, are called on.
+    pub(crate) fn stub(&self) -> Stub {
+        self.stub.clone()
+    }
+}
+
+type Stub = InterlinguaServiceClient<InterceptedService<Channel, Bearer>>;
+
+/// A streamed answer as it arrives. Dropping it ends the call.
+#[derive(Debug)]
+pub struct Pieces<T>(Streaming<T>);
+
+impl<T> Pieces<T> {
+    pub(crate) fn new(pieces: Streaming<T>) -> Pieces<T> {
+        Pieces(pieces)
+    }
+}
+
+impl<T> Stream for Pieces<T> {
+    type Item = Result<T, Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        Pin::new(&mut self.0).poll_next(context).map_err(Error::from)
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Bearer(Option<MetadataValue<Ascii>>);
+
+impl Interceptor for Bearer {
+    fn call(&mut self, mut request: Request<()>) -> Result<Request<()>, Status> {
+        if let Some(token) = &self.0 {
+            let mut hidden = token.clone();
+            hidden.set_sensitive(true);
+            request.metadata_mut().insert("authorization", hidden);
+        }
+        Ok(request)
+    }
+}

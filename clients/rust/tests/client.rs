@@ -1,0 +1,208 @@
+//! The servers are started by clients/run.py: one that replays, and one with TLS and a token whose provider always asks to
+//! wait. Without them these tests are told as passed over.
+
+use std::time::Duration;
+
+use interlingua::v1::generate_stream_response::Piece;
+use interlingua::v1::stream_event::Event;
+use interlingua::v1::{
+    AdaptRequest, ErrorCategory, EstimateRequest, GenerateRequest, GenerateStreamRequest, ListModelsRequest,
+    LossPolicy, LossSeverity, Request, Role, Side, Usage, adapt_request, adapt_response, estimate_request,
+    generate_request, generate_stream_request,
+};
+use interlingua::{Certificate, Client, ClientTlsConfig, Error, Identity, Options, Rest, json, text};
+use serde_json::{Map, Value};
+use tokio_stream::StreamExt;
+
+macro_rules! or_skip {
+    ($setting:expr) => {
+        match std::env::var($setting) {
+            Ok(value) => value,
+            Err(_) => {
+                eprintln!("passed over: {} is not set; clients/run.py starts the server", $setting);
+                return;
+            }
+        }
+    };
+}
+
+fn dial(address: &str) -> Client {
+    Client::connect(address, Options::default()).expect("an address")
+}
+
+fn dial_guarded(address: &str, token: &str, certificate: bool) -> Client {
+    let folder = std::env::var("INTERLINGUA_GUARDED_FILES").expect("the folder of the guarded server");
+    let file = |name: &str| std::fs::read_to_string(format!("{folder}/{name}")).expect("a file");
+    let mut tls = ClientTlsConfig::new().ca_certificate(Certificate::from_pem(file("authority.pem")));
+    if certificate {
+        tls = tls.identity(Identity::from_pem(file("client.pem"), file("client.key")));
+    }
+    Client::connect(address, Options { tls: Some(tls), token: Some(token.into()) }).expect("an address")
+}
+
+fn asking(model: &str) -> Request {
+    Request { model: Some(model.into()), messages: vec![text(Role::User, "What is a ULID?")], ..Request::default() }
+}
+
+fn adapting(request: Request) -> AdaptRequest {
+    AdaptRequest { input: Some(adapt_request::Input::Request(request)), ..AdaptRequest::default() }
+}
+
+async fn read(client: &Client, request: &Request) -> Result<Request, Error> {
+    match client.adapt(adapting(request.clone())).await?.output {
+        Some(adapt_response::Output::Request(request)) => Ok(request),
+        other => panic!("no request: {other:?}"),
+    }
+}
+
+fn streaming(model: &str) -> GenerateStreamRequest {
+    let conversation = Some(generate_stream_request::Conversation::Request(asking(model)));
+    GenerateStreamRequest { conversation, ..GenerateStreamRequest::default() }
+}
+
+#[tokio::test]
+async fn tls_a_certificate_and_a_token() {
+    let client = dial_guarded(&or_skip!("INTERLINGUA_GUARDED"), &or_skip!("INTERLINGUA_TOKEN"), true);
+    assert!(!client.list_models(ListModelsRequest::default()).await.unwrap().models.is_empty());
+}
+
+#[tokio::test]
+async fn a_status_without_details_has_a_category() {
+    let client = dial_guarded(&or_skip!("INTERLINGUA_GUARDED"), "another", true);
+    let problem = client.list_models(ListModelsRequest::default()).await.unwrap_err();
+    assert_eq!((problem.category, problem.canonical), (ErrorCategory::Authentication, None));
+}
+
+#[tokio::test]
+async fn a_connection_that_is_refused() {
+    let client = dial_guarded(&or_skip!("INTERLINGUA_GUARDED"), &or_skip!("INTERLINGUA_TOKEN"), false);
+    let problem = client.list_models(ListModelsRequest::default()).await.unwrap_err();
+    assert_eq!(problem.category, ErrorCategory::Network, "{problem:?}: {:?}", problem.status);
+}
+
+#[tokio::test]
+async fn nobody_listens() {
+    let problem = dial("127.0.0.1:1").list_models(ListModelsRequest::default()).await.unwrap_err();
+    assert_eq!((problem.category, problem.retryable), (ErrorCategory::Network, true));
+}
+
+#[tokio::test]
+async fn a_provider_that_asks_to_wait() {
+    let client = dial_guarded(&or_skip!("INTERLINGUA_GUARDED"), &or_skip!("INTERLINGUA_TOKEN"), true);
+    let conversation = Some(generate_request::Conversation::Request(asking("anthropic:claude-sonnet-4-6")));
+    let problem = client.generate(GenerateRequest { conversation, ..Default::default() }).await.unwrap_err();
+    assert_eq!((problem.category, problem.retryable), (ErrorCategory::RateLimit, true));
+    assert_eq!(problem.retry_after, Some(Duration::from_secs(7)));
+    assert_eq!(problem.status.code(), tonic::Code::ResourceExhausted);
+    assert!(!format!("{problem} {problem:?}").contains("pumps"));
+    assert_eq!(problem.canonical.unwrap().provider_message(), "not so fast with the pumps");
+}
+
+#[tokio::test]
+async fn an_invalid_request_says_where() {
+    let mut request = asking("openai:gpt-4.1");
+    request.messages[0].role = 0;
+    let problem = read(&dial(&or_skip!("INTERLINGUA_SERVER")), &request).await.unwrap_err();
+    assert_eq!((problem.category, problem.path.as_deref()), (ErrorCategory::InvalidRequest, Some("/messages/0/role")));
+    assert_eq!(problem.violations[0].path, "/messages/0/role");
+}
+
+#[tokio::test]
+async fn a_refused_loss_brings_its_report() {
+    let mut question = adapting(Request { top_k: Some(5.0), ..asking("openai:gpt-4.1") });
+    question.target = Some(Side { adapter: "openai_chat".into(), ..Side::default() });
+    question.loss_policy = Some(LossPolicy { strict: LossSeverity::Weakened.into(), ..LossPolicy::default() });
+    let problem = dial(&or_skip!("INTERLINGUA_SERVER")).adapt(question).await.unwrap_err();
+    assert_eq!((problem.category, problem.loss_entries), (ErrorCategory::LossRefused, 1));
+    assert_eq!(problem.loss[0].path, "/top_k");
+}
+
+#[tokio::test]
+async fn a_deadline() {
+    let mut request = tonic::Request::new(ListModelsRequest::default());
+    request.set_timeout(Duration::from_nanos(1));
+    let problem = dial(&or_skip!("INTERLINGUA_SERVER")).list_models(request).await.unwrap_err();
+    assert_eq!(problem.category, ErrorCategory::Timeout, "{:?}", problem.status);
+}
+
+#[tokio::test]
+async fn a_stream() {
+    let client = dial(&or_skip!("INTERLINGUA_SERVER"));
+    let mut pieces = client.generate_stream(streaming("replay:claude-sonnet-4-6")).await.unwrap();
+    let (mut said, mut whole) = (String::new(), None);
+    while let Some(piece) = pieces.next().await {
+        let Some(Piece::Event(event)) = piece.unwrap().piece else { panic!("no event") };
+        match event.event {
+            Some(Event::TextDelta(delta)) => said += &delta.text,
+            Some(Event::MessageComplete(complete)) => whole = complete.response.and_then(|response| response.message),
+            _ => {}
+        }
+    }
+    assert!(!said.is_empty());
+    assert_eq!(whole.unwrap().content, text(Role::Assistant, said).content);
+}
+
+#[tokio::test]
+async fn a_stream_that_fails() {
+    let client = dial_guarded(&or_skip!("INTERLINGUA_GUARDED"), &or_skip!("INTERLINGUA_TOKEN"), true);
+    let problem = match client.generate_stream(streaming("anthropic:claude-sonnet-4-6")).await {
+        Ok(mut pieces) => pieces.next().await.unwrap().unwrap_err(),
+        Err(problem) => problem,
+    };
+    assert_eq!(problem.category, ErrorCategory::RateLimit);
+}
+
+#[tokio::test]
+async fn integers_of_64_bits_and_beyond() {
+    let beyond: Map<String, Value> = serde_json::from_str(r#"{"beyond": 18446744073709551617}"#).unwrap();
+    let mut request = Request { seed: Some(i64::MAX), ..asking("openai:gpt-4.1") };
+    request.messages[0].set_rest(beyond.clone()).unwrap();
+    let back = read(&dial(&or_skip!("INTERLINGUA_SERVER")), &request).await.unwrap();
+    assert_eq!(back.seed, Some(i64::MAX));
+    assert_eq!(back.messages[0].rest().unwrap(), beyond);
+}
+
+#[tokio::test]
+async fn decimals() {
+    let usage = Usage { input_tokens: 1, output_tokens: 3, ..Usage::default() };
+    let question = EstimateRequest {
+        subject: Some(estimate_request::Subject::Usage(usage)),
+        price_json: r#"{"input_per_mtok_usd": "0.1", "output_per_mtok_usd": "0.2"}"#.into(),
+        ..EstimateRequest::default()
+    };
+    let cost = dial(&or_skip!("INTERLINGUA_SERVER")).estimate(question).await.unwrap().cost.unwrap();
+    assert_eq!(json::decimal(&cost.likely_usd).unwrap().to_string(), "0.0000007");
+}
+
+#[test]
+fn sums_of_decimals_are_exact() {
+    let sum = json::decimal("0.1").unwrap() + json::decimal("0.2").unwrap();
+    assert_eq!(sum.to_string(), "0.3");
+    for wrong in ["1e-7", "", "0x1", "NaN", "0.12345678901234567890123456789012345"] {
+        assert!(json::decimal(wrong).is_err(), "{wrong} is taken for a decimal");
+    }
+}
+
+#[test]
+fn free_json_is_exact() {
+    let written = r#"{"id":18446744073709551617,"price":0.1234567890123456789,"tenth":0.1,"minus":-0}"#;
+    assert_eq!(json::write(&json::read(written).unwrap().unwrap()), written);
+    assert!(json::read("").unwrap().is_none());
+    assert!(json::read("{").is_err());
+}
+
+#[tokio::test]
+async fn an_edited_field_stands_over_the_rest() {
+    let client = dial(&or_skip!("INTERLINGUA_SERVER"));
+    let rest_json = r#"{"seed": 99999999999999999999999, "holograms": true}"#.into();
+    let mut edited = read(&client, &Request { rest_json, ..asking("openai:gpt-4.1") }).await.unwrap();
+    edited.seed = Some(5);
+    assert_eq!(read(&client, &edited).await.unwrap_err().path.as_deref(), Some("/rest_json/seed"));
+    let rest = edited.rest().unwrap();
+    assert_eq!(json::write(&rest.clone().into()), r#"{"holograms":true}"#);
+    let stale: Map<String, Value> = serde_json::from_str(r#"{"seed": 6}"#).unwrap();
+    assert!(edited.set_rest(stale).is_err());
+    edited.set_rest(rest).unwrap();
+    let back = read(&client, &edited).await.unwrap();
+    assert_eq!((back.seed, back.rest_json.as_str()), (Some(5), r#"{"holograms":true}"#));
+}

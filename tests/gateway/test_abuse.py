@@ -1,0 +1,241 @@
+"""What comes to an open door: guesses, tricks with heads and paths, bodies without end, clients that stall
+(spec/11-gateway.md#access, #limits)."""
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+import pytest
+
+from interlingua.client.fake import Say
+from interlingua.gateway.access import Key, digest
+from interlingua.gateway.gateway import Limits
+from tests.gateway import wires
+
+pytestmark = pytest.mark.asyncio
+
+BODY = json.dumps(wires.body("anthropic_messages")).encode()
+POST = b"POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+GET = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
+SMUGGLED = b"GET /v1/interlingua/calls HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+
+async def send(at: Any, sent: bytes, seconds: float = 3.0) -> tuple[list[int], bytes, bool]:
+    """What a connection is answered: the statuses, all bytes, and whether the gateway closed it."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", at.http.base_url.port)
+    received = b""
+    closed = False
+    try:
+        writer.write(sent)
+        async with asyncio.timeout(seconds):
+            while data := await reader.read(65536):
+                received += data
+        closed = True
+    except TimeoutError:
+        pass
+    except ConnectionError:
+        closed = True
+    finally:
+        writer.close()
+    return [int(status) for status in re.findall(rb"HTTP/1\.1 (\d{3}) ", received)], received, closed
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        POST + b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + SMUGGLED,
+        POST + b"Transfer-Encoding: chunked\r\nContent-Length: %d\r\n\r\n" % len(BODY) + BODY + SMUGGLED,
+        POST + b"Content-Length: %d\r\nContent-Length: 4\r\n\r\n" % len(BODY) + BODY + SMUGGLED,
+        POST + b"Content-Length: +%d\r\n\r\n" % len(BODY) + BODY + SMUGGLED,
+        POST + b"Content-Length: -1\r\n\r\n" + SMUGGLED,
+        POST + b"Content-Length: 99999999999999999999999\r\n\r\n" + SMUGGLED,
+        POST + b"Content-Length : 4\r\n\r\n" + SMUGGLED,
+        POST + b"Transfer-Encoding: xchunked\r\n\r\n" + SMUGGLED,
+        POST + b"Transfer-Encoding: chunked, identity\r\n\r\n" + SMUGGLED,
+        POST + b"Transfer-Encoding: chunked\r\n\r\nzz\r\nhello\r\n0\r\n\r\n" + SMUGGLED,
+        POST + b"Transfer-Encoding: chunked\r\n\r\n5;a=\nb\r\nhello\r\n0\r\n\r\n" + SMUGGLED,
+        GET + b"X: a\r\n Content-Length: 4\r\n\r\n",
+        GET + b"X: a\0b\r\n\r\n",
+        GET.replace(b"\r\n", b"\n") + b"\n",
+        b"CONNECT elsewhere.example:443 HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc",
+    ],
+)
+async def test_a_second_request_is_not_smuggled_in(serve: Any, sent: bytes) -> None:
+    """What frames a body in two ways, or in none that there is, ends the connection; nothing behind it is served."""
+    async with serve(Say("Yes."), connected=True) as at:
+        statuses, received, closed = await send(at, sent)
+        assert statuses == [400]
+        assert closed
+        assert b'"calls"' not in received
+        assert at.fake.sent == []
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"Host: elsewhere.example",
+        b"Origin: http://localhost\r\nOrigin: http://elsewhere.example",
+        b"X-Api-Key: a\r\nX-Api-Key: b",
+    ],
+)
+async def test_a_header_that_says_one_thing_comes_once(serve: Any, header: bytes) -> None:
+    """Whichever of two a proxy looked at, the gateway does not choose (spec/11-gateway.md#request-head)."""
+    async with serve(connected=True) as at:
+        statuses, _, _ = await send(at, GET + header + b"\r\nConnection: close\r\n\r\n")
+        assert statuses == [400]
+        statuses, _, _ = await send(
+            at, header.split(b"\r\n")[0].join((b"GET /healthz HTTP/1.1\r\n", b"\r\nConnection: close\r\n\r\n"))
+        )
+        assert statuses == [403]  # one alone is held to its rule: a foreign host, or none at all
+
+
+async def test_a_head_has_an_end(serve: Any) -> None:
+    """In bytes and headers; a head below the limit is taken."""
+    async with serve(connected=True) as at:
+        assert (await send(at, GET + b"X: " + b"a" * 100_000 + b"\r\nConnection: close\r\n\r\n"))[0] == [200]
+        for long in (b"X: " + b"a" * 3_000_000, b"X: a\r\n" * 300_000):
+            statuses, _, closed = await send(at, GET + long)
+            assert (statuses, closed) in (([431], True), ([], True))  # a client that still writes may not see it
+        assert (await send(at, b"GET /" + b"a" * 200_000 + b" HTTP/1.1\r\n\r\n"))[0] == [400]
+
+
+async def test_a_client_that_stalls_in_its_head_is_sent_away(serve: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before its first byte, within a head, and within the next head on a connection that was served."""
+    monkeypatch.setattr("interlingua.gateway.head.PATIENCE_S", 0.3)
+    async with serve(connected=True) as at:
+        for begun in (b"", b"GET /healthz HTT", GET + b"X: a"):
+            statuses, _, closed = await send(at, begun)
+            assert (statuses, closed) == ([408], True)
+        statuses, _, closed = await send(at, GET + b"\r\n" + GET)
+        assert (statuses, closed) == ([200, 408], True)
+        assert (await at.http.get("/healthz")).status_code == 200
+        await asyncio.sleep(0.5)  # an idle connection is kept: only a head that has begun is waited for
+        assert (await at.http.get("/healthz")).status_code == 200
+
+
+@pytest.mark.parametrize("declared", [True, False])
+async def test_a_body_without_end_is_cut_off(serve: Any, declared: bool) -> None:
+    """As soon as it is too long, and not when it has been received."""
+    sent = 0
+
+    async def endless() -> AsyncIterator[bytes]:
+        nonlocal sent
+        while True:
+            sent += 65536
+            yield b" " * 65536
+
+    headers = {"content-length": str(1 << 40)} if declared else {}
+    async with serve(limits=Limits(body=1 << 20), connected=True) as at, asyncio.timeout(20):
+        try:
+            answer = await at.http.post("/v1/messages", content=endless(), headers=headers)
+            assert answer.status_code == 413
+        except httpx.HTTPError:
+            pass  # the connection ended while it wrote
+        assert sent < 64 << 20
+        records = (await at.http.get("/v1/interlingua/calls")).json()["calls"]
+        assert [record["status"] for record in records] == [413]
+        assert at.fake.sent == []
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "//v1/messages",
+        "/v1//messages",
+        "/v1/./messages",
+        "/v1/../v1/messages",
+        "/anthropic/../v1/messages",
+        "/%2e%2e/v1/messages",
+        "/v1/messages/",
+        "/v1/messages%00",
+        "/v1/messages;x=1",
+        "/v1%2Fmessages%2F",
+        "/V1/messages",
+        "/v1/interlingua/calls/../../messages",
+        "/anthropic/anthropic/v1/messages",
+        "/%ff%fe/v1/messages",
+        "/..%5c..%5cetc/passwd",
+        "/inspector/..%2f..%2faccess.py",
+        "/interlingua.v1.InterlinguaService/../v1/messages",
+    ],
+)
+async def test_a_path_is_what_it_says(serve: Any, path: str) -> None:
+    """No other spelling of a path is served, and none is asked of a provider."""
+    async with serve(Say("Yes."), connected=True) as at:
+        head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {len(BODY)}\r\n\r\n"
+        statuses, received, _ = await send(at, head.encode() + BODY)
+        assert statuses in ([404], [400], [405], [501]), received
+        assert b"root:" not in received
+        assert at.fake.sent == []
+
+
+async def test_keys_cannot_be_guessed(serve: Any) -> None:
+    """Whatever is near to a key, or tries to be more than one, is told what a stranger is told, on every path."""
+    right = "ilk_" + "a" * 43
+    keys = [Key("one", digest(right), "one")]
+    guesses = [
+        "",
+        right[:-1],
+        right + "a",
+        right.upper(),
+        f" {right[1:]}",
+        digest(right),
+        "one",
+        "*",
+        f"{right},{right}",
+        "x" * 100_000,
+        "null",
+        "\u00ff",
+    ]
+    paths = [
+        "/v1/messages",
+        "/v1/chat/completions",
+        "/interlingua.v1.InterlinguaService/Generate",
+        "/v1/interlingua/compare",
+    ]
+    async with serve(Say("Yes."), keys=keys, names=None) as at:
+        for path in paths:
+            told = set()
+            for guess in guesses:
+                for name in ("authorization", "x-api-key", "x-goog-api-key"):
+                    value = (f"Bearer {guess}" if name == "authorization" else guess).encode("latin-1")
+                    headers = {name: value, "content-type": b"application/json"}
+                    answer = await at.http.post(path, content=BODY, headers=headers)
+                    assert answer.status_code == 401
+                    told.add(answer.content)
+            assert (
+                len({content for content in told if b"goog" not in content}) <= 2
+            )  # one for each wire's way of telling it
+        for path in (
+            "/v1/models",
+            "/metrics",
+            "/v1/interlingua/calls",
+            "/v1/interlingua/live",
+            "/v1/interlingua/about",
+        ):
+            assert (await at.http.get(path)).status_code == 401
+        assert at.fake.sent == []
+        assert (await at.http.post("/v1/messages", content=BODY, headers={"x-api-key": right})).status_code == 200
+
+
+async def test_a_page_of_elsewhere_gets_nothing(serve: Any) -> None:
+    """No page may read, call or frame it: no answer allows another origin, a preflight least of all."""
+    async with serve(Say("Yes.")) as at:
+        foreign = {"origin": "https://elsewhere.example"}
+        answers = [
+            await at.http.options("/v1/messages", headers=foreign | {"access-control-request-method": "POST"}),
+            await at.http.post("/v1/messages", content=BODY, headers=foreign | {"content-type": "text/plain"}),
+            await at.http.get("/", headers=foreign | {"accept": "text/html"}),
+            await at.http.get("/v1/interlingua/live", headers=foreign),
+            await at.http.post("/v1/messages", content=BODY, headers={"origin": "null"}),
+        ]
+        assert [answer.status_code for answer in answers] == [403] * 5
+        answers.append(await at.http.get("/", headers={"accept": "text/html"}))
+        assert not any(name.startswith("access-control-") for answer in answers for name in answer.headers)
+        assert "frame-ancestors 'none'" in answers[-1].headers["content-security-policy"]
+        assert at.fake.sent == []

@@ -1,0 +1,91 @@
+"""The image and what is started beside it (deploy/): what they name is there. No engine is needed for that."""
+
+import json
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from typer.main import get_command
+
+from interlingua.cli import make_app
+from interlingua.gateway.calls import Call
+from interlingua.gateway.metrics import Metrics
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCKERFILE = (ROOT / "Dockerfile").read_text()
+COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text())
+
+
+def instructions(word: str) -> list[str]:
+    """What follows an instruction of the Dockerfile, its lines joined."""
+    joined = DOCKERFILE.replace("\\\n", " ")
+    return re.findall(rf"^{word} +(.*)$", joined, re.MULTILINE)
+
+
+def serve_commands() -> list[list[str]]:
+    return [json.loads(instructions("CMD")[-1]), COMPOSE["services"]["gateway"]["command"]]
+
+
+@pytest.mark.parametrize("command", serve_commands(), ids=["image", "compose"])
+def test_the_command_is_one_of_the_command_line(command: list[str]) -> None:
+    """Every option is there and takes what it is given."""
+    name, *arguments = command
+    group: Any = get_command(make_app())
+    group.commands[name].make_context(name, list(arguments))
+    assert "--no-grpc" in arguments  # gRPC asks for no keys
+
+
+def test_the_image_runs_as_a_plain_user_and_is_safe_beyond_it() -> None:
+    """The last user is not root; keys are asked for; what is copied is there, and nothing else is sent to the engine."""
+    assert instructions("USER")[-1] == "10001"
+    assert "--keys" in serve_commands()[0]
+    assert "--open" not in serve_commands()[0]
+    for copied in instructions("COPY"):
+        words = [word for word in shlex.split(copied) if not word.startswith("--")]
+        assert copied.startswith("--from=build") or (ROOT / words[0]).exists()
+    assert (ROOT / ".dockerignore").read_text().splitlines()[:2] == ["*", "!python"]
+    assert all("latest" not in image for image in instructions("FROM"))
+    assert "rm -rf /var/lib/apt/lists/*" in DOCKERFILE
+
+
+def test_compose_serves_this_machine_alone() -> None:
+    """Ports are bound to loopback where nobody is asked for a key; files that are mounted are there."""
+    for name, service in COMPOSE["services"].items():
+        assert all(port.startswith("127.0.0.1:") for port in service.get("ports", [])), name
+        for volume in service.get("volumes", []):
+            source = volume.split(":")[0]
+            assert source in COMPOSE["volumes"] or (ROOT / source).is_file(), source
+        assert "build" in service or re.search(r":v?\d", service["image"])
+    prometheus = yaml.safe_load((ROOT / "deploy" / "prometheus.yml").read_text())
+    (target,) = prometheus["scrape_configs"][0]["static_configs"][0]["targets"]
+    host, port = target.split(":")
+    command = COMPOSE["services"]["gateway"]["command"]
+    assert command[command.index("--name") + 1] == host in COMPOSE["services"]
+    assert command[command.index("--http-port") + 1] == port
+
+
+def test_the_dashboard_asks_for_counters_that_there_are() -> None:
+    """With labels that they have."""
+    metrics = Metrics()
+    metrics.begin()
+    loss = [{"op": "drop", "path": "/a", "code": "x", "severity": "lost", "message": "m"}]
+    usage = {"input_tokens": 1, "output_tokens": 1, "cost_usd": "0.1"}
+    metrics.end(
+        Call("1", "t", "k", "openai_chat", "now", model="a:b", first=0.1, took=0.2, usage=usage, request_loss=loss)
+    )
+    text = metrics.text().decode()
+    known = set(re.findall(r"^(interlingua_\w+)", text, re.MULTILINE))
+    dashboard = json.loads((ROOT / "deploy" / "grafana" / "gateway.json").read_text())
+    expressions = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
+    assert len(expressions) >= 12
+    for expression in expressions:
+        for name in re.findall(r"interlingua_\w+", expression):
+            assert name in known, name
+            labels = re.search(rf"^{name}\{{(.*?)\}}", text, re.MULTILINE)
+            asked = re.findall(r"by \(([\w, ]+)\)", expression)
+            for label in asked[0].split(", ") if asked else []:
+                assert labels is not None
+                assert f'{label}="' in labels[1], (name, label)
