@@ -144,12 +144,17 @@ fuzz: $(INSTALLED) ## run the property tests at length
 chaos: $(INSTALLED) ## send seeded calls through the server at providers that misbehave; ARGS="--runs 2000 --seed 1"
 	PYTHONPATH=tests $(BIN)/python -m chaos $(ARGS)
 
+.PHONY: crash
+crash: $(INSTALLED) ## kill -9 what writes sessions, 200 times on each engine, and look; ARGS="--kills 50 --seed 1"
+	PYTHONPATH=tests $(BIN)/python -m crash $(ARGS)
+
 .PHONY: corpus
 corpus: $(INSTALLED) ## run recorded traffic through the adapters; CORPUS=FOLDER
 	test -n '$(CORPUS)' || { echo 'say which: make corpus CORPUS=FOLDER' >&2; exit 2; }
 	$(BIN)/python tools/corpus.py '$(CORPUS)' $(ARGS)
 
-MEASURE = status=0; $(1) bench/run.py $(ARGS) || status=$$?; $(1) bench/service.py || status=$$?; exit $$status
+MEASURE = status=0; $(1) bench/run.py $(ARGS) || status=$$?; $(1) bench/service.py || status=$$?; \
+    $(1) bench/sessions.py || status=$$?; exit $$status
 
 .PHONY: bench
 bench: $(COMPILED) ## measure the compiled wheel, as ratios to the floor of one decode and one encode

@@ -29,6 +29,7 @@ _HOMES = {
         "write_stream",
     ),
     "interlingua.client": ("Client",),
+    "interlingua.sessions": ("Sessions", "SyncSessions"),
     "interlingua.canonical.check": (
         "check",
         "check_call",
@@ -146,6 +147,7 @@ if TYPE_CHECKING:
     )
     from interlingua.canonical.structured import structured
     from interlingua.client import Client
+    from interlingua.sessions import Sessions, SyncSessions
     from interlingua.translate import (
         Projection,
         StreamReader,
@@ -196,9 +198,11 @@ __all__ = [
     "Response",
     "ResponseFormat",
     "RoutingDecisionRecord",
+    "Sessions",
     "StreamReader",
     "StreamTruncated",
     "StreamWriter",
+    "SyncSessions",
     "TextBlock",
     "ThinkingBlock",
     "Tool",

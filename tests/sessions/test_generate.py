@@ -152,6 +152,7 @@ async def test_a_cancelled_answer_is_kept_as_far_as_it_came(open_sessions: Open,
             await task
     else:
         await task
+    assert sessions.fake.answers[0].closed
     last = (await chat.history())[-1]
     assert last["metadata"]["status"] == "cancelled"
     assert last["content"] == [{"type": "text", "text": "".join(texts)}]

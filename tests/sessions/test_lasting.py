@@ -347,7 +347,7 @@ async def test_prices_are_told_beside_those_of_the_day(open_sessions: Open) -> N
 
 
 async def test_sessions_are_listed_and_found(open_sessions: Open, clock: Clock) -> None:
-    """The last changed first, page by page; by an id of anything in them."""
+    """The newest first, page by page; by an id of anything in them."""
     sessions = await open_sessions()
     chats = []
     for _ in range(7):
@@ -357,8 +357,7 @@ async def test_sessions_are_listed_and_found(open_sessions: Open, clock: Clock) 
     found: list[Any] = []
     while page := await sessions.latest(3, after=found[-1] if found else None):
         found += page
-    order = [chats[2], *(chats[place] for place in (6, 5, 4, 3, 1, 0))]
-    assert [one.id for one in found] == [chat.id for chat in order]
+    assert [one.id for one in found] == [chat.id for chat in reversed(chats)]
     assert [one.id for one in await sessions.latest(prefix=chats[4].id[:12])] == [chats[4].id]
     message = (await chats[2].history())[0]["id"]
     assert [await sessions.find(one) for one in (chats[1].id, message, CALL, "x")] == [

@@ -6993,6 +6993,8 @@ type SessionChangePayload struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The message that it is about.
 	MessageId *string `protobuf:"bytes,1,opt,name=message_id,json=messageId,proto3,oneof" json:"message_id,omitempty"`
+	// The messages that were appended, in order; role, status and model are those of the last.
+	MessageIds []string `protobuf:"bytes,9,rep,name=message_ids,json=messageIds,proto3" json:"message_ids,omitempty"`
 	// Who speaks. system and developer hold instructions, tool holds one tool result.
 	Role Role `protobuf:"varint,2,opt,name=role,proto3,enum=interlingua.v1.Role" json:"role,omitempty"`
 	// complete: finished. partial: a stream is in progress. cancelled: stopped by the user. error: the generation
@@ -7049,6 +7051,13 @@ func (x *SessionChangePayload) GetMessageId() string {
 		return *x.MessageId
 	}
 	return ""
+}
+
+func (x *SessionChangePayload) GetMessageIds() []string {
+	if x != nil {
+		return x.MessageIds
+	}
+	return nil
 }
 
 func (x *SessionChangePayload) GetRole() Role {
@@ -7781,10 +7790,12 @@ const file_interlingua_v1_types_proto_rawDesc = "" +
 	"\factive_model\x18\x02 \x01(\tR\vactiveModel\x12\x1a\n" +
 	"\bfailures\x18\x03 \x03(\tR\bfailures\x12\x18\n" +
 	"\amessage\x18\x04 \x01(\tR\amessage\x12\x1b\n" +
-	"\trest_json\x18d \x01(\tR\brestJson\"\xf1\x03\n" +
+	"\trest_json\x18d \x01(\tR\brestJson\"\x92\x04\n" +
 	"\x14SessionChangePayload\x12\"\n" +
 	"\n" +
-	"message_id\x18\x01 \x01(\tH\x00R\tmessageId\x88\x01\x01\x12(\n" +
+	"message_id\x18\x01 \x01(\tH\x00R\tmessageId\x88\x01\x01\x12\x1f\n" +
+	"\vmessage_ids\x18\t \x03(\tR\n" +
+	"messageIds\x12(\n" +
 	"\x04role\x18\x02 \x01(\x0e2\x14.interlingua.v1.RoleR\x04role\x125\n" +
 	"\x06status\x18\x03 \x01(\x0e2\x1d.interlingua.v1.MessageStatusR\x06status\x12\x19\n" +
 	"\x05model\x18\x04 \x01(\tH\x01R\x05model\x88\x01\x01\x12(\n" +

@@ -285,5 +285,5 @@ def decoded(answer: Answer) -> Decoder:
         if len(events) > 1 or told.begun:
             events = told.events(events)
         frame = yield events
-    while frame is not None:
-        frame = yield []
+    while True:  # what comes behind the last event is passed over
+        yield []

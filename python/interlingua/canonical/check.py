@@ -2,7 +2,7 @@
 The invariants, each a named rule: `check(message | conversation | request) -> violations` (spec/1-values.md#invariants).
 
 A schema says what a value looks like; these rules say what it must mean. Unfinished messages (status partial) are
-exempt from the rules of content, cancelled and failed ones from the completeness of provenance.
+exempt from the rules of content, cancelled and failed ones from the completeness of provenance and of arguments.
 Profiles (spec/registry/profiles.json) restrict the core.
 """
 
@@ -72,6 +72,11 @@ def check(value: Any, profile: str = "core") -> list[Violation]:
         raise too_deep() from None
 
 
+def broken_rules(value: Any, profile: str = "core") -> list[Violation]:
+    """The same of plain data that is known to fit the schema."""
+    return _found(value, profiles()[profile])
+
+
 def _unfit(value: Any) -> list[Violation]:
     """Where a value does not fit the schema."""
     if isinstance(value, list):
@@ -114,7 +119,9 @@ def _message(message: Data, path: Where, limits: Data) -> Iterator[Violation]:
     if role not in limits["blocks"]:
         yield _broken("role", (*path, "role"), f"the role {role} is not in this profile")
     elif status != "partial":
-        yield from _content(message, role, content, path, limits)
+        found = _content(message, role, content, path, limits)
+        # arguments of an answer that broke off are as far as they came
+        yield from found if status == "complete" else (one for one in found if one["rule"] != "tool_input_invalid")
         if role == "tool":
             yield from _linkage(message, content, path)
         if role == "assistant":

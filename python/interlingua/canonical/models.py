@@ -1336,6 +1336,8 @@ class SessionChangePayload(Model):
 
     message_id: Maybe[Text] = None
     """The message that it is about."""
+    message_ids: Maybe[list[Text]] = None
+    """The messages that were appended, in order; role, status and model are those of the last."""
     role: Maybe[Role] = None
     """Who speaks. system and developer hold instructions, tool holds one tool result."""
     status: Maybe[MessageStatus] = None

@@ -1232,6 +1232,8 @@ class SessionChangePayload(TypedDict, total=False):
 
     message_id: str
     """The message that it is about."""
+    message_ids: list[str]
+    """The messages that were appended, in order; role, status and model are those of the last."""
     role: Role
     """Who speaks. system and developer hold instructions, tool holds one tool result."""
     status: MessageStatus

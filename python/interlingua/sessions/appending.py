@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from interlingua import translate
 from interlingua.canonical import json
-from interlingua.canonical.check import check
+from interlingua.canonical.check import broken_rules
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.events import MESSAGE_APPENDED, MESSAGE_SUPERSEDED
 from interlingua.sessions import calls
@@ -82,12 +82,11 @@ def append(
         return _again(change, before, digest)
     change.expect(expected)
     change.demand_free()
-    messages = [_bound(change, draft, position, rules) for position, draft in enumerate(drafts)]
+    messages = _bound(change, drafts, rules)
     if instead_of is not None:
         supersede(change, instead_of, messages[0]["id"])
     _store(change, messages, rules)
-    for message in messages:
-        told_of(change, message)
+    told_of(change, messages)
     if key is not None:
         ends = (messages[0]["id"], messages[-1]["id"])
         tenant = change.rows.tenant
@@ -110,44 +109,50 @@ def _again(change: Change, before: KeyRow, digest: str) -> Appended:
     return Appended([from_row(row) for row in rows], before.revision, repeated=True)
 
 
-def told_of(change: Change, message: Message, turn_id: str | None = None) -> None:
-    """The event of a message that has its place."""
+def told_of(change: Change, messages: Sequence[Message], turn_id: str | None = None) -> None:
+    """The event of messages that have their place."""
+    last = messages[-1]
     payload = {
-        "message_id": message["id"],
-        "role": message["role"],
-        "status": status_of(message),
-        "model": message["metadata"].get("model"),
+        "message_ids": [message["id"] for message in messages],
+        "role": last["role"],
+        "status": status_of(last),
+        "model": last["metadata"].get("model"),
     }
-    change.tell(MESSAGE_APPENDED, payload, _ACTORS.get(message["role"], "system"), turn_id)
+    change.tell(MESSAGE_APPENDED, payload, _ACTORS.get(last["role"], "system"), turn_id)
 
 
 # ---------------------------------------------------------------------------------------------------- one message
 
 
-def _bound(change: Change, draft: Message, position: int, rules: Rules) -> Message:
-    """A draft as a message of the session: with an id behind the last one, whatever id it came with."""
-    if draft.get("session_id") not in (None, change.row.id):
-        raise _refused("one_session", f"/{position}/session_id", "the message belongs to another session")
-    moment = read_time(draft["created_at"]) if draft.get("created_at") else change.now
-    identity = change.marks.message_id(change.row.last_message_id)
-    change.alter(last_message_id=identity)
-    metadata = {"status": "complete", **(draft.get("metadata") or {})}
-    message: Message = {
-        **draft,
-        "id": identity,
-        "session_id": change.row.id,
-        "metadata": metadata,
-        "created_at": write_time(moment),
-        "schema_version": CURRENT,
-    }
-    if metadata["status"] == "partial":
-        raise _refused("partial", f"/{position}/metadata/status", "an unfinished message belongs to a turn")
-    return capped(message, rules.raw_limit)
+def _bound(change: Change, drafts: Sequence[Message], rules: Rules) -> list[Message]:
+    """Drafts as messages of the session: with ids behind the last one, whatever ids they came with."""
+    ids = change.marks.message_ids(change.row.last_message_id, len(drafts))
+    now = write_time(change.now)
+    messages: list[Message] = []
+    for position, draft in enumerate(drafts):
+        if draft.get("session_id") not in (None, change.row.id):
+            raise _refused("one_session", f"/{position}/session_id", "the message belongs to another session")
+        metadata = {"status": "complete", **(draft.get("metadata") or {})}
+        if metadata["status"] == "partial":
+            raise _refused("partial", f"/{position}/metadata/status", "an unfinished message belongs to a turn")
+        message: Message = {
+            **draft,
+            "id": ids[position],
+            "session_id": change.row.id,
+            "metadata": metadata,
+            "created_at": write_time(read_time(draft["created_at"])) if draft.get("created_at") else now,
+            "schema_version": CURRENT,
+        }
+        messages.append(capped(message, rules.raw_limit))
+    change.alter(last_message_id=ids[-1])
+    return messages
 
 
 def demand_sound(message: Message, position: int, rules: Rules) -> None:
-    """Raises `InvalidRequest` with every rule that a message breaks by itself."""
-    found = [*check(message, rules.profile), *_private(message)]
+    """Raises `InvalidRequest` with every rule that a message breaks by itself, which fits the schema."""
+    found = broken_rules(message, rules.profile)
+    if message["metadata"].get("user_id") or message["metadata"].get("team_id"):
+        found += _private(message)
     if found:
         found = [{**one, "path": f"/{position}{one['path']}"} for one in found]
         raise InvalidRequest(found[0]["message"], path=found[0]["path"], violations=found)
@@ -172,9 +177,14 @@ def _store(change: Change, messages: list[Message], rules: Rules) -> None:
     calls_of_ours = _calls(change, messages)
     for position, message in enumerate(messages):
         demand_sound(message, position, rules)
-    rows = [to_row(change.rows.tenant, message) for message in messages]
+    now = write_time(change.now)
+    rows = [
+        to_row(change.rows.tenant, message, None, change.now if message["created_at"] == now else None)
+        for message in messages
+    ]
     change.rows.insert(rows)
-    write_calls(change, [*zip(rows, messages, strict=True)], calls_of_ours)
+    if calls_of_ours is not None:
+        write_calls(change, [*zip(rows, messages, strict=True)], calls_of_ours)
 
 
 def write_calls(
@@ -213,15 +223,22 @@ def _names(change: Change, messages: list[Message]) -> list[ToolIdRow]:
     return found
 
 
-def _calls(change: Change, messages: list[Message]) -> dict[str, ToolCallRow]:
-    """The calls of the session that these messages answer. Messages whose ids are not free get others, in place.
+def _calls(change: Change, messages: list[Message]) -> dict[str, ToolCallRow] | None:
+    """The calls of the session that these messages answer; None when no message calls or answers. Messages whose ids are
+    not free get others, in place.
 
     Raises `InvalidRequest` when a call has an id twice, or a result answers no call, or one that has its answer.
     """
-    asked = [block["id"] for message in messages for block in calls.calls_in(message["content"])]
-    results = [block["tool_use_id"] for message in messages if (block := calls.result_in(message["content"]))]
+    asked: list[str] = []
+    results: list[str] = []
+    for message in messages:
+        for block in message["content"]:
+            if block["type"] == "tool_use":
+                asked.append(block["id"])
+            elif block["type"] == "tool_result":
+                results.append(block["tool_use_id"])
     if not asked and not results:
-        return {}
+        return None
     names = _fresh_names(change, asked) if asked else {}
     known = change.rows.calls_of(change.row.id, results) if results else {}
     for identity in results:

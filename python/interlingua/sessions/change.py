@@ -6,7 +6,7 @@ that changes the rows. So the revision says whether a session has changed, and i
 """
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from interlingua.canonical import json
@@ -26,6 +26,7 @@ class Change:
         self.now = marks.now()
         self.events: list[Event] = []
         self._told = row.revision
+        self._stored = row
 
     @classmethod
     def of(cls, rows: Rows, session_id: str, marks: Marks) -> "Change":
@@ -61,7 +62,7 @@ class Change:
     def tell(self, name: str, payload: Mapping[str, Any], actor: str = "system", turn_id: str | None = None) -> None:
         """Adds an event."""
         present = {member: value for member, value in payload.items() if value is not None}
-        moment = datetime.fromisoformat(write_time(self.now)).astimezone(UTC)
+        moment = datetime.fromisoformat(write_time(self.now))
         turn = turn_id or self.row.turn_id
         self.take(
             envelope(
@@ -83,8 +84,13 @@ class Change:
     def finish(self) -> None:
         """Writes the session and the events that are not written yet."""
         self.alter(updated_at=max(self.now, self.row.updated_at))
-        self.rows.update(self.row)
+        self.keep()
         self.tell_all()
+
+    def keep(self) -> None:
+        """Writes the session alone."""
+        self.rows.update(self.row, self._stored)
+        self._stored = self.row
 
     def tell_all(self) -> None:
         """Writes the events alone: of a session whose row is new."""

@@ -13,6 +13,7 @@ from interlingua import router
 from interlingua.canonical import json
 from interlingua.canonical.check import check
 from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.validate import validate
 from interlingua.events import (
     MESSAGE_SAVED,
     ROUTING_CONSTRAINT_FAILURE,
@@ -141,14 +142,20 @@ class Chat:
         """What the session is beside its messages."""
         return await self._sessions.info(self.id)
 
-    async def history(self, *, superseded: bool = False, after: str = "", limit: int | None = None) -> list[Message]:
+    async def history(
+        self, *, superseded: bool = False, after: str = "", limit: int | None = None, validated: bool = False
+    ) -> list[Message]:
         """The messages in their order, in the present version; nothing is written by reading. With `superseded` also those
-        that another message stands for, which then have `superseded_by`."""
+        that another message stands for, which then have `superseded_by`. When they are to be `validated`, what does not fit
+        the schema is an `InvalidRequest`."""
 
         def found(rows: Rows) -> list[Message]:
             self._demand(rows)
             messages = rows.messages(self.id, superseded=superseded, after=after, limit=limit)
-            return [_shown(row.superseded_by, from_row(row)) for row in messages]
+            history = [_shown(row.superseded_by, from_row(row)) for row in messages]
+            if validated:
+                validate({"messages": history})
+            return history
 
         return await self._sessions.read(found)
 

@@ -8,6 +8,7 @@ Whatever happens, the turn is ended with what there is; only a process that dies
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing, suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
@@ -113,9 +114,10 @@ class Generating:
             found = await asyncio.shield(work)
         except asyncio.CancelledError:
             # the turn may have been taken all the same
-            given = await work
-            if isinstance(given, Turn):
-                await self.end(given, None, "cancelled")
+            with suppress(InterlinguaError):
+                given = await work
+                if isinstance(given, Turn):
+                    await self.end(given, None, "cancelled")
             raise
         if isinstance(found, Turn):
             self.told = sessions.noting(found.turn_id)
@@ -214,6 +216,8 @@ class Keeper:
         """Who answers, as soon as that is known."""
         self.lost: Conflict | None = None
         """Why the turn is not ours any more."""
+        self.stream: Stream | None = None
+        """What is stopped when the turn is lost."""
         self._waiting: asyncio.Future[Any] | None = None
         self._task = asyncio.create_task(self._keep())
 
@@ -257,6 +261,8 @@ class Keeper:
                 self.lost = problem
                 if self._waiting is not None:
                     self._waiting.cancel()
+                if self.stream is not None:
+                    self.stream.cancel("shutdown")
                 return
 
     def _renewed(self, change: Change, message: Message | None) -> None:
@@ -281,6 +287,7 @@ class SessionStream:
         self._key = key
         self._stream: Stream | None = None
         self._stopped: Literal["cancelled", "shutdown"] | None = None
+        self._ended = False
         self._events = self._run()
 
     def __aiter__(self) -> AsyncIterator[Event]:
@@ -314,15 +321,19 @@ class SessionStream:
         arrived = Arrived()
         keeper = Keeper(self._generating, held, arrived)
         try:
-            async for event in self._answer(held, keeper, arrived):
-                yield event
+            async with aclosing(self._answer(held, keeper, arrived)) as events:
+                async for event in events:
+                    yield event
         except BaseException as problem:
             await keeper.stop()
-            if self.response is None:  # else it is stored already
+            if keeper.lost is not None:
+                raise keeper.lost from None
+            if not self._ended:
                 await self._broken_off(held, keeper, arrived, problem)
             raise
         finally:
             await keeper.stop()
+            self._generating.sessions.forget(held.turn_id)
 
     async def _answer(self, turn: Turn, keeper: Keeper, arrived: Arrived) -> AsyncGenerator[Event, None]:
         generating = self._generating
@@ -338,13 +349,12 @@ class SessionStream:
             message_id=turn.message_id,
         )
         async with self._stream as stream:
+            keeper.stream = stream
             if self._stopped is not None:
                 stream.cancel(self._stopped)
-            while True:
-                try:
-                    event = await keeper.guard(anext(stream))
-                except StopAsyncIteration:
-                    return
+            async for event in stream:
+                if keeper.lost is not None:
+                    raise keeper.lost
                 event = generating.names.event(event)
                 keeper.model = event.get("model") or keeper.model
                 if event["type"] in ("message_complete", "error"):
@@ -359,6 +369,7 @@ class SessionStream:
         response = event.get("response")
         category = event["error"]["category"] if event["type"] == "error" else None
         message = await self._generating.end(turn, None if response is None else response["message"], category)
+        self._ended = True
         if response is None or message is None:
             self.response = response
             return event
@@ -378,8 +389,7 @@ class SessionStream:
                 "status": "cancelled" if went else "error",
             }
             message = {"role": "assistant", "content": content, "metadata": metadata}
-        if keeper.lost is None:
-            await self._generating.end(turn, message, "cancelled" if went else _category(problem))
+        await self._generating.end(turn, message, "cancelled" if went else _category(problem))
 
 
 async def _to_its_end(work: Awaitable[T]) -> T:
@@ -389,6 +399,8 @@ async def _to_its_end(work: Awaitable[T]) -> T:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
         await asyncio.wait([task])
+        if not task.cancelled():
+            task.exception()  # the caller has gone: nobody is to be told
         raise
 
 

@@ -14,6 +14,7 @@ from interlingua.canonical.ids import encode_ulid
 _ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _DIGIT: Final = {letter: value for value, letter in enumerate(_ALPHABET)}
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_ORIGIN: Final = datetime(1970, 1, 1)  # noqa: DTZ001 without a zone it is printed without one, and Z stands for it
 _MICROSECOND: Final = timedelta(microseconds=1)
 
 
@@ -39,7 +40,7 @@ def read_time(text: str) -> int:
 
 def write_time(value: int) -> str:
     """Microseconds since 1970 as a canonical time: UTC with six fractional digits."""
-    return (_EPOCH + timedelta(microseconds=value)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return f"{(_ORIGIN + timedelta(microseconds=value)).isoformat(timespec='microseconds')}Z"
 
 
 def decode_ulid(text: str) -> int:
@@ -78,8 +79,13 @@ class Marks:
 
     def message_id(self, last: str | None) -> str:
         """A ULID that is greater than the last one of a session, whatever the clock says."""
+        return self.message_ids(last, 1)[0]
+
+    def message_ids(self, last: str | None, count: int) -> list[str]:
+        """That many of them, in order."""
         with self._lock:
-            return encode_ulid(self._behind(0 if last is None else decode_ulid(last)))
+            first = self._behind(0 if last is None else decode_ulid(last))
+        return [encode_ulid(number) for number in range(first, first + count)]
 
     def tool_id(self) -> str:
         """A canonical id of a tool call."""
@@ -87,5 +93,4 @@ class Marks:
 
     def _behind(self, last: int) -> int:
         milliseconds = microseconds(self._now()) // 1000
-        fresh = milliseconds << 80 | self._random_bits(80)
-        return fresh if milliseconds > last >> 80 else last + 1
+        return milliseconds << 80 | self._random_bits(80) if milliseconds > last >> 80 else last + 1

@@ -20,36 +20,42 @@ _NAMES: Final = ("id", "session_id", "role", "content", "metadata", "created_at"
 _LOG = logger("sessions")
 
 
-def to_row(tenant: str, message: Message, superseded_by: str | None = None) -> MessageRow:
-    """The row of a message that has its whole envelope."""
-    others = {name: value for name, value in message.items() if name not in _IN_COLUMNS}
+def to_row(
+    tenant: str, message: Message, superseded_by: str | None = None, created_at: int | None = None
+) -> MessageRow:
+    """The row of a message that has its whole envelope. `created_at` is its time, where that is known as a number."""
+    others = None
+    if len(message) > len(_NAMES):
+        others = {name: value for name, value in message.items() if name not in _IN_COLUMNS}
     return MessageRow(
-        tenant=tenant,
-        id=message["id"],
-        session_id=message["session_id"],
-        role=message["role"],
-        content_json=json.dumps(message["content"]).decode(),
-        metadata_json=json.dumps(message["metadata"]).decode(),
-        created_at=read_time(message["created_at"]),
-        schema_version=message["schema_version"],
-        superseded_by=superseded_by,
-        members_json=json.dumps(others).decode() if others else None,
+        tenant,
+        message["id"],
+        message["session_id"],
+        message["role"],
+        json.dumps(message["content"]).decode(),
+        json.dumps(message["metadata"]).decode(),
+        read_time(message["created_at"]) if created_at is None else created_at,
+        message["schema_version"],
+        superseded_by,
+        json.dumps(others).decode() if others else None,
     )
 
 
 def stored(row: MessageRow) -> Message:
     """The message of a row as it was written, whatever its version."""
+    _, identity, session_id, role, content, metadata, created_at, version, _, members = row
+    held = json.loads(f"[{content},{metadata}]")  # one call for both
     message: Message = {
-        "id": row.id,
-        "session_id": row.session_id,
-        "role": row.role,
-        "content": json.loads(row.content_json),
-        "metadata": json.loads(row.metadata_json),
-        "created_at": write_time(row.created_at),
-        "schema_version": row.schema_version,
+        "id": identity,
+        "session_id": session_id,
+        "role": role,
+        "content": held[0],
+        "metadata": held[1],
+        "created_at": write_time(created_at),
+        "schema_version": version,
     }
-    if row.members_json is not None:
-        message |= json.loads(row.members_json)
+    if members is not None:
+        message |= json.loads(members)
     return message
 
 

@@ -1,7 +1,8 @@
 """PostgreSQL: several servers share one database. psycopg 3, one connection for each thread that is at work."""
 
 import queue
-from collections.abc import Generator, Iterable, Sequence
+import select
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from typing import Any, cast
@@ -23,36 +24,68 @@ _SETTING_UP = 0x1_17E_2_11_06A
 
 
 @cache
-def _placed(statement: str) -> Any:
+def _placed(statement: str) -> str:
     return statement.replace("?", "%s")
 
 
+_MANY = 8
+"""From how many rows on they are copied and not inserted one by one."""
+
+
 class _Statements:
+    """Statements that give no rows wait for the next one that does, or for the end, and travel with it in one message."""
+
     lock = " FOR UPDATE"
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, begin: str = "") -> None:
         self._connection = connection
+        self._waiting = [begin] if begin else []
+        self._parameters: list[Any] = []
 
     def ask(self, statement: str, parameters: Sequence[Any] = ()) -> list[Row]:
-        return self._connection.execute(_placed(statement), parameters).fetchall()
+        self.run(statement, parameters)
+        return self._send().fetchall()
 
     def run(self, statement: str, parameters: Sequence[Any] = ()) -> None:
-        self._connection.execute(_placed(statement), parameters)
+        self._waiting.append(_placed(statement))
+        self._parameters += parameters
 
-    def run_many(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
-        for row in rows:
-            self._connection.execute(_placed(statement), row)
+    def insert(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+        names = ", ".join(columns)
+        if len(rows) < _MANY:
+            for row in rows:
+                self.run(f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * len(columns))})", row)
+            return
+        cursor = self._send()
+        with cursor.copy(cast("Any", f"COPY {table} ({names}) FROM STDIN")) as copy:
+            for row in rows:
+                copy.write_row(row)
+
+    def end(self) -> None:
+        """The last of them, and COMMIT."""
+        self.run("COMMIT")
+        self._send()
+
+    def _send(self) -> psycopg.ClientCursor[Row]:
+        """Sends what waits; the cursor stands at what the last of it gave."""
+        cursor: psycopg.ClientCursor[Row] = psycopg.ClientCursor(self._connection)
+        if self._waiting:
+            cursor.execute(cast("Any", "; ".join(self._waiting)), self._parameters)
+            for _ in self._waiting[1:]:
+                cursor.nextset()
+        self._waiting, self._parameters = [], []
+        return cursor
 
 
 class PostgresqlStorage:
-    """A database of a PostgreSQL server, by URL. Statements travel in pipelines: those that give no rows wait for none."""
+    """A database of a PostgreSQL server, by URL."""
 
     def __init__(self, url: str) -> None:
         self._url = url
         self._idle: queue.SimpleQueue[Connection] = queue.SimpleQueue()
         self._closed = False
-        with _told(), self._connection() as connection, connection.transaction():
-            self._prepare(_Statements(connection))
+        with self._transaction("BEGIN") as statements:
+            self._prepare(statements)
 
     @contextmanager
     def read(self) -> Generator[Transaction]:
@@ -76,11 +109,10 @@ class PostgresqlStorage:
     @contextmanager
     def _transaction(self, begin: str) -> Generator[_Statements]:
         with _told(), self._connection() as connection:
+            statements = _Statements(connection, begin)
             try:
-                with connection.pipeline():
-                    connection.execute(cast("Any", begin))
-                    yield _Statements(connection)
-                    connection.execute("COMMIT")
+                yield statements
+                statements.end()
             except BaseException:
                 with suppress(psycopg.Error):
                     connection.execute("ROLLBACK")
@@ -88,10 +120,7 @@ class PostgresqlStorage:
 
     @contextmanager
     def _connection(self) -> Generator[Connection]:
-        try:
-            connection = self._idle.get_nowait()
-        except queue.Empty:
-            connection = psycopg.connect(self._url, autocommit=True)
+        connection = self._living() or psycopg.connect(self._url, autocommit=True)
         try:
             yield connection
         finally:
@@ -99,6 +128,16 @@ class PostgresqlStorage:
                 connection.close()
             else:
                 self._idle.put(connection)
+
+    def _living(self) -> Connection | None:
+        """A connection that is not at work. A server that has gone has said so: there is something to read."""
+        with suppress(queue.Empty):
+            while True:
+                connection = self._idle.get_nowait()
+                if not select.select([connection.fileno()], [], [], 0)[0]:
+                    return connection
+                connection.close()
+        return None
 
     def _prepare(self, statements: _Statements) -> None:
         statements.ask("SELECT pg_advisory_xact_lock(?)", (_SETTING_UP,))
@@ -111,7 +150,7 @@ class PostgresqlStorage:
             for column in columns:
                 statements.run(f"ALTER TABLE {table} ADD COLUMN IF NOT EXISTS {column}")
         for statement in tables.ADDED:
-            statements.run(statement)
+            statements.run(tables.for_postgresql(statement))
         statements.run("INSERT INTO storage_version VALUES (?)", (tables.VERSION,))
 
 

@@ -130,20 +130,8 @@ AnyRow = SessionRow | MessageRow | ToolCallRow | ToolIdRow | KeyRow | EventRow |
 
 
 @cache
-def _insert(kind: type[AnyRow]) -> str:
-    columns = kind._fields
-    return f"INSERT INTO {_TABLE_OF[kind]} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
-
-
-@cache
 def _select(kind: type[AnyRow]) -> str:
     return f"SELECT {', '.join(kind._fields)} FROM {_TABLE_OF[kind]} WHERE tenant = ?"
-
-
-@cache
-def _update(kind: type[AnyRow]) -> str:
-    changed = [name for name in kind._fields if name not in ("tenant", "id")]
-    return f"UPDATE {_TABLE_OF[kind]} SET {', '.join(f'{name} = ?' for name in changed)} WHERE tenant = ? AND id = ?"
 
 
 class Rows:
@@ -162,12 +150,23 @@ class Rows:
             if row.tenant != self.tenant:
                 raise AssertionError("a row of another tenant")
         if found:
-            self._do.run_many(_insert(type(found[0])), found)
+            kind = type(found[0])
+            self._do.insert(_TABLE_OF[kind], kind._fields, found)
 
-    def update(self, row: SessionRow | MessageRow | ToolCallRow) -> None:
-        """Writes a row again that is there."""
-        changed = [value for name, value in zip(row._fields, row, strict=True) if name not in ("tenant", "id")]
-        self._do.run(_update(type(row)), (*changed, self.tenant, row.id))
+    def update(self, row: SessionRow | MessageRow | ToolCallRow, before: SessionRow | None = None) -> None:
+        """Writes a row again that is there: all of it, or what differs from what it was before."""
+        changed = [
+            (name, value)
+            for place, (name, value) in enumerate(zip(row._fields, row, strict=True))
+            if name not in ("tenant", "id") and (before is None or before[place] != value)
+        ]
+        if changed:
+            columns = ", ".join([f"{name} = ?" for name, _ in changed])
+            values = [value for _, value in changed]
+            self._do.run(
+                f"UPDATE {_TABLE_OF[type(row)]} SET {columns} WHERE tenant = ? AND id = ?",
+                (*values, self.tenant, row.id),
+            )
 
     # ---------------------------------------------------------------------------------------------- sessions
 
@@ -178,24 +177,24 @@ class Rows:
         return SessionRow(*found[0]) if found else None
 
     def sessions(self, limit: int, before: tuple[int, str] | None = None, prefix: str = "") -> list[SessionRow]:
-        """Sessions, the one that changed last first; those behind a place, those whose ids begin so."""
+        """Sessions, the newest first; those behind a place, those whose ids begin so."""
         where, values = "", list[str | int]()
         if before is not None:
-            where += " AND (updated_at < ? OR (updated_at = ? AND id < ?))"
+            where += " AND (created_at < ? OR (created_at = ? AND id < ?))"
             values += [before[0], before[0], before[1]]
         if prefix:
             where += " AND substr(id, 1, ?) = ?"
             values += [len(prefix), prefix]
         found = self._do.ask(
-            f"{_select(SessionRow)}{where} ORDER BY updated_at DESC, id DESC LIMIT ?", (self.tenant, *values, limit)
+            f"{_select(SessionRow)}{where} ORDER BY created_at DESC, id DESC LIMIT ?", (self.tenant, *values, limit)
         )
         return [SessionRow(*row) for row in found]
 
     def stale_sessions(self, before: int, limit: int) -> list[str]:
         """Ids of sessions that were last changed before a moment."""
         found = self._do.ask(
-            "SELECT id FROM sessions WHERE tenant = ? AND updated_at < ? ORDER BY updated_at, id LIMIT ?",
-            (self.tenant, before, limit),
+            "SELECT id FROM sessions WHERE tenant = ? AND created_at < ? AND updated_at < ? ORDER BY id LIMIT ?",
+            (self.tenant, before, before, limit),
         )
         return [row[0] for row in found]
 
@@ -244,7 +243,7 @@ class Rows:
             end += " LIMIT ?"
             values.append(limit)
         found = self._do.ask(f"{_select(MessageRow)} AND session_id = ? AND id > ?{where}{end}", values)
-        return [MessageRow(*row) for row in found]
+        return [MessageRow._make(row) for row in found]
 
     def last_message(self, session_id: str) -> MessageRow | None:
         """The last message of a session that no other stands for."""

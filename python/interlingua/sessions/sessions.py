@@ -29,7 +29,7 @@ from interlingua.sessions.appending import Rules
 from interlingua.sessions.bus import Bus
 from interlingua.sessions.change import Change
 from interlingua.sessions.chat import Chat
-from interlingua.sessions.errors import SessionNotFound
+from interlingua.sessions.errors import SessionNotFound, StorageFailed
 from interlingua.sessions.marks import Marks, microseconds, write_time
 from interlingua.sessions.rows import Rows, SessionRow
 from interlingua.sessions.storage import Storage, open_storage
@@ -219,8 +219,8 @@ class Sessions:
         return SessionInfo.of(row)
 
     async def latest(self, limit: int = 50, *, after: SessionInfo | None = None, prefix: str = "") -> list[SessionInfo]:
-        """Sessions, the one that changed last first: at most `limit`, behind one of them, whose ids begin with `prefix`."""
-        place = None if after is None else (microseconds(datetime.fromisoformat(after.updated_at)), after.id)
+        """Sessions, the newest first: at most `limit`, behind one of them, whose ids begin with `prefix`."""
+        place = None if after is None else (microseconds(datetime.fromisoformat(after.created_at)), after.id)
         rows = await self.read(lambda rows: rows.sessions(limit, place, prefix))
         return [SessionInfo.of(row) for row in rows]
 
@@ -347,7 +347,7 @@ class Sessions:
             with self._opened().read() as transaction:
                 return work(Rows(transaction, self.tenant))
 
-        return await asyncio.get_running_loop().run_in_executor(self._threads, reading)
+        return await self._in_a_thread(reading)
 
     async def write(self, work: Callable[[Rows], T]) -> T:
         """What some work gives that changes rows. It is on the disk when this returns. A caller that is cancelled
@@ -357,7 +357,7 @@ class Sessions:
             with self._opened().write() as transaction:
                 return work(Rows(transaction, self.tenant))
 
-        return await asyncio.get_running_loop().run_in_executor(self._threads, writing)
+        return await self._in_a_thread(writing)
 
     async def change(self, session_id: str, work: Callable[[Change], T]) -> T:
         """What some work gives that changes a session, whose events are then given to whoever observes. The work ends
@@ -391,6 +391,13 @@ class Sessions:
         found.discard(watcher)
         if not found:
             self._watchers.pop(session_id, None)
+
+    async def _in_a_thread(self, work: Callable[[], T]) -> T:
+        try:
+            future = self._threads.submit(work)
+        except RuntimeError:
+            raise StorageFailed("these sessions are closed", retryable=False) from None
+        return await asyncio.wrap_future(future)
 
     def _opened(self) -> Storage:
         if self._storage is None:

@@ -3,7 +3,7 @@
 import queue
 import sqlite3
 import threading
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -27,7 +27,8 @@ class _Statements:
     def run(self, statement: str, parameters: Sequence[Any] = ()) -> None:
         self._connection.execute(statement, parameters)
 
-    def run_many(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
+    def insert(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+        statement = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
         self._connection.executemany(statement, rows)
 
 
@@ -99,14 +100,14 @@ class SqliteStorage:
             statements.run("CREATE TABLE IF NOT EXISTS storage_version (version INTEGER NOT NULL)")
             if not up_to_date(statements.ask("SELECT version FROM storage_version")):
                 for statement in tables.SEED:
-                    statements.run(statement.replace("BIGINT", "INTEGER"))
+                    statements.run(tables.for_sqlite(statement))
                 for table, columns in tables.ADDED_COLUMNS.items():
                     there = {row[1] for row in statements.ask(f"PRAGMA table_info({table})")}
                     for column in columns:
                         if column.split()[0] not in there:
-                            statements.run(f"ALTER TABLE {table} ADD COLUMN {column.replace('BIGINT', 'INTEGER')}")
+                            statements.run(tables.for_sqlite(f"ALTER TABLE {table} ADD COLUMN {column}"))
                 for statement in tables.ADDED:
-                    statements.run(statement.replace("BIGINT", "INTEGER"))
+                    statements.run(tables.for_sqlite(statement))
                 statements.run("INSERT INTO storage_version VALUES (?)", (tables.VERSION,))
 
 

@@ -5,7 +5,7 @@ The statements are the same for every engine and stand in `rows`. An engine open
 transactions, and says how a row is locked. All of it blocks: `Sessions` calls it in threads of its own.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
@@ -28,8 +28,8 @@ class Transaction(Protocol):
         """Carries a statement out, at the latest when the transaction ends."""
         ...
 
-    def run_many(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
-        """The same once for each row."""
+    def insert(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+        """Adds rows to a table, likewise."""
         ...
 
 

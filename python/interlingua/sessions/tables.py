@@ -68,7 +68,8 @@ ADDED_COLUMNS: Final = {
 }
 
 ADDED: Final = (
-    "CREATE INDEX IF NOT EXISTS idx_sessions_tenant_updated ON sessions(tenant, updated_at, id)",
+    # over what never changes: an index over the last change would be written again with every message
+    "CREATE INDEX IF NOT EXISTS idx_sessions_tenant_created ON sessions(tenant, created_at, id)",
     "CREATE INDEX IF NOT EXISTS idx_messages_session_id ON messages(session_id, id)",
     # what a wire called a tool call, and the canonical id that it has in the session
     """CREATE TABLE IF NOT EXISTS tool_ids (
@@ -107,7 +108,7 @@ ADDED: Final = (
   created_at BIGINT NOT NULL,
   PRIMARY KEY (session_id, revision),
   FOREIGN KEY (session_id) REFERENCES sessions(id)
-)""",
+) WITHOUT ROWID""",
     # what a message would have cost by other price tables; its own cost stays in the message
     """CREATE TABLE IF NOT EXISTS prices (
   tenant TEXT NOT NULL,
@@ -121,6 +122,17 @@ ADDED: Final = (
 )""",
     "CREATE INDEX IF NOT EXISTS idx_prices_session ON prices(session_id)",
 )
+
+
+def for_sqlite(statement: str) -> str:
+    """A statement as SQLite takes it: its INTEGER has 64 bits."""
+    return statement.replace("BIGINT", "INTEGER")
+
+
+def for_postgresql(statement: str) -> str:
+    """A statement as PostgreSQL takes it: what is WITHOUT ROWID is so everywhere."""
+    return statement.removesuffix(" WITHOUT ROWID")
+
 
 OF_A_SESSION: Final = ("prices", "events", "client_keys", "tool_ids", "tool_calls", "messages")
 """The tables that hold what belongs to a session, in an order in which they can be emptied."""

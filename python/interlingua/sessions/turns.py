@@ -53,7 +53,7 @@ def renew(change: Change, turn: Turn, lease: int, arrived: Message | None) -> No
     change.alter(turn_until=change.now + lease)
     if arrived is not None:
         _put(change, _whole(change, turn, arrived, "partial"))
-    change.rows.update(change.row)  # nothing that anybody is told of
+    change.keep()  # nothing that anybody is told of
 
 
 def end(
@@ -83,7 +83,7 @@ def end(
         _put(change, whole)
         row = to_row(change.rows.tenant, whole)
         write_calls(change, [(row, whole)])
-        told_of(change, whole, turn.turn_id)
+        told_of(change, [whole], turn.turn_id)
     elif (before := change.rows.message(turn.message_id)) is not None:
         # what was written as partial has turned out to be nothing
         whole = _closed(change, from_row(before))
@@ -113,7 +113,7 @@ def _closed(change: Change, message: Message) -> Message:
     row = to_row(change.rows.tenant, message)
     change.rows.update(row)
     write_calls(change, [(row, message)])
-    told_of(change, message)
+    told_of(change, [message])
     return message
 
 

@@ -1306,8 +1306,9 @@ class RoutingConstraintFailurePayload(_message.Message):
     def __init__(self, requested_model: _Optional[str] = ..., active_model: _Optional[str] = ..., failures: _Optional[_Iterable[str]] = ..., message: _Optional[str] = ..., rest_json: _Optional[str] = ...) -> None: ...
 
 class SessionChangePayload(_message.Message):
-    __slots__ = ("message_id", "role", "status", "model", "superseded_by", "parent_session_id", "parent_message_id", "category", "rest_json")
+    __slots__ = ("message_id", "message_ids", "role", "status", "model", "superseded_by", "parent_session_id", "parent_message_id", "category", "rest_json")
     MESSAGE_ID_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_IDS_FIELD_NUMBER: _ClassVar[int]
     ROLE_FIELD_NUMBER: _ClassVar[int]
     STATUS_FIELD_NUMBER: _ClassVar[int]
     MODEL_FIELD_NUMBER: _ClassVar[int]
@@ -1317,6 +1318,7 @@ class SessionChangePayload(_message.Message):
     CATEGORY_FIELD_NUMBER: _ClassVar[int]
     REST_JSON_FIELD_NUMBER: _ClassVar[int]
     message_id: str
+    message_ids: _containers.RepeatedScalarFieldContainer[str]
     role: Role
     status: MessageStatus
     model: str
@@ -1325,4 +1327,4 @@ class SessionChangePayload(_message.Message):
     parent_message_id: str
     category: ErrorCategory
     rest_json: str
-    def __init__(self, message_id: _Optional[str] = ..., role: _Optional[_Union[Role, str]] = ..., status: _Optional[_Union[MessageStatus, str]] = ..., model: _Optional[str] = ..., superseded_by: _Optional[str] = ..., parent_session_id: _Optional[str] = ..., parent_message_id: _Optional[str] = ..., category: _Optional[_Union[ErrorCategory, str]] = ..., rest_json: _Optional[str] = ...) -> None: ...
+    def __init__(self, message_id: _Optional[str] = ..., message_ids: _Optional[_Iterable[str]] = ..., role: _Optional[_Union[Role, str]] = ..., status: _Optional[_Union[MessageStatus, str]] = ..., model: _Optional[str] = ..., superseded_by: _Optional[str] = ..., parent_session_id: _Optional[str] = ..., parent_message_id: _Optional[str] = ..., category: _Optional[_Union[ErrorCategory, str]] = ..., rest_json: _Optional[str] = ...) -> None: ...

@@ -2509,6 +2509,8 @@ def _read_session_change_payload(message: pb.SessionChangePayload) -> Data:
     data: Data = {}
     if message.HasField("message_id"):
         data["message_id"] = message.message_id
+    if message.message_ids:
+        data["message_ids"] = list(message.message_ids)
     if message.role:
         data["role"] = read_enum(_ROLE_WORDS, message.role, None, "role")
     if message.status:
@@ -2534,6 +2536,8 @@ def _write_session_change_payload(data: Data, message: pb.SessionChangePayload) 
         match name:
             case "message_id" if is_text(value):
                 message.message_id = value
+            case "message_ids" if is_texts(value) and value:
+                message.message_ids.extend(value)
             case "role" if value is not None:
                 message.role = write_enum(_ROLE, value, None, "role")
             case "status" if value is not None:

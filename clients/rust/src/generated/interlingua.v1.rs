@@ -1416,6 +1416,9 @@ pub struct SessionChangePayload {
     /// The message that it is about.
     #[prost(string, optional, tag = "1")]
     pub message_id: ::core::option::Option<::prost::alloc::string::String>,
+    /// The messages that were appended, in order; role, status and model are those of the last.
+    #[prost(string, repeated, tag = "9")]
+    pub message_ids: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     /// Who speaks. system and developer hold instructions, tool holds one tool result.
     #[prost(enumeration = "Role", tag = "2")]
     pub role: i32,
@@ -5311,6 +5314,7 @@ impl crate::json::Rest for SessionChangePayload {
     fn is_set(&self, member: &str) -> bool {
         match member {
             "message_id" => self.message_id.is_some(),
+            "message_ids" => !self.message_ids.is_empty(),
             "role" => self.role != 0,
             "status" => self.status != 0,
             "model" => self.model.is_some(),

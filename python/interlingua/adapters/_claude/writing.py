@@ -89,7 +89,10 @@ class Writing(_writing.Writing):
 
     def is_odd(self, item: Item, place: str) -> bool:
         """Whether an item is written as it is, because it was read so in this place, or in something that was."""
-        return self.as_read or super().is_odd(item, place)
+        if self.as_read or not self.own or "provider_state" not in item:
+            return self.as_read
+        odd = self.form_of(item).get("odd")
+        return odd is not None and odd == imprint(item, place)
 
     def was(self, message: Item, code: str) -> bool:
         """Whether what would be reported of a message by this code was so when it was read."""

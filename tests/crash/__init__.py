@@ -1,0 +1,1 @@
+"""Kill the process that writes, at seeded moments, and see what is there after."""

@@ -1,0 +1,120 @@
+"""What is an engine's own: connections that are lost, processes that share a database, what is closed."""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from interlingua.sessions import Sessions, StorageFailed, open_storage
+
+from .conftest import user
+
+pytestmark = pytest.mark.asyncio
+Open = Callable[..., Any]
+
+WRITER = """
+import asyncio, sys
+from interlingua.sessions import Sessions
+async def main(url, session_id, name):
+    async with Sessions(url) as sessions:
+        for number in range(25):
+            message = {"role": "user", "content": f"{name} {number}"}
+            await sessions.chat(session_id).append(message)
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+async def test_processes_share_a_session(open_sessions: Open, url: str) -> None:
+    """Three of them append at once: every message once, each process in its order, ids in the order of all."""
+    chat = await (await open_sessions(now=None)).create()
+    writers = [
+        await asyncio.create_subprocess_exec(sys.executable, "-c", WRITER, url, chat.id, name)
+        for name in ("a", "b", "c")
+    ]
+    assert [await writer.wait() for writer in writers] == [0, 0, 0]
+    texts = [message["content"][0]["text"] for message in await chat.history()]
+    for name in ("a", "b", "c"):
+        assert [text for text in texts if text.startswith(name)] == [f"{name} {number}" for number in range(25)]
+    assert await chat.check() == []
+    assert (await chat.info()).revision == 76
+
+
+async def test_a_connection_that_was_lost_is_replaced(open_sessions: Open, url: str) -> None:
+    """The server ends all connections between two calls, as it does when it is started again."""
+    if url.startswith("sqlite"):
+        pytest.skip("SQLite has no server")
+    import psycopg
+
+    sessions = await open_sessions()
+    chat = await sessions.create()
+    with psycopg.connect(url, autocommit=True) as other:
+        other.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
+    await asyncio.sleep(0.1)
+    await chat.append(user())
+    assert len(await chat.history()) == 1
+
+
+async def test_a_failed_statement_leaves_nothing(open_sessions: Open) -> None:
+    """A row that the database refuses is an error without its values, and the connection goes on."""
+    sessions = await open_sessions()
+    chat = await sessions.create()
+    row = await sessions.read(lambda rows: rows.session(chat.id))
+    with pytest.raises(StorageFailed) as told:
+        await sessions.write(lambda rows: rows.insert([row._replace(workspace_path="hidden")]))
+    assert "hidden" not in str(told.value.to_dict())
+    await chat.append(user())
+    assert len(await chat.history()) == 1
+
+
+async def test_many_rows_are_stored_as_they_are(open_sessions: Open) -> None:
+    """In one append, with all that a text may hold: signs of SQL, of COPY and of formats."""
+    odd = [
+        "a\tb",
+        "c\\N",
+        "\\.",
+        "100 %s %% $1",
+        "'; DROP TABLE messages; --",
+        "\u0000\u2028é\U0001f600",
+        '"',
+        "{}",
+        "",
+    ]
+    chat = await (await open_sessions()).create()
+    await chat.append([user(text) for text in odd])
+    await chat.append([user(text, extra={"x": text}) for text in odd[:3]])
+    assert [message["content"][0]["text"] for message in await chat.history()] == [*odd, *odd[:3]]
+    assert [message.get("extra") for message in await chat.history()][-3:] == [{"x": text} for text in odd[:3]]
+
+
+async def test_what_is_closed_says_so(url: str) -> None:
+    """Whoever asks after the end is told, and closing again does nothing."""
+    sessions = Sessions(url)
+    chat = await sessions.create()
+    await sessions.aclose()
+    await sessions.aclose()
+    with pytest.raises(StorageFailed, match="closed"):
+        await chat.history()
+
+
+async def test_an_engine_may_be_shared(url: str) -> None:
+    """Given as such and not as a URL, it is its owner's to close."""
+    storage = open_storage(url)
+    async with Sessions(storage) as first:
+        chat = await first.create()
+    async with Sessions(storage) as second:
+        await second.chat(chat.id).append(user())
+    storage.close()
+    storage.close()
+
+
+async def test_sessions_are_loaded_when_they_are_asked_for() -> None:
+    """`import interlingua` and the names of the package load no driver of a database."""
+    code = "import interlingua, interlingua.sessions, sys; print(*sys.modules)"
+    done = await asyncio.to_thread(
+        subprocess.run, [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    loaded = done.stdout.split()
+    assert not {"sqlite3", "psycopg", "asyncio"} & set(loaded)
